@@ -176,6 +176,7 @@ test-web: setup ## The explorer: its types and its algebra, the committed build,
 	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
 	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
 	go build -o bin/mounted ./$(WEB)/e2e/mounted
+	go build -o bin/postgres-e2e ./$(WEB)/e2e/postgres
 	go build -o bin/plural-e2e ./cmd/plural
 	PLURAL=$(CURDIR)/bin/plural-e2e npm --prefix $(WEB) run --silent e2e
 

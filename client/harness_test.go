@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -37,10 +36,7 @@ type Post struct {
 // applied to its configuration.
 func eachStore(t *testing.T, test func(t *testing.T, url string), change ...func(*plural.Config)) {
 	t.Helper()
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) { test(t, serve(t, database(t), change...)) })
 	}
 }

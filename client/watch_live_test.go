@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -127,10 +126,7 @@ func (w *cutWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // TestWatchLiveRestart: the server is stopped and another one takes its place, of the same database
 // at the same address. Nothing is lost or given twice, also of what was written meanwhile.
 func TestWatchLiveRestart(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			ctx, url := t.Context(), database(t)
 			node := start(t, url, "127.0.0.1:0")

@@ -47,10 +47,7 @@ func TestTypeScriptClient(t *testing.T) {
 	}
 	shopFile := filepath.Join(project, "test/shop.yaml")
 	awkwardFile := filepath.Join(project, "test/awkward.yaml")
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			shopped := database(t)
 			shop := serveIn(t, t.TempDir(), "--schema", shopFile, "--database", shopped)

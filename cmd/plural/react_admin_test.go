@@ -27,10 +27,7 @@ func TestReactAdmin(t *testing.T) {
 		t.Fatalf("%v: is it there? make setup installs it\n%s", err, out)
 	}
 	file := filepath.Join(project, "test/shop.yaml")
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			url := database(t)
 			server := serveIn(t, t.TempDir(), "--schema", file, "--database", url)

@@ -10,7 +10,6 @@ import (
 	"math/big"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -171,10 +170,7 @@ const selection = "filter[customer.country]=Germany&filter[lines.product.name][c
 // customer, lines and products, and their sum by month, are two requests. Their whole responses are what
 // nested loops over all resources find.
 func TestTwoRequests(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			c := newCompany(t, database(t))
 			orders, sums := c.naive()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -21,10 +20,7 @@ import (
 // often. Apart from positions, revisions, ids and times of the log, the caller is told the same, byte for
 // byte: by streams, by the change log, and by the history of each note.
 func TestHiddenStatesTellNothing(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Log("seed", seed)

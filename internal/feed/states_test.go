@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -69,10 +68,7 @@ func TestStatesOfTheLogMatchAsRowsDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			st, err := store.Open(context.Background(), database(t), s)
 			if err != nil {

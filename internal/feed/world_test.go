@@ -7,7 +7,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -35,10 +34,7 @@ func eachDatabase(t *testing.T, options func() Options, test func(*testing.T, *n
 
 // eachDatabaseURL runs a test with the URL of an empty database of each kind.
 func eachDatabaseURL(t *testing.T, test func(t *testing.T, url string)) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) { test(t, database(t)) })
 	}
 }

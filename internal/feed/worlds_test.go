@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,10 +19,7 @@ import (
 // second one others write as well, between and in the same transactions. Apart from positions,
 // revisions and ids of changes, the owner is told the same, byte for byte.
 func TestHiddenResourcesChangeNothing(t *testing.T) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Log("seed", seed)

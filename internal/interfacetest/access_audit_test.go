@@ -35,7 +35,7 @@ func (l *lines) String() string {
 // TestSecretsAreNotStoredOrLogged: credentials are in no log and no metric, whether they are right
 // or wrong; who called, and why they were denied, is.
 func TestSecretsAreNotStoredOrLogged(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		log := &lines{}
 		h := open(func(c *plural.Config) {
 			c.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -76,7 +76,7 @@ func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 // TestAccessOfARevokedKeyEnds: what was accepted from a key is not carried out behind its
 // revocation.
 func TestAccessOfARevokedKeyEnds(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		begun, release := make(chan struct{}), make(chan struct{})
 		h := open(func(c *plural.Config) {
 			c.Workers, c.MaxHookTime = 1, time.Minute
@@ -115,7 +115,7 @@ func TestAccessOfARevokedKeyEnds(t *testing.T) {
 // TestHooksKnowTheCaller: code of the program is told who makes a change, at once or
 // later, and what follows from it is theirs too.
 func TestHooksKnowTheCaller(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		var mutex sync.Mutex
 		told := map[string][]string{}
 		note := func(moment string, change *plural.Change) {

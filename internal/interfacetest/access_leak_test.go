@@ -116,7 +116,7 @@ func probes() (all []probe) {
 // TestHiddenRowsDoNotShow holds two worlds beside each other that differ only in posts
 // which a caller may not see. Whatever the caller tries, both must answer alike.
 func TestHiddenRowsDoNotShow(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		with, without := open(), open()
 		with.fill(true, "example.com")
 		without.fill(false, "example.com")
@@ -149,7 +149,7 @@ func withRoles(t *testing.T, roles string) func(*plural.Config) {
 // TestHiddenParentsHaveNothingBelow: below a user whom the caller may not see is nothing,
 // as below one who does not exist, also where the caller may see all posts.
 func TestHiddenParentsHaveNothingBelow(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withRoles(t, `
     ruled:
       users: {list: true, read: resource.rank == 1}
@@ -188,7 +188,7 @@ func TestHiddenParentsHaveNothingBelow(t *testing.T) {
 // TestHiddenParentAttribute: whoever may not see whom posts belong to is not told by a path
 // either, and who may not set it does not set it by one.
 func TestHiddenParentAttribute(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withRoles(t, `
     unseeing:
       users: [list, read]
@@ -235,7 +235,7 @@ func TestHiddenParentAttribute(t *testing.T) {
 // TestHiddenAttributesThatCanBeSet holds the documents to what they say of attributes that
 // are writable and not visible.
 func TestHiddenAttributesThatCanBeSet(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withRoles(t, `
     setting:
       users: {list: true, read: true, update: true, visible: [name], writable: [name, email]}
@@ -265,7 +265,7 @@ func TestHiddenAttributesThatCanBeSet(t *testing.T) {
 // TestHiddenAttributesDoNotShow holds two worlds beside each other that differ only in
 // the emails of users, and an attribute that is hidden beside one that does not exist.
 func TestHiddenAttributesDoNotShow(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		one, other := open(), open()
 		one.fill(true, "example.com")
 		other.fill(true, "zzz.example.org")
@@ -338,7 +338,7 @@ func attributeProbes() (all []probe) {
 // TestOperationsAreTheirCallers: a caller sees their own operations and no others, and
 // the operations are carried out as them.
 func TestOperationsAreTheirCallers(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		locations := map[string]string{}

@@ -93,7 +93,7 @@ func TestForwardedForIsNotTrusted(t *testing.T) {
 
 // TestRatesOfCallers: callers are counted by themselves, at the rate of their role.
 func TestRatesOfCallers(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(func(c *plural.Config) {
 			c.Access.Rates = map[string]schema.Rate{"author": {Requests: 2, Per: time.Hour}, "public": {Requests: 1, Per: time.Hour}}
 		})
@@ -110,7 +110,7 @@ func TestRatesOfCallers(t *testing.T) {
 // TestRatesOfWrongCredentials: they are counted by their address, and right ones are not
 // refused for them.
 func TestRatesOfWrongCredentials(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		for name, rates := range map[string]map[string]schema.Rate{
 			"public": {"author": {Requests: 50, Per: time.Hour}, "public": {Requests: 2, Per: time.Hour}},
 			"none":   {"author": {Requests: 2, Per: time.Hour}, "editor": {Requests: 1, Per: time.Hour}},

@@ -12,7 +12,7 @@ import (
 // TestAccessCannotBeBypassed: a request that is written in an unusual way, or says by other headers what it
 // means, gets nobody further than the usual one.
 func TestAccessCannotBeBypassed(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		editor, ada := h.keys["editor"], h.keys["ada"]

@@ -19,7 +19,7 @@ func TestRolesMayDoWhatTheyMay(t *testing.T) {
 	mine := func(n, owner int) string {
 		return fmt.Sprintf(`{"id":"%s","title":"New","user_id":"%s"}`, id(n), id(owner))
 	}
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		for _, c := range []struct {
@@ -80,7 +80,7 @@ func TestRolesMayDoWhatTheyMay(t *testing.T) {
 
 // TestCallersSeeWhatTheyMay compares whole lists and resources.
 func TestCallersSeeWhatTheyMay(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		for caller, want := range map[string][]int{"public": {10, 12, 14, 16, 18}, "ada": {10, 12, 14, 16, 18}, "bo": from(10, 20), "editor": from(10, 20)} {
@@ -123,7 +123,7 @@ func TestCallersSeeWhatTheyMay(t *testing.T) {
 // TestRootTotalsRequireList: who may read a resource by its id only is not told
 // how many there are.
 func TestRootTotalsRequireList(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		h.key("janitor", "janitor", "")
@@ -157,7 +157,7 @@ func TestRootTotalsRequireList(t *testing.T) {
 // TestConflictsNameNothingHidden: that there is a conflict cannot be hidden, and what
 // it is about can.
 func TestConflictsNameNothingHidden(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		h.as("editor", "DELETE", "/users/"+id(boAt), "").expectErrors(t, 409, "referenced")
@@ -181,7 +181,7 @@ func TestConflictsNameNothingHidden(t *testing.T) {
 // TestCredentials: whatever is wrong with credentials, the answer is the same, and they
 // are never taken for none.
 func TestCredentials(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		right := h.keys["editor"]
@@ -232,7 +232,7 @@ func TestCredentials(t *testing.T) {
 
 // TestAnswersAreKeptByCaller: the key of one caller's request means nothing for another's.
 func TestAnswersAreKeptByCaller(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		body := fmt.Sprintf(`{"text":"x","post_id":"%s"}`, id(12))

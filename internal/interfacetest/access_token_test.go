@@ -73,7 +73,7 @@ func TestRolesOfAnIssuer(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := issuer(t, key)
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(func(c *plural.Config) {
 			c.Access.Tokens = &schema.Tokens{Issuer: from, Audience: "plural", RoleClaim: "realm_access.roles"}
 		})
@@ -117,7 +117,7 @@ func TestTokensOfAServer(t *testing.T) {
 	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(func(c *plural.Config) {
 			c.Access.Tokens = &schema.Tokens{Issuer: "https://issuer.example", PublicKey: file, Audience: "plural", RoleClaim: "roles.plural"}
 		})

@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,12 +88,9 @@ func policySchema(t testing.TB) *schema.File {
 // opener starts a server with the policy, on a database of its own.
 type opener func(change ...func(*plural.Config)) *accessServer
 
-// eachHouse runs a test on each database.
-func eachHouse(t *testing.T, test func(t *testing.T, open opener)) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+// eachAccessServer runs a test on each database.
+func eachAccessServer(t *testing.T, test func(t *testing.T, open opener)) {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			test(t, func(change ...func(*plural.Config)) *accessServer {
 				file := policySchema(t)

@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,10 +31,7 @@ access:
 
 // eachAudit runs a test on each database, with a key for each role.
 func eachAudit(t *testing.T, test func(t *testing.T, h *accessServer), change ...func(*plural.Config)) {
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			file, err := schema.Parse([]byte(auditFile))
 			if err != nil {

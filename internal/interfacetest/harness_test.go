@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,10 +31,7 @@ type server struct {
 // applied to its configuration.
 func eachStore(t *testing.T, s *schema.Schema, test func(*testing.T, *server), change ...func(*plural.Config)) {
 	t.Helper()
-	databases := map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	}
+	databases := pgtest.Databases()
 	for name, database := range databases {
 		t.Run(name, func(t *testing.T) {
 			test(t, start(t, s, database(t), change...))

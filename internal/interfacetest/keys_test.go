@@ -53,7 +53,7 @@ func (a answer) keyNames(t testing.TB) string {
 
 // TestKeysOverHTTP follows an API key from its creation to its end, on two servers of a database.
 func TestKeysOverHTTP(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		h.fill(true, "example.com")
 		created := h.as("editor", "POST", "/-/keys", `{"name":"ci","role":"author","sub":"`+id(adaAt)+`","expires_at":"2099-01-01T00:00:00+01:00"}`)
@@ -107,7 +107,7 @@ func TestKeysOverHTTP(t *testing.T) {
 // TestKeysAreGrantedByTheFile: nobody gets, sees or revokes an API key of a role that access.keys does not
 // list for theirs.
 func TestKeysAreGrantedByTheFile(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		h.key("janitor", "janitor", "")
 		h.key("nobody", "unheard", "")
@@ -163,7 +163,7 @@ func TestKeysAreGrantedByTheFile(t *testing.T) {
 
 // TestKeysThatAreRefused: bodies and requests that are wrong.
 func TestKeysThatAreRefused(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		past := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 		for body, want := range map[string][]string{
@@ -214,7 +214,7 @@ func TestKeysWithoutAccess(t *testing.T) {
 // TestKeysAreNotLogged: neither a new secret nor one that is sent in place of a prefix is in the log;
 // who created and revoked which key is.
 func TestKeysAreNotLogged(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		log := &lines{}
 		h := open(withKeys, func(c *plural.Config) {
 			c.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -243,7 +243,7 @@ func TestKeysAreNotLogged(t *testing.T) {
 
 // TestMe compares what callers are told of themselves.
 func TestMe(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		h.key("nobody", "unheard", "")
 		may := func(list, read, create, update, remove, changes string) string {

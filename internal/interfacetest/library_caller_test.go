@@ -39,7 +39,7 @@ func (h *accessServer) handed(principal plural.Principal, method, path, body str
 
 // Whom the program has authenticated gets what a caller with the same role and subject gets.
 func TestCallersPassedByTheProgram(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		for _, c := range []struct{ method, path, body string }{
@@ -91,7 +91,7 @@ func TestTypedCallsOfACaller(t *testing.T) {
 		}
 		return nil
 	}}
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withHooks(hook))
 		opened = h.opened
 		h.fill(true, "example.com")

@@ -10,7 +10,7 @@ import (
 // TestAccessToMany: ranges, upserts and transactions are allowed what their writes are, and
 // one that is refused leaves nothing.
 func TestAccessToMany(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		before := h.as("editor", "GET", "/posts", "").body
@@ -78,7 +78,7 @@ func (a answer) errorText(t testing.TB) string {
 
 // TestDryRunOfHiddenResources: what a caller may not see is not counted.
 func TestDryRunOfHiddenResources(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withRoles(t, `
     sweeper:
       users: [list, read, delete]

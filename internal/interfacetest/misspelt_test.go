@@ -8,7 +8,7 @@ import (
 // TestMisspeltPaths: a path that is nearly right says which one would be, among the collections that
 // the caller may know of.
 func TestMisspeltPaths(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.fill(true, "example.com")
 		const nothing = "Nothing is at this path.%s GET / lists the collections."

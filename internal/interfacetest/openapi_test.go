@@ -174,7 +174,7 @@ func TestOpenAPIDocument(t *testing.T) {
 // TestOpenAPIDocumentOfCallers: each role has its own, which shows nothing of what is hidden
 // from it.
 func TestOpenAPIDocumentOfCallers(t *testing.T) {
-	eachHouse(t, func(t *testing.T, open opener) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.key("janitor", "janitor", "")
 		roles := map[string]string{"public": "public", "ada": "author", "bo": "author", "editor": "editor", "clerk": "clerk", "janitor": "janitor"}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,10 +101,7 @@ func TestSearchFollowsTheModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	quiet := func(c *plural.Config) { c.Access, c.Logger = file.Access, slog.New(slog.DiscardHandler) }
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			h := &accessServer{start(t, file.Schema, database(t), quiet), map[string]string{}, ""}
 			h.key("editor", "editor", "")

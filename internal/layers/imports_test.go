@@ -90,6 +90,8 @@ var mayImport = map[string][]string{
 
 	// A program with a server in it, for the tests of the explorer in a browser.
 	"internal/explorer/web/e2e/mounted": {"."},
+	// PostgreSQL for the same tests.
+	"internal/explorer/web/e2e/postgres": {"internal/pgserver"},
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},

@@ -54,10 +54,7 @@ type world struct {
 // eachStore runs a test against a fresh server on each database.
 func eachStore(t *testing.T, test func(t *testing.T, w *world), change ...func(*plural.Config)) {
 	t.Helper()
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) { test(t, newWorld(t, database(t), change...)) })
 	}
 }

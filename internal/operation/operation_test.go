@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -42,10 +41,7 @@ type world struct {
 // eachWorld runs a test on each database. Nothing is worked on until run.
 func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testing.T, *world)) {
 	t.Helper()
-	for name, url := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, url := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			test(t, newWorld(t, url(t), config, hook))
 		})

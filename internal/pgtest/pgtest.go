@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -54,6 +55,15 @@ func Run(m *testing.M) int {
 	}
 	defer stop()
 	return m.Run()
+}
+
+// Databases are functions that make an empty database and return its URL, by the names of their kinds: a
+// test runs on each.
+func Databases() map[string]func(testing.TB) string {
+	return map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": URL,
+	}
 }
 
 // URL returns the URL of a new, empty database, which is dropped at the end of

@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"encoding/binary"
-	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -36,10 +35,7 @@ collections:
 	}
 	s := (*model.Schema)(file.Schema)
 	projects, issues := s.Collection("projects"), s.Collection("issues")
-	for name, database := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, database := range pgtest.Databases() {
 		b.Run(name, func(b *testing.B) {
 			st, err := store.Open(context.Background(), database(b), s)
 			if err != nil {

@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
@@ -19,10 +18,7 @@ import (
 // another of it, or the one who found that this took too long.
 func TestOneResponseBecomesFinal(t *testing.T) {
 	t.Parallel()
-	for name, url := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, url := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			st, err := store.Open(ctx, url(t), (*model.Schema)(schema.Example()))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -49,10 +48,7 @@ func TestRulesSelectWhatCELAllows(t *testing.T) {
 	}
 	things := (*model.Schema)(file.Schema).Collection("things")
 	rows := ruledRows(things)
-	for name, url := range map[string]func(testing.TB) string{
-		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
-		"postgres": pgtest.URL,
-	} {
+	for name, url := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			st, err := store.Open(context.Background(), url(t), (*model.Schema)(file.Schema))
 			if err != nil {

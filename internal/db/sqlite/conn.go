@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -18,13 +19,33 @@ type connection struct {
 	writes     bool // every transaction takes the write lock
 
 	trace  func(sql string)
-	extend func() error // allows a read at the speed of a client
-	binder binder       // reused for each value
+	extend func() error  // allows a read at the speed of a client
+	binder binder        // reused for each value
+	ended  chan struct{} // closed when the context of a read ends; nil: not watched
 
 	// Of the connection that writes: whether a statement has changed anything since this was last
 	// reset, and whether the version of the schema was checked in this transaction.
 	altered bool
 	checked bool
+}
+
+// watch lets the end of a context interrupt the queries of the connection, until the returned function is
+// called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
+// connection keeps both until a context has ended.
+func (c *connection) watch(ctx context.Context) (unwatch func()) {
+	if c.ended == nil {
+		c.ended = make(chan struct{})
+		c.raw.SetInterrupt(c.ended)
+	}
+	ended := c.ended
+	stop := context.AfterFunc(ctx, func() { close(ended) })
+	return func() {
+		if !stop() {
+			<-ended
+			c.ended = nil
+			c.raw.SetInterrupt(nil)
+		}
+	}
 }
 
 // Limits of the cache of prepared statements. Long statements are not cached: a list of values

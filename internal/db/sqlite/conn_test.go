@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"zombiezen.com/go/sqlite"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -37,6 +40,58 @@ func TestStatementsKeepSmallValues(t *testing.T) {
 		}
 		if err := stmt.Reset(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestEndedContextsInterruptOnlyTheirReads: also on a connection that is used again.
+func TestEndedContextsInterruptOnlyTheirReads(t *testing.T) {
+	b, err := Open(filepath.Join(t.TempDir(), "plural.db"), db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const endless = "SELECT count(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n)"
+	var connections []db.Conn
+	for range 3 {
+		// Ended while a query runs.
+		ctx, cancel := context.WithCancel(t.Context())
+		c, release, err := b.Read(ctx, db.ShortRead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		connections = append(connections, c)
+		rows, err := c.Query(endless)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go cancel()
+		if _, err := rows.Next(); sqlite.ErrCode(err) != sqlite.ResultInterrupt {
+			t.Errorf("an endless query ended with %v", err)
+		}
+		rows.Close()
+		release()
+
+		// Ended when the read is over.
+		ctx, cancel = context.WithCancel(t.Context())
+		if c, release, err = b.Read(ctx, db.ShortRead); err != nil {
+			t.Fatal(err)
+		}
+		connections = append(connections, c)
+		release()
+		if c, release, err = b.Read(t.Context(), db.ShortRead); err != nil {
+			t.Fatal(err)
+		}
+		connections = append(connections, c)
+		cancel()
+		if found, err := db.One(c, nil, "SELECT 1"); !found || err != nil {
+			t.Errorf("a query behind one whose context has ended: %t, %v", found, err)
+		}
+		release()
+	}
+	for _, c := range connections {
+		if c != connections[0] {
+			t.Error("a connection was not used again")
 		}
 	}
 }

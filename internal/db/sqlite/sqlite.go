@@ -180,15 +180,17 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		return nil, nil, err
 	}
 	c, err := b.reader()
-	if err == nil {
-		c.raw.SetInterrupt(ctx.Done())
-		_, err = c.Exec("BEGIN")
+	if err != nil {
+		<-slots
+		return nil, nil, err
 	}
+	unwatch := c.watch(ctx)
 	release := func() {
+		unwatch()
 		b.release(c)
 		<-slots
 	}
-	if err != nil {
+	if _, err = c.Exec("BEGIN"); err != nil {
 		release()
 		return nil, nil, err
 	}
@@ -237,10 +239,6 @@ func (b *Database) reader() (*connection, error) {
 
 // release returns a reading connection.
 func (b *Database) release(c *connection) {
-	if c == nil {
-		return
-	}
-	c.raw.SetInterrupt(nil)
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.Exec("COMMIT"); err != nil {
 			_ = c.close()

@@ -100,3 +100,14 @@ test('times are local, and say what they are in UTC', async () => {
   assert.equal(await time.getAttribute('title'), '2026-11-15T09:30:00.000Z (UTC)')
   await page.leave()
 })
+
+test('the page is small: at most 250 KB compressed', async () => {
+  const page = await open(browser, 'about:blank')
+  const sizes = []
+  page.on('response', (response) => /\/-\/explorer/.test(response.url()) && sizes.push(Number(response.headers()['content-length'])))
+  await page.goto(server.explorer)
+  await page.locator('.overview li').first().waitFor()
+  assert.ok(sizes.length >= 3 && sizes.every((size) => size > 0), `${sizes}`)
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 250_000, `${sizes}`)
+  await page.leave()
+})

@@ -16,26 +16,16 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
 /** Starts the server on a free port and a database of its own. */
-export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args } = {}) {
+export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args, ...given } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
-  const database = `sqlite:${join(folder, 'e2e.db')}`
-  const child = spawn(program, args?.(database) ?? ['serve', '--addr', '127.0.0.1:0', '--schema', schema, '--database', database, ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  process.once('exit', () => child.kill()) // also when a test gives up
-  let output = ''
-  const url = await new Promise((resolve, reject) => {
-    const read = (piece) => {
-      output += piece
-      const found = /API\s+(http:\/\/\S+)\//.exec(output)
-      if (found) resolve(found[1])
-    }
-    child.stdout.on('data', read)
-    child.stderr.on('data', read)
-    child.on('error', reject)
-    child.on('exit', () => reject(new Error(`the server has ended:\n${output}`)))
-    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), HUNG).unref()
-  })
+  const database = given.database ?? `sqlite:${join(folder, 'e2e.db')}`
+  const start = (address) => begin(program, args?.(database) ?? ['serve', '--addr', address, '--schema', schema, '--database', database, ...flags])
+  let { child, url } = await start('127.0.0.1:0')
+  const end = async () => {
+    const ended = new Promise((resolve) => child.on('exit', resolve))
+    child.kill()
+    await ended
+  }
   return {
     url,
     schema,
@@ -53,13 +43,36 @@ export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'),
       assert.ok(response.ok, `${method} ${path}: ${response.status} ${text}`)
       return envelope.data
     },
+    /** Ends the server; what is returned starts it again, with the same address and database. */
+    async interrupt() {
+      await end()
+      return async () => void ({ child } = await start(new URL(url).host))
+    },
     async stop() {
-      const ended = new Promise((resolve) => child.on('exit', resolve))
-      child.kill()
-      await ended
+      await end()
       await rm(folder, { recursive: true })
     },
   }
+}
+
+/** Starts a server, and waits for its address. */
+async function begin(program, args) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  process.once('exit', () => child.kill()) // also when a test gives up
+  let output = ''
+  const url = await new Promise((resolve, reject) => {
+    const read = (piece) => {
+      output += piece
+      const found = /API\s+(http:\/\/\S+)\//.exec(output)
+      if (found) resolve(found[1])
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.on('error', reject)
+    child.on('exit', () => reject(new Error(`the server has ended:\n${output}`)))
+    setTimeout(() => reject(new Error(`the server does not start:\n${output}`)), HUNG).unref()
+  })
+  return { child, url }
 }
 
 export function launch() {

@@ -90,3 +90,17 @@ test('without a connection it says so, and goes on from where it was', async () 
   await page.locator('#row-0', { hasText: 'While away' }).waitFor()
   await page.leave()
 })
+
+test('a server that was restarted is followed again, from where it was', async () => {
+  const page = await open(browser, `${server.explorer}/issues?sort=title`, { expect: [/ERR_/] })
+  await page.locator('#row-0').waitFor()
+  await live(page)
+  const start = await server.interrupt()
+  await page.getByRole('status').getByText('Connection lost').waitFor()
+  await start()
+  const first = (await server.ask('GET', '/issues?sort=title&limit=1'))[0]
+  await server.ask('PATCH', `/issues/${first.id}`, { priority: 5, due_on: '2030-01-01' })
+  await page.locator('#row-0', { hasText: '2030-01-01' }).waitFor()
+  await live(page)
+  await page.leave()
+})

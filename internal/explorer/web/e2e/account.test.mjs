@@ -1,0 +1,83 @@
+// Who the caller is, what they may do, their API keys, and how the server is doing.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { accessible, binary, launch, open, serve } from './harness.mjs'
+
+let server, browser, admin
+
+before(async () => {
+  ;[server, browser] = await Promise.all([serve({ schema: join(import.meta.dirname, 'account.schema.yaml') }), launch()])
+  const args = ['keys', 'create', '--name', 'Ada', '--role', 'admin', '--schema', server.schema, '--database', server.database]
+  admin = execFileSync(binary, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  await server.ask('POST', '/notes', { title: 'Hello', secret: 'hush' }, { Authorization: `Bearer ${admin}` })
+})
+after(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+async function signIn(page, key, stay = false) {
+  const dialog = page.getByRole('dialog', { name: 'Sign in' })
+  await dialog.getByLabel('API key or token').fill(key)
+  if (stay) await dialog.getByLabel(/Stay signed in/).check()
+  await dialog.getByRole('button', { name: 'Sign in' }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
+test('an administrator sees who they are, and makes and revokes keys', async () => {
+  const page = await open(browser, `${server.explorer}/-/account`, { expect: [/status of 401/] })
+  await signIn(page, admin)
+  await page.getByRole('navigation').getByRole('link', { name: 'Ada admin' }).waitFor()
+  const rights = page.getByRole('row', { name: /^notes/ })
+  assert.equal((await rights.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes yes yes yes yes')
+  await page.getByLabel('Name', { exact: true }).fill('Reports')
+  await page.getByLabel('Role').selectOption('reader')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New API key' })
+  const key = (await dialog.locator('.secret').innerText()).trim()
+  assert.match(key, /^plural_\w+$/)
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await accessible(page, 'the page of the caller')
+
+  // The new key is that of a reader, who is told what they may not do.
+  const other = await open(browser, `${server.explorer}/notes`, { expect: [/status of 40\d/] })
+  await signIn(other, key)
+  await other.locator('#row-0').getByText('Hello').waitFor()
+  await other.getByRole('navigation').getByRole('link', { name: 'Reports reader' }).click()
+  const may = other.getByRole('row', { name: /^notes/ })
+  assert.equal((await may.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes no no no no')
+  assert.equal(await other.getByRole('heading', { name: 'API keys' }).count(), 0)
+  assert.equal(await other.getByRole('link', { name: 'Server' }).count(), 0)
+
+  await page.getByRole('button', { name: 'Revoke Reports' }).click()
+  await page.getByRole('dialog', { name: 'Revoke' }).getByRole('button', { name: 'Revoke' }).click()
+  await page.getByRole('row', { name: /Reports.*revoked/ }).waitFor()
+  await other.goto(`${server.explorer}/notes`)
+  await other.getByRole('dialog', { name: 'Sign in' }).waitFor()
+  await other.leave()
+  await page.leave()
+})
+
+test('signing in survives a new tab if the person asks for it, until they sign out', async () => {
+  const page = await open(browser, `${server.explorer}/notes`, { expect: [/status of 401/] })
+  await signIn(page, admin, true)
+  await page.locator('#row-0').waitFor()
+  const tab = await page.context().newPage()
+  await tab.goto(`${server.explorer}/notes`)
+  await tab.locator('#row-0').waitFor()
+  await tab.getByRole('button', { name: 'Sign out' }).click()
+  assert.equal(await tab.evaluate(() => localStorage.getItem('plural.credential')), null)
+  await page.leave()
+})
+
+test('those who may see the metrics see how the server is doing', async () => {
+  const page = await open(browser, `${server.explorer}/-/server`, { expect: [/status of 401/] })
+  await signIn(page, admin)
+  await page.locator('dl div', { hasText: 'Requests per second' }).getByText(/^\d+\.\d$/).waitFor()
+  await page.locator('dl div', { hasText: 'Memory' }).getByText(/^[1-9][\d,]* MB$/).waitFor()
+  await accessible(page, 'the server')
+  await page.leave()
+})
