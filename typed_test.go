@@ -103,7 +103,7 @@ func TestCreateManyReportsEverything(t *testing.T) {
 	for _, each := range list {
 		got = append(got, string(each.Code)+" "+each.Source.Pointer)
 	}
-	if want := []string{"format /0/author_id", "format /2/author_id", "unknown_reference /1/author_id"}; !slices.Equal(got, want) {
+	if want := []string{"format /0/author_id", "unknown_reference /1/author_id", "format /2/author_id"}; !slices.Equal(got, want) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -358,7 +358,7 @@ func TestWatchOne(t *testing.T) {
 
 // TestWatchParameters: what a watch cannot be asked for is an error, and nothing is sent.
 func TestWatchParameters(t *testing.T) {
-	const filters = "a watch has filters, and no sort, offset, limit, cursor or exact count"
+	const filters = "a watch has filters, Search and Fields, and no sort, offset, limit, cursor or exact count"
 	for _, test := range []struct {
 		params []client.Param
 		want   string
