@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/openapi"
@@ -74,10 +75,10 @@ type API struct {
 	metrics  http.Handler
 	keys     *keysInUse
 	buckets  *buckets
-	inFlight *inFlight
+	inFlight *limit.InFlight
 	openapis *documents
 	patterns map[*model.Collection]patterns
-	bodies   *budget
+	bodies   *limit.Budget
 	ready    *readiness
 	stopped  context.Context // ends when new requests are refused
 	local    bool            // see Local
@@ -96,9 +97,9 @@ func New(config Config) *API {
 		metrics:  config.Observer.Metrics(),
 		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
 		buckets:  newBuckets(),
-		inFlight: newInFlight(config.MaxRequests),
+		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
-		bodies:   newBudget(config.MaxBodies, config.MaxBody),
+		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
 		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
 	}
@@ -116,7 +117,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
 	out.remote = a.remoteOf(r)
-	out.busy = a.inFlight.enter(blockOf(out.remote))
+	out.busy = a.inFlight.Enter(blockOf(out.remote))
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
@@ -130,7 +131,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a.Observer.RequestStarted()
 	defer func() {
 		a.leave(out)
-		out.upload.end()
+		out.upload.End()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
@@ -262,7 +263,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 func (a *API) leave(out *response) {
 	if !out.left {
 		out.left = true
-		a.inFlight.leave(blockOf(out.remote))
+		a.inFlight.Leave(blockOf(out.remote))
 	}
 }
 

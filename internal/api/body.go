@@ -39,14 +39,14 @@ const firstPiece = 4 << 10
 // they grow could wait for each other. What was not needed is given back when the body has arrived.
 func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	deadline := http.NewResponseController(out.ResponseWriter)
-	out.upload = a.bodies.begin(quotaKeyOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
+	out.upload = a.bodies.Begin(quotaKeyOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
 	most := a.MaxBody
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
 	most++ // to detect a longer body
 	from := http.MaxBytesReader(out, r.Body, a.MaxBody)
-	if err := out.upload.take(most); err != nil {
+	if err := out.upload.Take(most); err != nil {
 		return nil, err
 	}
 	body := make([]byte, 0, min(firstPiece, most))
@@ -56,11 +56,11 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		out.upload.received(n)
+		out.upload.Received(n)
 		if err == nil {
 			continue
 		}
-		if slow := out.upload.arrived(int64(cap(body))); err == io.EOF {
+		if slow := out.upload.Arrived(int64(cap(body))); err == io.EOF {
 			return body, nil
 		} else if slow {
 			return nil, fault.New(problem.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")

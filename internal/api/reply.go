@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/problem"
 )
@@ -97,8 +98,8 @@ type response struct {
 	latest  time.Time // deadline of the current write; zero: none
 	whole   time.Time // deadline of several writes together, instead of one for each; zero: none
 
-	upload     *upload // the request body; nil: none
-	retryAfter string  // seconds, if a rate limit is exceeded
+	upload     *limit.Upload // the request body; nil: none
+	retryAfter string        // seconds, if a rate limit is exceeded
 }
 
 // context returns the context of everything but lists. Only a list can take as long as its

@@ -58,9 +58,10 @@ var mayImport = map[string][]string{
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/explorer":  {},
+	"internal/limit":     {"problem", "internal/fault"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},

@@ -108,6 +108,9 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
   assert.equal(await width('state'), before + 44)
 
+  await header('due_on').dragTo(header('priority'))
+  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'due_on', 'priority', 'state'])
+
   // The whole header sorts.
   const { x, y, width: wide, height } = await header('priority').boundingBox()
   await page.mouse.click(x + wide - 20, y + height - 4)

@@ -22,10 +22,10 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   await page.getByRole('button', { name: 'Import…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import' })
   const file = (name, text) => dialog.getByLabel(/file here|rows/).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
-  const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;${server.people[0].id}`, 'Two;nonsense;7;', 'Three;;2;']
+  const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;Ada Lovelace`, 'Two;nonsense;7;', 'Three;;2;', 'Four;open;2;Nobody']
   await file('issues.csv', lines.join('\r\n'))
   await dialog.getByText('No column is for title, which is required.').waitFor()
-  assert.deepEqual(await dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id'])
+  assert.deepEqual(await dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id@name'])
   await accessible(page, 'an import')
   await dialog.getByLabel('Attribute for Titel').selectOption('title')
   await dialog.getByRole('button', { name: 'Check' }).click()
@@ -34,6 +34,7 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   assert.deepEqual(await problems.locator('tbody tr').allInnerTexts(), [
     '3\tstate\tnonsense\tMust be one of "open", "doing", "closed".',
     '3\tpriority\t7\tMust be at most 5.',
+    '5\tassignee_id\tNobody\tNo person has this name.',
   ])
   assert.equal((await server.ask('GET', '/issues?limit=-1'))[0].title, 'Issue 40') // nothing was imported
   await dialog.getByRole('button', { name: 'Import 2 valid rows' }).click()

@@ -91,6 +91,23 @@ test('without a connection it says so, and goes on from where it was', async () 
   await page.leave()
 })
 
+test('a slow server: the table waits, and says so', async () => {
+  const page = await open(browser, 'about:blank')
+  let release
+  const held = new Promise((resolve) => (release = resolve))
+  await page.route(/:\d+\/people\?/, async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(`${server.explorer}/people`)
+  await page.locator('[role=grid][aria-busy=true] .ghost').first().waitFor()
+  await accessible(page, 'a table that waits')
+  release()
+  await page.locator('#row-0', { hasText: 'Ada Lovelace' }).waitFor()
+  await page.locator('[role=grid][aria-busy=false]').waitFor()
+  await page.leave()
+})
+
 test('a server that was restarted is followed again, from where it was', async () => {
   const page = await open(browser, `${server.explorer}/issues?sort=title`, { expect: [/ERR_/] })
   await page.locator('#row-0').waitFor()

@@ -46,6 +46,27 @@ function objectOf(value: unknown, what: string): Record<string, unknown> {
   return value as Record<string, unknown>
 }
 
+/** A column can hold the label of the resource that it refers to, instead of its id: `author_id@name`. */
+export const byLabel = (mapped: string | null): [attribute: string, label: string] | null => {
+  const [attribute = '', label] = (mapped ?? '').split('@')
+  return label ? [attribute, label] : null
+}
+export const attributeOf = (mapped: string | null) => mapped?.split('@')[0] ?? null
+
+const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The guess for references whose cells are not ids: they are labels. */
+export function guessLabels(table: Table, mapping: (string | null)[], labelFor: (attribute: string) => string | undefined): (string | null)[] {
+  return mapping.map((name, i) => {
+    const label = name && labelFor(name)
+    const texts = table.rows.slice(0, 200).map((row) => row[i]).filter((value) => typeof value === 'string' && value !== '')
+    return label && texts.length && texts.every((text) => !ID.test(text as string)) ? `${name}@${label}` : name
+  })
+}
+
+/** The texts of a column, each once. */
+export const textsOf = (table: Table, column: number): string[] => [...new Set(table.rows.map((row) => row[column]).filter((value): value is string => typeof value === 'string' && value !== ''))]
+
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
 /** The attribute that each column is likely for; null: none. */
@@ -55,10 +76,11 @@ export function guess(columns: string[], attributes: Attribute[]): (string | nul
 }
 
 /** The body of a row. Empty cells are left out, so that defaults apply. */
-export function bodyOfRow(row: unknown[], mapping: (string | null)[], attributes: Attribute[]): Record<string, unknown> {
+export function bodyOfRow(row: unknown[], mapping: (string | null)[], attributes: Attribute[], ids: Map<string, string>[] = []): Record<string, unknown> {
   const body: Record<string, unknown> = {}
-  mapping.forEach((name, i) => {
-    const value = row[i]
+  mapping.forEach((mapped, i) => {
+    const name = attributeOf(mapped)
+    const value = byLabel(mapped) ? (ids[i]?.get(String(row[i] ?? '')) ?? row[i]) : row[i]
     if (name === null || value === undefined || value === '') return
     const attribute = attributes.find((each) => each.name === name)
     body[name] = typeof value === 'string' && attribute ? convert(attribute, value) : value

@@ -2,10 +2,13 @@
 
 import { randomKey, Refused } from './api'
 import { ask, catalog, changes, explain } from './app.svelte'
-import { badCells, batches, bodyOfRow, guess, readTable, type BadCell, type Table } from './import'
-import type { Collection } from './schema'
+import { encode, joinList } from './filters'
+import { badCells, batches, bodyOfRow, byLabel, guess, guessLabels, readTable, textsOf, type BadCell, type Table } from './import'
+import { labelAttribute, type Collection, type Resource } from './schema'
+import { pathOf } from './url'
 
 const MOST_BAD = 500 // cells that are listed
+const LOOKED_UP = 50 // labels in one request
 
 export class Importing {
   table = $state.raw<Table | null>(null)
@@ -38,11 +41,41 @@ export class Importing {
     this.reset()
     try {
       this.table = readTable(file.name, await file.text())
-      this.mapping = guess(this.table.columns, this.attributes)
+      this.mapping = guessLabels(this.table, guess(this.table.columns, this.attributes), (name) => this.labelFor(name))
     } catch (error) {
       this.table = null
       this.trouble = `${file.name} cannot be read. ${(error as Error).message}`
     }
+  }
+
+  /** The label of what an attribute refers to, by which it can be found. */
+  labelFor(name: string): string | undefined {
+    const to = catalog.find(this.collection.attributes.find((each) => each.name === name)?.references ?? null)
+    return to && labelAttribute(to)
+  }
+
+  /** The ids of the resources that the columns with labels refer to. What is not found, or not once, is bad. */
+  private async lookUp(rows: number[], bad: BadCell[]): Promise<Map<string, string>[]> {
+    const all: Map<string, string>[] = []
+    for (const [i, mapped] of this.mapping.entries()) {
+      const [attribute, label] = byLabel(mapped) ?? []
+      const to = catalog.find(this.collection.attributes.find(({ name }) => name === attribute)?.references ?? null)
+      if (!attribute || !label || !to) continue
+      const texts = textsOf(this.table!, i)
+      const found = new Map<string, string[]>()
+      for (let from = 0; from < texts.length && !this.stopped; from += LOOKED_UP) {
+        const some = texts.slice(from, from + LOOKED_UP)
+        const { data } = await ask<Resource[]>({ path: `${pathOf(to.name)}?filter[${label}][in]=${encode(joinList(some))}&fields=${label}&limit=${catalog.rights.pageSize(1000)}`, silent: true })
+        for (const each of data) found.set(String(each[label]), [...(found.get(String(each[label])) ?? []), each.id])
+      }
+      all[i] = new Map([...found].flatMap(([text, ids]) => (ids.length === 1 ? [[text, ids[0]!]] : [])))
+      for (const row of rows) {
+        const text = this.table!.rows[row]![i]
+        if (typeof text !== 'string' || text === '' || all[i].has(text)) continue
+        bad.push({ row, attribute, detail: found.has(text) ? `Several ${to.name} have this ${label}. Use the id.` : `No ${to.singular} has this ${label}.` })
+      }
+    }
+    return all
   }
 
   /** What was checked is not what would be imported any more. */
@@ -71,9 +104,12 @@ export class Importing {
     this.trouble = ''
     this.done = 0
     const bad: BadCell[] = []
-    const all = rows.map((row) => bodyOfRow(this.table!.rows[row]!, this.mapping, this.attributes))
     const query = [this.key && `on_conflict=${this.key}`, kind === 'check' && 'dry_run=true'].filter(Boolean).join('&')
     try {
+      const ids = await this.lookUp(rows, bad)
+      const unknown = new Set(bad.map(({ row }) => row))
+      rows = rows.filter((row) => !unknown.has(row))
+      const all = rows.map((row) => bodyOfRow(this.table!.rows[row]!, this.mapping, this.attributes, ids))
       for (const { from, bodies } of batches(all, catalog.rights.maxItems)) {
         if (this.stopped || bad.length >= MOST_BAD) break
         const indexes = rows.slice(from, from + bodies.length)
@@ -88,7 +124,7 @@ export class Importing {
         }
         this.done += bodies.length
       }
-      this.bad = bad
+      this.bad = bad.sort((a, b) => a.row - b.row)
       this.checked = kind === 'check'
       if (kind === 'import') this.created = this.done
     } catch (error) {

@@ -9,6 +9,7 @@ import { pathOf } from './url'
 
 const PAUSE = 15 // milliseconds in which wishes are gathered
 const MOST = 100 // ids in one request
+const KEPT = 20_000 // labels
 
 class Labels {
   private known = new SvelteMap<string, string | null>()
@@ -30,6 +31,20 @@ class Labels {
 
   add(labels: Label[]) {
     for (const { type, id, text } of labels) if (this.known.get(`${type}/${id}`) !== text) this.known.set(`${type}/${id}`, text)
+    if (this.known.size > KEPT) this.drop(KEPT / 2)
+  }
+
+  /** Forgets the oldest ones. */
+  private drop(count: number) {
+    for (const key of [...this.known.keys()].slice(0, count)) {
+      this.known.delete(key)
+      this.asked.delete(key)
+    }
+  }
+
+  /** Resources were loaded: labels that are known already may have changed. */
+  renew(collection: Collection, resources: Resource[]) {
+    this.note(collection, resources.filter(({ id }) => this.known.has(`${collection.name}/${id}`)))
   }
 
   /** Resources were loaded, so their labels are known. */

@@ -30,6 +30,16 @@ export const requestsFor = (target: Target) => Math.ceil(target.total / catalog.
 
 const extended = (address: string, part: string) => `${address}${address.includes('?') ? '&' : '?'}${part}`
 
+/** The target by its ids, as far as one request takes them: what is confirmed is what is written, also if more match by then. */
+export async function pinned(target: Target): Promise<Target> {
+  const { maxItems } = catalog.rights
+  if (target.ids || target.total > maxItems) return target
+  const limit = catalog.rights.pageSize(maxItems + 1)
+  const { data } = await ask<Resource[]>({ path: extended(extended(target.address, 'fields=id'), `limit=${limit}`), silent: true })
+  const cut = data.length === limit // there may be more
+  return cut ? { ...target, total: Math.max(target.total, data.length) } : { ...target, ids: data.map(({ id }) => id), total: data.length }
+}
+
 /** What the write would do. Of more than the server takes at once, the first part is tried. */
 export async function tryMany(target: Target, write: Write): Promise<Affected> {
   const { headers } = await send(target, write, 0, null, true)

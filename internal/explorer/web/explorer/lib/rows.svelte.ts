@@ -163,7 +163,7 @@ export class Rows {
     const answer = await ask<Resource[]>({ path, signal, silent: ahead })
     const rows = answer.data.slice(skip)
     labels.add(rows.flatMap((row) => takeLabels(row, this.relations, catalog.named)))
-    labels.note(this.collection, rows)
+    labels.renew(this.collection, rows)
     if (!signal.aborted) this.follow(positionOf(answer.headers))
     const total = totalOf(answer.headers)
     if (total !== null) this.settle(total)
@@ -183,7 +183,7 @@ export class Rows {
     if (kind === 'deleted' || kind === 'left') this.news.left(data.id)
     else if (place) {
       place.page[place.index] = data
-      labels.note(this.collection, [data])
+      labels.renew(this.collection, [data])
       this.news.changed(data, event.previous, this.view.sort.some(({ field }) => field in (event.previous ?? {})))
       this.changed++
     } else if (kind === 'created' && this.append(data)) this.news.changed(data, null, false)
@@ -195,7 +195,7 @@ export class Rows {
   put(row: Resource) {
     const place = this.find(row.id)
     if (place) place.page[place.index] = row
-    labels.note(this.collection, [row])
+    labels.renew(this.collection, [row])
     this.changed++
     touches.tell(row.type, row.id)
   }
@@ -218,7 +218,6 @@ export class Rows {
     if (before && before.id > row.id) return false
     if (page) page.push(row)
     else this.pages.set(this.total / this.size, [row])
-    labels.note(this.collection, [row])
     if (!this.sample.length) this.sample = [row]
     this.total++
     this.changed++

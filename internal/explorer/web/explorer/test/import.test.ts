@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { badCells, batches, bodyOfRow, guess, readTable } from '../lib/import'
+import { badCells, batches, bodyOfRow, guess, guessLabels, readTable, textsOf } from '../lib/import'
 import type { Attribute } from '../lib/schema'
 
 const attribute = (name: string, type: Attribute['type'] = 'string', more: Partial<Attribute> = {}): Attribute => ({ name, type, required: false, ...more })
@@ -23,6 +23,17 @@ test('cells become values of the attribute, empty ones are left out', () => {
   expect(bodyOfRow(['Ada', '36', 'true', '["a"]', 'x', ''], mapping, attributes)).toEqual({ full_name: 'Ada', age: 36, active: true, tags: ['a'] })
   expect(bodyOfRow(['Ada', 'many', 'perhaps', '[', 'x', 'y'], mapping, attributes)).toEqual({ full_name: 'Ada', age: 'many', active: 'perhaps', tags: '[', owner_id: 'y' })
   expect(bodyOfRow([null, 3, undefined], mapping, attributes)).toEqual({ full_name: null, age: 3 })
+})
+
+test('a column of a reference holds ids or labels', () => {
+  const table = (cells: unknown[]) => ({ columns: ['owner'], rows: cells.map((cell) => [cell]), first: 2 })
+  const label = (name: string) => (name === 'owner_id' ? 'name' : undefined)
+  expect(guessLabels(table(['Ada', '', 'Bea']), ['owner_id'], label)).toEqual(['owner_id@name'])
+  expect(guessLabels(table(['01936f2e-7d3c-7a4b-9c5d-0123456789ab', 'Ada']), ['owner_id'], label)).toEqual(['owner_id'])
+  expect(guessLabels(table(['', undefined]), ['owner_id'], label)).toEqual(['owner_id'])
+  expect(textsOf(table(['Ada', '', 'Ada', 3, 'Bea']), 0)).toEqual(['Ada', 'Bea'])
+  expect(bodyOfRow(['Ada'], ['owner_id@name'], attributes, [new Map([['Ada', '7']])])).toEqual({ owner_id: '7' })
+  expect(bodyOfRow([''], ['owner_id@name'], attributes, [new Map([['Ada', '7']])])).toEqual({})
 })
 
 test('requests have at most so many rows and bytes', () => {

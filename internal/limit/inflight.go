@@ -1,4 +1,4 @@
-package api
+package limit
 
 import (
 	"sync"
@@ -7,9 +7,9 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// inFlight counts the requests in progress, in all and by address. An address may have half of them, so that
+// InFlight counts the requests in progress, in all and by address. An address may have half of them, so that
 // one client with slow requests does not keep all others out.
-type inFlight struct {
+type InFlight struct {
 	most int64 // in all; 0 is no bound
 
 	mutex sync.Mutex
@@ -17,10 +17,11 @@ type inFlight struct {
 	by    map[string]int64
 }
 
-func newInFlight(most int64) *inFlight { return &inFlight{most: most, by: map[string]int64{}} }
+// NewInFlight returns a counter with a limit.
+func NewInFlight(most int64) *InFlight { return &InFlight{most: most, by: map[string]int64{}} }
 
-// enter counts a request, until leave is called. It returns an error if there are too many.
-func (f *inFlight) enter(address string) error {
+// Enter counts a request, until Leave is called. It returns an error if there are too many.
+func (f *InFlight) Enter(address string) error {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.all++
@@ -36,7 +37,7 @@ func (f *inFlight) enter(address string) error {
 	return nil
 }
 
-func (f *inFlight) leave(address string) {
+func (f *InFlight) Leave(address string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.all--

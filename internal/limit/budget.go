@@ -1,4 +1,5 @@
-package api
+// Package limit bounds what requests use at the same time: their number, and the memory of their bodies.
+package limit
 
 import (
 	"sync"
@@ -8,12 +9,12 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// budget is the memory that the bodies of all requests in flight may use. Each body reserves
+// Budget is the memory that the bodies of all requests in flight may use. Each body reserves
 // what it may need before it arrives, and releases it when its request is answered.
 //
 // A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
 // then cancelled, so that clients that stop in the middle of a body do not block all others.
-type budget struct {
+type Budget struct {
 	all  int64
 	most int64 // for one caller
 	now  func() time.Time
@@ -22,13 +23,13 @@ type budget struct {
 	mutex   sync.Mutex
 	left    int64
 	held    map[string]int64 // by caller
-	arrive  map[*upload]bool
+	arrive  map[*Upload]bool
 	changed chan struct{} // closed when memory is released
 }
 
-// upload is a body that is being received.
-type upload struct {
-	budget *budget
+// Upload is a body that is being received.
+type Upload struct {
+	budget *Budget
 	who    string
 	held   int64
 	giveUp func() // cancels reading the body; nil: not possible
@@ -45,31 +46,31 @@ const (
 	budgetLook = 100 * time.Millisecond // between two checks for slow bodies
 )
 
-// newBudget returns a budget. Every caller may have one body of the largest size.
-func newBudget(all, largest int64) *budget {
-	return &budget{
+// NewBudget returns a budget. Every caller may have one body of the largest size.
+func NewBudget(all, largest int64) *Budget {
+	return &Budget{
 		all:     all,
 		most:    max(all/2, largest+1),
 		left:    all,
 		held:    map[string]int64{},
 		now:     time.Now,
 		wait:    budgetWait,
-		arrive:  map[*upload]bool{},
+		arrive:  map[*Upload]bool{},
 		changed: make(chan struct{}),
 	}
 }
 
-// begin starts a body of a caller. It must be ended.
-func (b *budget) begin(who string, giveUp func()) *upload {
-	u := &upload{budget: b, who: who, giveUp: giveUp, since: b.now()}
+// Begin starts a body of a caller. It must be ended.
+func (b *Budget) Begin(who string, giveUp func()) *Upload {
+	u := &Upload{budget: b, who: who, giveUp: giveUp, since: b.now()}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.arrive[u] = true
 	return u
 }
 
-// take reserves memory, and waits if there is not enough.
-func (u *upload) take(size int64) error {
+// Take reserves memory, and waits if there is not enough.
+func (u *Upload) Take(size int64) error {
 	b := u.budget
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()
@@ -88,7 +89,7 @@ func (u *upload) take(size int64) error {
 }
 
 // tryTake reserves memory if there is enough. If not, it cancels slow bodies.
-func (b *budget) tryTake(u *upload, size int64) (changed <-chan struct{}, ok bool) {
+func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.left >= size && b.held[u.who]+size <= b.most {
@@ -108,8 +109,8 @@ func (b *budget) tryTake(u *upload, size int64) (changed <-chan struct{}, ok boo
 	return b.changed, false
 }
 
-// received counts bytes that have arrived.
-func (u *upload) received(count int) {
+// Received counts bytes that have arrived.
+func (u *Upload) Received(count int) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	if u.progress += count; u.progress >= slowEach {
@@ -117,9 +118,9 @@ func (u *upload) received(count int) {
 	}
 }
 
-// arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
+// Arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
 // was cancelled as slow.
-func (u *upload) arrived(needed int64) (slow bool) {
+func (u *Upload) Arrived(needed int64) (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	delete(u.budget.arrive, u)
@@ -127,8 +128,8 @@ func (u *upload) arrived(needed int64) (slow bool) {
 	return u.slow
 }
 
-// end releases the memory of the body.
-func (u *upload) end() {
+// End releases the memory of the body.
+func (u *Upload) End() {
 	if u == nil {
 		return
 	}
@@ -139,7 +140,7 @@ func (u *upload) end() {
 }
 
 // release gives memory back to the budget, whose mutex is held.
-func (u *upload) release(size int64) {
+func (u *Upload) release(size int64) {
 	b := u.budget
 	u.held -= size
 	b.left += size
