@@ -123,8 +123,9 @@ func decodeAny[T any](body []byte) ([]T, error) {
 	if len(envelope.Data) > 0 && envelope.Data[0] == '[' {
 		return decodeList[T](body)
 	}
-	items := make([]T, 1)
-	return items, decode(envelope.Data, &items[0])
+	var item T
+	err := decode(envelope.Data, &item)
+	return []T{item}, err
 }
 
 // TransactionDryRun tells what a Transaction would do.

@@ -88,7 +88,7 @@ func files() map[string]string {
 	}
 	texts := map[string]string{}
 	for name, each := range tables {
-		texts[name] = each.String()
+		texts[name] = each.text
 	}
 	return texts
 }
@@ -135,7 +135,7 @@ func writeLines(t *table, d *dice, order int, products []product) (total cents) 
 }
 
 // table is the text of a CSV file.
-type table struct{ strings.Builder }
+type table struct{ text string }
 
 func newTable(columns ...any) *table {
 	t := &table{}
@@ -145,11 +145,9 @@ func newTable(columns ...any) *table {
 
 // add adds a row. No cell needs quotes.
 func (t *table) add(cells ...any) {
+	texts := make([]string, len(cells))
 	for i, each := range cells {
-		if i > 0 {
-			t.WriteByte(',')
-		}
-		fmt.Fprint(t, each)
+		texts[i] = fmt.Sprint(each)
 	}
-	t.WriteByte('\n')
+	t.text += strings.Join(texts, ",") + "\n"
 }

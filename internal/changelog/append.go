@@ -51,7 +51,7 @@ func (l *Log) AppendAll(e *Entry, changed []int, listed model.Value) db.Statemen
 	id := table.rows.Columns[model.IDColumn]
 	return db.Statement{
 		SQL: "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
-			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + db.InIDs(l.db, id, "$3") + " ORDER BY " + id + " DESC",
+			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + l.db.InIDs(id, "$3") + " ORDER BY " + id + " DESC",
 		Args: []model.Value{e.At, model.TextValue(e.Caller), listed},
 	}
 }

@@ -54,18 +54,21 @@ type Dialect interface {
 	// Search is the SQL of a table with the words of resources.
 	Search(table string) SearchSQL
 	// List is a text for Listed of texts that have only hexadecimal digits and dashes. Listed is such
-	// a text as a table expression with the column value, and ToID makes an id of a text.
+	// a text as a table expression with the column value, and ToID makes an id of a text. InIDs is the
+	// condition that a column has one of the ids of such a text, for which an index of the column is used.
 	List(texts []string) model.Value
 	Listed(placeholder string) string
 	ToID(text string) string
+	InIDs(column, placeholder string) string
 	// JSON is a column as JSON text, which model.Kind.ParseValue reads, 'null' where it is null.
 	JSON(column string, kind model.Kind) string
 	// Searched is a condition on the id of a resource: the table has its words, and the terms are among
 	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
 	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
 	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
-	// CountSearched is a query for the number of resources in the table with the terms, up to most.
-	CountSearched(table string, terms SearchTerms, most string, arg func(string) string) string
+	// FindSearched is a query for the resources in the table that may have the terms, up to most: id, and
+	// whether it has them.
+	FindSearched(table string, terms SearchTerms, most string, arg func(string) string) string
 	// Inside is the value at a path of members in a column of JSON objects, as a value of the kind,
 	// which is one of model.Kind.Inside. It is null where there is none. An index can contain it.
 	Inside(column string, path []string, kind model.Kind) string
@@ -76,6 +79,9 @@ type Dialect interface {
 	// column of JSON arrays, for HasItems. DropIndex returns statements that drop an index of any kind.
 	CreateItemIndex(name, table, column string, kind model.Kind) []string
 	DropIndex(name string) []string
+	// ItemsDiffer is a query for the number of resources whose items in such an index are not those of
+	// their arrays, and the id of one. Empty: the database guarantees that they agree.
+	ItemsDiffer(name, table, column string, kind model.Kind) string
 	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
 	// the first of the transaction. None: its snapshot is enough.
 	HoldSchema() []string

@@ -67,10 +67,20 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
 		}
 		// As in ORDER BY, so that sorted lists can use the index.
-		columns[i] += d.NullsFirst()
+		if name != c.Columns()[model.IDColumn].Name {
+			columns[i] += d.NullsFirst()
+		}
 	}
 	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
 		" ON " + Quote(d, c.Name) + " (" + strings.Join(columns, ", ") + ")"}
+}
+
+// ItemsDiffer is the query of Dialect.ItemsDiffer for an index of Indexes; empty: there is nothing to compare.
+func ItemsDiffer(d Dialect, c *model.Collection, index IndexDefinition) string {
+	if !index.Items {
+		return ""
+	}
+	return d.ItemsDiffer(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
 }
 
 // ItemIndexPrefix begins the names of indexes on the items of arrays.

@@ -28,18 +28,13 @@ func NewTable(d Dialect, c *model.Collection) *Table {
 // statement, and the time until the database replies.
 const MaxListed = 5000
 
-// IDs is a text of ids for InIDs.
+// IDs is a text of ids for Dialect.InIDs.
 func IDs(d Dialect, ids []model.ID) model.Value {
 	texts := make([]string, len(ids))
 	for i, id := range ids {
 		texts[i] = id.String()
 	}
 	return d.List(texts)
-}
-
-// InIDs is the condition that a column has one of the ids of a text.
-func InIDs(d Dialect, column, placeholder string) string {
-	return column + " IN (SELECT " + d.ToID("value") + " FROM " + d.Listed(placeholder) + ")"
 }
 
 // Quote is a name of the schema as an SQL identifier.

@@ -74,6 +74,7 @@ func TestPages(t *testing.T) {
 		if len(files) != 3 {
 			t.Errorf("%s has %d files: %v", page, len(files), files)
 		}
+		compressed := len(document.body)
 		for _, file := range files {
 			path := page + "/" + file[1]
 			content := map[string]string{".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}[filepath.Ext(path)]
@@ -87,6 +88,7 @@ func TestPages(t *testing.T) {
 				continue
 			}
 			zipped := s.get(path, "Accept-Encoding", "gzip, br")
+			compressed += len(zipped.body)
 			want.Set("Content-Encoding", "gzip")
 			zipped.expectPage(t, path, 200, want)
 			if unzip(t, zipped.body) != plain.body || len(zipped.body) > len(plain.body)/2 || zipped.header.Get("Etag") == plain.header.Get("Etag") {
@@ -95,6 +97,9 @@ func TestPages(t *testing.T) {
 			if head := s.do("HEAD", path, ""); head.body != "" || head.header.Get("Content-Length") != plain.header.Get("Content-Length") {
 				t.Errorf("HEAD %s: %v %q", path, head.header, head.body)
 			}
+		}
+		if most := map[string]int{"/-/explorer": 250 << 10, "/-/docs": 80 << 10}[page]; compressed > most {
+			t.Errorf("%s has %d bytes, compressed; at most %d load fast", page, compressed, most)
 		}
 	}
 	for _, path := range []string{"/-/docs/assets/nothing.js", "/-/explorer/assets/nothing.js", "/-/explorer/assets", "/-/nothing", "/-/explorers"} {

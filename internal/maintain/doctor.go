@@ -14,7 +14,7 @@ import (
 )
 
 // Examine compares derived data with the resources of a database: the totals, the offset indexes of
-// long lists, the words for search, and the change log. With repair, it rebuilds what is wrong, in the same
+// long lists, the words for search, the items of indexed arrays, and the change log. With repair, it rebuilds what is wrong, in the same
 // transaction; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
@@ -54,10 +54,19 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	ofItems, wrongItems, err := checkItems(c, d, stored)
+	if err != nil {
+		return nil, err
+	}
 	ofLog, err := ExamineLog(c, d, stored)
 	for _, collection := range wrong {
 		if err == nil && repair {
 			err = search.Rebuild(c, d, collection)
+		}
+	}
+	for _, index := range wrongItems {
+		if err == nil && repair {
+			err = index.rebuild(c, d)
 		}
 	}
 	if err == nil && repair && len(ofLists) > 0 {
@@ -68,5 +77,5 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 			err = renewHistory(c, d)
 		}
 	}
-	return slices.Concat(ofLists, ofSearch, ofLog), err
+	return slices.Concat(ofLists, ofSearch, ofItems, ofLog), err
 }

@@ -60,7 +60,7 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 		gone.add(row.ID(0), of)
 		revision = row.Int(2)
 		return true
-	}, "DELETE FROM "+table.Name+" WHERE "+db.InIDs(t.store.db, id, "$1")+" RETURNING "+id+", "+parent+", "+t.store.db.LastRevision(), listed)
+	}, "DELETE FROM "+table.Name+" WHERE "+t.store.db.InIDs(id, "$1")+" RETURNING "+id+", "+parent+", "+t.store.db.LastRevision(), listed)
 	if err != nil || len(gone.ids) == 0 {
 		return 0, err
 	}
@@ -69,7 +69,7 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 	entry.ID = slices.MinFunc(gone.ids, lists.CompareIDs)
 	t.last = t.store.log.LastOf(entry, revision)
 	if table.words != "" {
-		sql := `DELETE FROM "` + table.words + `" WHERE ` + db.InIDs(t.store.db, db.SearchResource, "$1")
+		sql := `DELETE FROM "` + table.words + `" WHERE ` + t.store.db.InIDs(db.SearchResource, "$1")
 		err = t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{listed}})
 	}
 	return len(gone.ids), err
@@ -98,7 +98,7 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 		err := db.Each(t.conn, func(row model.Row) bool {
 			left.add(row.ID(0), model.IDValue(row.ID(1)))
 			return true
-		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+db.InIDs(d, id, "$1")+" AND "+column+" IS NOT NULL", listed)
+		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+d.InIDs(id, "$1")+" AND "+column+" IS NOT NULL", listed)
 		if err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 		updated = append(updated, row.ID(0))
 		revision = row.Int(1)
 		return true
-	}, "UPDATE "+table.Name+" "+sets+" WHERE "+db.InIDs(d, id, placeholder)+" RETURNING "+id+", "+d.LastRevision(), args...)
+	}, "UPDATE "+table.Name+" "+sets+" WHERE "+d.InIDs(id, placeholder)+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
 		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
 		t.last = t.store.log.LastOf(entry, revision)
@@ -141,7 +141,7 @@ func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, ref
 		err := db.Each(t.conn, func(row model.Row) bool {
 			more = visit(row.ID(0), row.ID(1))
 			return more
-		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+db.InIDs(t.store.db, column, "$1"), db.IDs(t.store.db, chunk))
+		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+t.store.db.InIDs(column, "$1"), db.IDs(t.store.db, chunk))
 		if err != nil || !more {
 			return t.fault(err)
 		}
@@ -158,7 +158,7 @@ func (t *Tx) Records(c *model.Collection, ids []model.ID) ([]model.Record, error
 			record := c.Scan(row)
 			found[record.ID(model.IDColumn)] = record
 			return true
-		}, "SELECT "+table.All+" FROM "+table.Name+" WHERE "+db.InIDs(t.store.db, table.Columns[model.IDColumn], "$1"), db.IDs(t.store.db, chunk))
+		}, "SELECT "+table.All+" FROM "+table.Name+" WHERE "+t.store.db.InIDs(table.Columns[model.IDColumn], "$1"), db.IDs(t.store.db, chunk))
 		if err != nil {
 			return nil, t.fault(err)
 		}

@@ -63,3 +63,54 @@ func TestExamine(t *testing.T) {
 		expect(false)
 	})
 }
+
+// TestExamineItems: the doctor finds an index on the items of an array that is damaged, and repairs it. Only
+// SQLite has a table for it.
+func TestExamineItems(t *testing.T) {
+	s := parse(t, `
+collections:
+  notes:
+    timestamps: false
+    attributes:
+      tags: {type: array, items: {type: string}, index: true}
+      sizes: {type: array, items: {type: number}, index: true}
+`)
+	notes := s.Collection("notes")
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		first := insert(t, st, notes, `{"tags":["a","b","a"],"sizes":[1,2.5]}`).ID(model.IDColumn)
+		second := insert(t, st, notes, `{"tags":["b"],"sizes":null}`).ID(model.IDColumn)
+		insert(t, st, notes, `{"tags":[],"sizes":[1]}`)
+		expect := func(repair bool, want ...string) {
+			t.Helper()
+			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+				t.Errorf("got %q, %v\nwant %q", got, err, want)
+			}
+		}
+		expect(false)
+		if st.db.Traits().Shared {
+			return
+		}
+		index := func(column string) string {
+			for _, each := range db.Indexes(notes) {
+				if each.Columns[0] == column {
+					return `"` + each.Name + `"`
+				}
+			}
+			t.Fatal("there is no index on " + column)
+			return ""
+		}
+		write(t, st, func(tx *Tx) error {
+			return db.ExecAll(tx.conn, "DELETE FROM "+index("tags")+" WHERE value = 'b'", "INSERT INTO "+index("sizes")+" (value, id) SELECT 9.5, id FROM notes WHERE tags = '[\"b\"]'")
+		})
+		wrong := []string{
+			"notes: the index on the items of tags has other items than 2 resources, for example " + first.String(),
+			"notes: the index on the items of sizes has other items than 1 resources, for example " + second.String(),
+		}
+		expect(false, wrong...)
+		expect(true, wrong...)
+		expect(false)
+		insert(t, st, notes, `{"tags":["c"],"sizes":[3]}`) // the triggers are there again
+		expect(false)
+	})
+}

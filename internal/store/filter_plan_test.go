@@ -54,12 +54,73 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := planOf(t, st, c, q.Filter, isPostgres)
+			plan := planOf(t, st, c, Selection{Filter: q.Filter, Order: NewOrder(nil), Take: 100}, isPostgres)
 			scans := slices.ContainsFunc(plan, func(line string) bool {
 				return strings.Contains(line, "Seq Scan") || strings.HasPrefix(line, "SCAN ")
 			})
 			if scans {
 				t.Errorf("%s?%s scans:\n%s", each.collection, each.query, strings.Join(plan, "\n"))
+			}
+		}
+	})
+}
+
+// TestGroupIndexesServeFilterAndSort looks at the plans of lists that are filtered by the first attribute of an
+// indexed group and sorted by the second: the index has the order, so that a page reads no more than
+// its rows, and an offset only counts in the index. The planner has statistics.
+func TestGroupIndexesServeFilterAndSort(t *testing.T) {
+	s := parse(t, `
+collections:
+  issues:
+    timestamps: false
+    attributes:
+      title: {type: string}
+      state: {type: string, maxLength: 20, index: true}
+      priority: {type: integer}
+      estimate: {type: integer, index: true}
+    index: [[state, priority]]
+`)
+	issues := s.Collection("issues")
+	const group = "_index.issues.state.priority.id"
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, s)
+		isPostgres := st.db.Traits().RoundTrips
+		series, id := "(WITH RECURSIVE s(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 20000) SELECT n FROM s)", "unhex(printf('%032d', n))"
+		if isPostgres {
+			series, id = "(SELECT n FROM generate_series(1, 20000) AS n) AS s", "lpad(n::text, 32, '0')::uuid"
+		}
+		write(t, st, func(tx *Tx) error {
+			_, err := tx.conn.Exec("INSERT INTO issues (id, title, state, priority, estimate, _revision) SELECT " + id + ", 'a title of some length', 's' || n % 50, n * 7919 % 20011, n % 100, 0 FROM " + series)
+			if err == nil && !isPostgres {
+				_, err = tx.conn.Exec("ANALYZE")
+			}
+			return err
+		})
+		if isPostgres {
+			execute(t, url, "ANALYZE issues")
+		}
+		for _, each := range []struct {
+			query, index string
+			skip         int64
+		}{
+			{"filter[state]=s1&sort=priority", group, 0},
+			{"filter[state]=s1&sort=-priority", group, 0},
+			{"filter[state]=s1&sort=priority", group, 200},
+			{"filter[state]=s1", "_index.issues.state.", 200},
+			{"sort=estimate", "_index.issues.estimate.id", 9000},
+		} {
+			q, err := query.Parse(issues, each.query, query.Limits{DefaultLimit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plan := planOf(t, st, issues, Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Take: 30, Skip: each.skip}, isPostgres)
+			text := strings.Join(plan, "\n")
+			if !strings.Contains(text, each.index) || strings.Contains(text, "Seq Scan") || strings.Contains(text, "SCAN issues\n") {
+				t.Errorf("%s from %d does not use %s:\n%s", each.query, each.skip, each.index, text)
+			}
+			// Few rows are sorted: those of the page, or those of one value in a descending order.
+			if each.skip == 0 && !strings.Contains(each.query, "-") && (strings.Contains(text, "TEMP B-TREE") || strings.Contains(text, "Sort")) {
+				t.Errorf("%s is sorted:\n%s", each.query, text)
 			}
 		}
 	})
@@ -89,10 +150,10 @@ func fill(t *testing.T, st *Store, isPostgres bool) {
 }
 
 // planOf lists the lines of the plan of a list.
-func planOf(t *testing.T, st *Store, c *model.Collection, filter query.Filter, isPostgres bool) (lines []string) {
+func planOf(t *testing.T, st *Store, c *model.Collection, selection Selection, isPostgres bool) (lines []string) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
-		sql := tx.rowsStatement(c, Selection{Filter: filter, Order: NewOrder(nil), Take: 100})
+		sql := tx.rowsStatement(c, selection)
 		explain, column := "EXPLAIN QUERY PLAN ", 3
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0

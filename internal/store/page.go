@@ -107,12 +107,13 @@ func (p *Page) begin() (err error) {
 	if p.Point, err = p.tx.Point(); err != nil {
 		return err
 	}
+	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter); err != nil {
+		return err
+	}
 	if err := p.count(); err != nil {
 		return err
 	}
-	if p.selection.Filter, err = p.tx.chooseSearch(p.query.Collection, p.selection.Filter, p.selection.Order); err != nil {
-		return err
-	}
+	p.selection.Filter = searchByRow(p.query.Collection, p.selection.Filter, p.selection.Order)
 	return p.locate()
 }
 

@@ -58,6 +58,9 @@ func (p *Page) locateOffset() error {
 func (p *Page) span(total int64) {
 	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
 	p.selection.Skip, p.selection.Take = from, to-from
+	if p.TotalKnown {
+		p.selection.Total = total
+	}
 	p.start, p.hasBefore = from, from > 0
 	p.hasAfter, p.lookAhead = to < total && p.TotalKnown, !p.TotalKnown
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -107,7 +108,12 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 				for i := range 6 {
 					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
 					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
-					for _, filter := range []query.Filter{search, rowSearch{search}, query.Not{Filter: search}, query.Not{Filter: rowSearch{search}}, query.And{other, search}, query.Or{other, rowSearch{search}}} {
+					found, err := tx.findSearched(books, query.And{other, search})
+					if err != nil {
+						rt.Fatal(err)
+					}
+					known := found.(query.And)[1]
+					for _, filter := range []query.Filter{search, rowSearch{search}, query.Not{Filter: search}, query.Not{Filter: rowSearch{search}}, query.And{other, search}, query.Or{other, rowSearch{search}}, known, query.Not{Filter: known}, found} {
 						checkFilter(rt, tx, books, filter, rows)
 					}
 				}
@@ -122,6 +128,39 @@ func expectHealthy(t *testing.T, url string) {
 	if got, err := maintain.Examine(context.Background(), url, false); err != nil || len(got) > 0 {
 		t.Errorf("got %q, %v", got, err)
 	}
+}
+
+// TestSearchAsksTheIndexOnce: all statements of a page use the matches that the first one has found.
+func TestSearchAsksTheIndexOnce(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		var asked atomic.Int64
+		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
+			if strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ") {
+				asked.Add(1)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeStore(t, st)
+		var want []string
+		for range 10 {
+			want = append(want, insert(t, st, books, `{"title":"Ada Lovelace"}`).ID(model.IDColumn).String())
+		}
+		cursor, _ := model.ParseID(want[6])
+		asked.Store(0)
+		page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lovelac ada", "title"), Exact: true,
+			Range: query.Range{Anchor: query.AtCursor, Cursor: cursor, Limit: -3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := idsOf(t, page)
+		if !slices.Equal(got, want[3:6]) || page.Total != 10 || asked.Load() != 1 {
+			t.Errorf("got %v of %d with %d uses of the index, want %v", got, page.Total, asked.Load(), want[3:6])
+		}
+	})
 }
 
 // TestSearchWithManyMatches: the page is the same whichever way is chosen.

@@ -17,6 +17,9 @@ type Selection struct {
 	Skip   int64
 	Take   int64
 
+	// Total is the number of resources without From, Until, Skip and Take; zero: it is not known.
+	Total int64
+
 	// AfterFrom: the selection starts after From. Otherwise it includes a resource at From.
 	AfterFrom bool
 
@@ -165,14 +168,24 @@ const few = 1000
 // found first from an index, and only those few resources are read.
 func (t *Tx) rowsStatement(c *model.Collection, selection Selection) *statement {
 	table := t.store.tables[c]
-	if len(selection.Order) == 1 || selection.Take > few || selection.Skip == 0 && !selection.Order[0].Descending {
+	sorted := len(selection.Order) > 1
+	skips := selection.Skip > 0 && (sorted || selection.Filter != nil)
+	if selection.Take > few || !skips && !(sorted && selection.Order[0].Descending) {
 		return t.selectStatement(c, table.All, selection)
 	}
 	id := table.Columns[model.IDColumn]
 	s := t.store.statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
-	s.selection(id, selection)
+	s.selection(id, selection.fromNearerEnd())
 	s.Write(")")
 	s.order(selection.Order)
+	return s
+}
+
+// fromNearerEnd is the same resources in the reversed order, if fewer are skipped there.
+func (s Selection) fromNearerEnd() Selection {
+	if behind := s.Total - s.Skip - s.Take; s.Total > 0 && s.From == nil && s.Until == nil && behind >= 0 && behind < s.Skip {
+		s.Order, s.Skip = s.Order.reversed(), behind
+	}
 	return s
 }
 

@@ -45,6 +45,8 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
 	case query.Search:
 		s.search(f, true, holds)
+	case foundSearch:
+		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(f.ids)), ")")
 	case rowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:

@@ -88,6 +88,11 @@ func (dialect) Listed(placeholder string) string {
 
 func (dialect) ToID(text string) string { return text + "::uuid" }
 
+// InIDs is no subquery, for whose size the planner would have no estimate.
+func (dialect) InIDs(column, placeholder string) string {
+	return column + " = ANY (" + placeholder + "::text::uuid[])"
+}
+
 func (dialect) JSON(column string, kind model.Kind) string {
 	value := column + "::text"
 	switch {
@@ -146,6 +151,8 @@ func (dialect) HasItems(s db.ItemSearch) string {
 func (dialect) CreateItemIndex(name, table, column string, _ model.Kind) []string {
 	return []string{`CREATE INDEX "` + name + `" ON ` + table + " USING gin ((" + column + "::jsonb) jsonb_path_ops)"}
 }
+
+func (dialect) ItemsDiffer(string, string, string, model.Kind) string { return "" }
 
 func (dialect) DropIndex(name string) []string { return []string{`DROP INDEX "` + name + `"`} }
 

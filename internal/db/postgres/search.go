@@ -35,8 +35,8 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + matching + " OFFSET 0)"
 }
 
-func (dialect) CountSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
-	return `SELECT count(*) FROM (SELECT 1 FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery LIMIT " + most + ") AS found"
+func (dialect) FindSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
+	return `SELECT _resource, true FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery LIMIT " + most
 }
 
 var lexemeEscapes = strings.NewReplacer(`'`, `''`, `\`, `\\`)

@@ -94,6 +94,10 @@ func (dialect) Listed(placeholder string) string { return "json_each(" + placeho
 
 func (dialect) ToID(text string) string { return "unhex(" + text + ", '-')" }
 
+func (d dialect) InIDs(column, placeholder string) string {
+	return column + " IN (SELECT " + d.ToID("value") + " FROM " + d.Listed(placeholder) + ")"
+}
+
 func (dialect) JSON(column string, kind model.Kind) string {
 	value := column
 	switch {
@@ -177,6 +181,13 @@ func (dialect) CreateItemIndex(name, table, column string, kind model.Kind) []st
 		"CREATE TRIGGER " + quoted(".update") + " AFTER UPDATE OF " + column + " ON " + table + " WHEN OLD." + column + " IS NOT NEW." + column + " BEGIN " + remove + "; " + add + "; END",
 		"CREATE TRIGGER " + quoted(".delete") + " AFTER DELETE ON " + table + " BEGIN " + remove + "; END",
 	}
+}
+
+func (dialect) ItemsDiffer(name, table, column string, kind model.Kind) string {
+	index, item := `"`+name+`"`, asKind("item.value", kind)
+	items := table + " AS t, json_each(t." + column + ") AS item WHERE item.value IS NOT NULL"
+	return "SELECT count(DISTINCT id), min(id) FROM (SELECT t.id AS id FROM " + items + " AND NOT EXISTS (SELECT 1 FROM " + index + " AS i WHERE i.value = " + item + " AND i.id = t.id)" +
+		" UNION ALL SELECT i.id FROM " + index + " AS i WHERE NOT EXISTS (SELECT 1 FROM " + items + " AND t.id = i.id AND " + item + " = i.value))"
 }
 
 func (dialect) DropIndex(name string) []string {

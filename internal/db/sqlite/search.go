@@ -47,17 +47,22 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 	if !byIndex {
 		return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + contained(terms, arg) + ")"
 	}
-	matching, isExact := matches(table, terms, arg)
+	matching := matches(table, terms, arg)
 	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _number = found.number`
-	if !isExact {
+	if !isExact(terms) {
 		found += " WHERE " + contained(terms, arg)
 	}
 	return found + ")"
 }
 
-func (dialect) CountSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
-	matching, _ := matches(table, terms, arg)
-	return "SELECT count(*) FROM (" + matching + " LIMIT " + most + ")"
+// FindSearched bounds what the index finds, also where few of that have the terms.
+func (dialect) FindSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
+	holds := "1"
+	if !isExact(terms) {
+		holds = contained(terms, arg)
+	}
+	matching := matches(table, terms, arg)
+	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _number = found.number`
 }
 
 // contained is a condition on the words of a row. Each word has a space before it.
@@ -72,23 +77,29 @@ var prefixes = []int{2, 3, 4, 5, 7, 10}
 
 const prefixList = "2 3 4 5 7 10"
 
-// matches selects the numbers of resources from the index. Terms are cut to the length of a prefix that
-// the index has; if one was longer, not all that is found matches.
-func matches(table string, terms db.SearchTerms, arg func(string) string) (sql string, isExact bool) {
-	isExact = true
-	match := eachTerm(terms, func(term string) string {
-		runes := []rune(term)
-		for _, length := range slices.Backward(prefixes) {
-			if length <= len(runes) {
-				isExact = isExact && length == len(runes)
-				runes = runes[:length]
-				break
-			}
+// cut is a term at the length of a prefix that the index has.
+func cut(term string) string {
+	runes := []rune(term)
+	for _, length := range slices.Backward(prefixes) {
+		if length <= len(runes) {
+			return string(runes[:length])
 		}
-		return `"` + strings.ReplaceAll(string(runes), `"`, `""`) + `"*`
+	}
+	return term
+}
+
+// isExact reports whether the index has all terms as prefixes. Otherwise not all that it finds matches.
+func isExact(terms db.SearchTerms) bool {
+	return !slices.ContainsFunc(terms, func(any []string) bool {
+		return slices.ContainsFunc(any, func(term string) bool { return cut(term) != term })
 	})
+}
+
+// matches selects the numbers of resources from the index, by the terms at the lengths that it has.
+func matches(table string, terms db.SearchTerms, arg func(string) string) string {
+	match := eachTerm(terms, func(term string) string { return `"` + strings.ReplaceAll(cut(term), `"`, `""`) + `"*` })
 	index := `"` + table + `.words"`
-	return "SELECT rowid AS number FROM " + index + " WHERE " + index + " MATCH " + arg(match), isExact
+	return "SELECT rowid AS number FROM " + index + " WHERE " + index + " MATCH " + arg(match)
 }
 
 // eachTerm joins conditions on terms: one of each list must hold.

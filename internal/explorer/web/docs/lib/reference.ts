@@ -41,6 +41,7 @@ export interface Refusal {
 export interface Body {
   description: string
   type: string
+  members: Attribute[] // of a body that is not made from the attributes of a collection
   examples: { name: string; value: Json }[]
 }
 
@@ -226,7 +227,9 @@ function bodyOf(document: OpenAPI, operation: DocumentOperation): { body?: Body 
       ? [{ name: 'Example', value: media.example }]
       : []
   const name = media.schema?.$ref?.split('/').at(-1) ?? ''
-  return { body: { description: body.description ?? '', type: name.replace(/Input$/, ''), examples } }
+  const inline = name ? undefined : (media.schema?.items ?? media.schema)
+  const members = attributesOf(document, undefined, inline).attributes.filter((each) => each.name !== 'type')
+  return { body: { description: body.description ?? '', type: name.replace(/Input$/, ''), members, examples } }
 }
 
 function answersOf(document: OpenAPI, operation: DocumentOperation): { answers: Answer[]; refusals: Refusal[] } {

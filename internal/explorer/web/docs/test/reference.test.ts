@@ -48,7 +48,19 @@ test('an operation has its parameters without filters and second names, its answ
     ],
   })
   expect([operation('getUser').open, reference.sections[1]!.operations[0]!.open]).toEqual([false, true])
-  expect(operation('createUser').body).toEqual({ description: 'A user.', type: 'UserCreate', examples: [{ name: 'One resource', value: { name: 'Ada', tags: ['a'], age: null } }] })
+  expect(operation('createUser').body).toEqual({ description: 'A user.', type: 'UserCreate', members: [], examples: [{ name: 'One resource', value: { name: 'Ada', tags: ['a'], age: null } }] })
+})
+
+test('a body that is not made from attributes has its members', () => {
+  const post = {
+    ...document.paths['/-/health']!.get!,
+    requestBody: { content: { 'application/json': { schema: { type: 'object', properties: { name: { type: 'string', maxLength: 9, description: 'What it is for.' }, until: { type: ['string', 'null'] } }, required: ['name'] } } } },
+  }
+  const [, server] = referenceOf({ ...document, paths: { '/-/keys': { post } } }).sections
+  expect(server!.operations[0]!.body!.members.map(({ name, type, description, required, constraints }) => [name, type, description, required, constraints])).toEqual([
+    ['name', 'string', 'What it is for.', true, [{ text: 'at most 9 characters' }]],
+    ['until', 'string', '', false, []],
+  ])
 })
 
 test('attributes have what their values must be', () => {

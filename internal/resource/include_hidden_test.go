@@ -1,0 +1,72 @@
+package resource
+
+import (
+	"context"
+	"encoding/binary"
+	"path/filepath"
+	"testing"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestHiddenReferencesAreBounded: what is kept of references to resources that the caller may not see is
+// bounded, although nothing of them is sent.
+func TestHiddenReferencesAreBounded(t *testing.T) {
+	const rows = 100_000
+	file, err := schema.Parse([]byte(`
+collections:
+  users:
+    timestamps: false
+    attributes:
+      name: {type: string}
+  posts:
+    timestamps: false
+    attributes:
+      author_id: {references: users}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := (*model.Schema)(file.Schema)
+	posts := s.Collection("posts")
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, err := store.Open(context.Background(), database(t), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			tx, err := st.Read(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Close()
+			g := newGroup(posts, nil, []*query.Include{{Relation: posts.Relation("author"), Scope: query.None}})
+			kept, most := g.related[0], 0
+			for first := 0; first < rows; first += chunkRows {
+				g.clear()
+				for i := range chunkRows {
+					post := make(model.Record, len(posts.Columns()))
+					author := model.ID{1}
+					binary.BigEndian.PutUint32(author[12:], uint32(first+i))
+					post[model.IDColumn], post[posts.Field("author_id").Column] = model.IDValue(author), model.IDValue(author)
+					g.add(post)
+				}
+				if err := g.load(tx, 0, g.len()); err != nil {
+					t.Fatal(err)
+				}
+				most = max(most, len(kept.of))
+			}
+			if bound := maxReused/64 + chunkRows; most > bound || most < chunkRows {
+				t.Errorf("%d references are kept of %d, want at most %d", most, rows, bound)
+			}
+		})
+	}
+}

@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// BenchmarkSearch reads the first page of searches for two words, and of an indexed filter to compare with.
+// It has 100,000 resources, or as many as PLURAL_BENCH_ROWS says.
+//
+//	PLURAL_BENCH_ROWS=1000000 go test ./internal/store -run '^$' -bench Search
+func BenchmarkSearch(b *testing.B) {
+	rows, err := strconv.Atoi(os.Getenv("PLURAL_BENCH_ROWS"))
+	if err != nil {
+		rows = 100_000
+	}
+	file, err := schema.Parse([]byte(`
+collections:
+  books:
+    timestamps: false
+    attributes:
+      title: {type: string}
+      year: {type: integer, index: true}
+    search: [title]
+`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := (*model.Schema)(file.Schema)
+	books := s.Collection("books")
+	for name, database := range map[string]func(testing.TB) string{
+		"sqlite":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": pgtest.URL,
+	} {
+		st, err := Open(context.Background(), database(b), s)
+		if err != nil {
+			b.Fatal(err)
+		}
+		fillBooks(b, st, books, rows)
+		for _, each := range []struct{ name, query string }{
+			{"filter", "filter[year]=7"},
+			{"matches=5", "search=rare17 alph"},
+			{"matches=50", "search=rare17 eve"},
+			{fmt.Sprint("matches=", rows/610), "search=gam alpha"},
+			{fmt.Sprint("matches=", rows/70), "search=bet alpha"},
+			{fmt.Sprint("matches=", rows/10), "search=every alph"},
+		} {
+			q, err := query.Parse(books, each.query+"&limit=30", query.Limits{DefaultLimit: 30})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Run(name+"/"+each.name, func(b *testing.B) {
+				for b.Loop() {
+					page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: q.Filter, Range: q.Range})
+					for more := true; err == nil && more; {
+						var row model.Row
+						row, err = page.Next()
+						more = row != nil
+					}
+					if err != nil {
+						b.Fatal(err)
+					}
+					page.Close()
+				}
+			})
+		}
+		if err := st.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func fillBooks(b *testing.B, st *Store, books *model.Collection, rows int) {
+	b.Helper()
+	for n := 0; n < rows; {
+		err := st.Write(context.Background(), func(tx *Tx) error {
+			var all []model.Record
+			for range min(5000, rows-n) {
+				title := fmt.Sprintf("every rare%d word%d", n/50, n%997)
+				for _, each := range []struct {
+					of   int
+					word string
+				}{{10, "alpha"}, {7, "beta"}, {61, "gamma"}} {
+					if n%each.of == 0 {
+						title += " " + each.word
+					}
+				}
+				record := make(model.Record, len(books.Columns()))
+				record[model.IDColumn], record[books.Field("title").Column], record[books.Field("year").Column] = model.IDValue(tx.NewID()), model.TextValue(title), model.IntValue(int64(n%1000))
+				all = append(all, record)
+				n++
+			}
+			_, _, err := tx.InsertAll(books, all)
+			return err
+		})
+		if err == nil {
+			err = st.MergeDeltas(context.Background())
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+}
