@@ -4,7 +4,7 @@
 import { SvelteMap } from 'svelte/reactivity'
 import { ask, catalog, session } from './app.svelte'
 import type { Label } from './include'
-import { labelAttribute, isId, labelOf, shortId, type Collection, type Resource } from './schema'
+import { isId, labelAttribute, labelOf, shortId, type Collection, type Resource } from './schema'
 import { pathOf } from './url'
 
 const PAUSE = 15 // milliseconds in which wishes are gathered
