@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	if err := checkEncoding(ctx, pool); err != nil {
+	if err := checkSettings(ctx, pool); err != nil {
 		pool.Close()
 		return nil, err
 	}
