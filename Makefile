@@ -118,11 +118,11 @@ ONCE   := -count=1 -vet=off $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
-# Three at a time, to keep two processors busy: some of these wait for most of the time. The crash tests come first: they take
+# Four at a time, to keep two processors busy: some of these wait for most of the time. The crash tests come first: they take
 # longest and wait most.
 .PHONY: test
 test: packages ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	$(MAKE) --keep-going --jobs=3 test-tools test-concurrent lint test-sequential test-web
+	$(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web
 
 # Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
 # finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Nor does

@@ -155,3 +155,33 @@ func TestRangesRaceDeletions(t *testing.T) {
 		}
 	})
 }
+
+// TestTransactionsInOppositeOrder: transactions that write to the same resources in opposite orders wait
+// for each other in a circle. All succeed in the end.
+func TestTransactionsInOppositeOrder(t *testing.T) {
+	eachStore(t, members(t), func(t *testing.T, s *server) {
+		const clients, resources, rounds = 8, 6, 1
+		var paths []string
+		for i := range resources {
+			paths = append(paths, "/accounts/"+s.create("/accounts", fmt.Sprintf(`{"email":"%d","name":"N"}`, i)))
+		}
+		for round := range rounds {
+			answers := together(clients, func(i int) answer {
+				var steps []string
+				for k := range resources {
+					path := paths[k]
+					if i%2 == 1 {
+						path = paths[resources-1-k]
+					}
+					steps = append(steps, fmt.Sprintf(`{"method":"PATCH","path":%q,"body":{"name":"%d-%d"}}`, path, round, i))
+				}
+				return s.transaction(steps)
+			})
+			for _, a := range answers {
+				if a.status != 200 {
+					t.Errorf("%d %s", a.status, a.body)
+				}
+			}
+		}
+	})
+}

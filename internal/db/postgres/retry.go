@@ -155,11 +155,16 @@ func (c *connection) Lock(collection string, id model.ID) error {
 	if c.locks == nil {
 		return nil
 	}
-	c.about = resource{collection, id}
+	one, all := resource{collection, id}, resource{collection, db.WholeCollection}
+	if c.about == (resource{}) || c.about == one {
+		c.about = one
+	} else {
+		c.about = all // it writes to several resources
+	}
 	if c.retry != nil {
 		return nil
 	}
-	for _, about := range []resource{{collection, db.WholeCollection}, c.about} {
+	for _, about := range []resource{all, one} {
 		if c.locks.contended(about) {
 			c.about, c.yielded = about, true // also if the caller ignores the error
 			return errContended

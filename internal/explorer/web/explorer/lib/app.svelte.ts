@@ -37,12 +37,13 @@ class Router {
     return stays || !this.unsaved() || confirm('Leave the form? Your input is not saved.')
   }
 
-  /** Goes to a view, as a new entry of the history. */
-  go(change: Partial<View>) {
+  /** Goes to a view, as a new entry of the history, or in place of the last one. */
+  go(change: Partial<View>, replace = false) {
     const next = { ...this.view, ...change }
     if (!this.mayLeaveFor(next)) return
     this.view = next
-    history.pushState(null, '', this.href(this.view))
+    if (replace) history.replaceState(null, '', this.href(this.view))
+    else history.pushState(null, '', this.href(this.view))
     this.jumps++
   }
 

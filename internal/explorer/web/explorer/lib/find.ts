@@ -1,10 +1,9 @@
 // The query that finds a resource by what people know of it: its label, or its id.
 
 import { encode } from './filters'
-import { labelAttribute, type Collection } from './schema'
+import { isId, labelAttribute, type Collection } from './schema'
 
 export const MOST = 8
-const ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether upper and lower case are the same when a label is looked for. */
 export const isSearched = (collection: Collection) => !!collection.label && !!collection.search?.includes(collection.label)
@@ -15,7 +14,7 @@ export function findQuery(collection: Collection, text: string): string {
   const fields = `fields=${label ?? 'id'}`
   const word = text.trim()
   if (!word) return `${fields}&limit=-${MOST}`
-  if (ID.test(word)) return `filter[id]=${word}&${fields}&limit=${MOST}`
+  if (isId(word)) return `filter[id]=${word}&${fields}&limit=${MOST}`
   if (isSearched(collection)) return `search=${encode(word)}&${fields}&limit=${MOST}`
   return label ? `filter[${label}][contains]=${encode(word)}&${fields}&limit=${MOST}` : `${fields}&limit=-${MOST}`
 }

@@ -3,7 +3,7 @@
 import { readCsv } from './csv'
 import { valueOf, type Fault } from './form'
 import { parse, stringify } from './json'
-import type { Attribute } from './schema'
+import { isId, type Attribute } from './schema'
 
 export interface Table {
   columns: string[]
@@ -53,14 +53,12 @@ export const byLabel = (mapped: string | null): [attribute: string, label: strin
 }
 export const attributeOf = (mapped: string | null) => mapped?.split('@')[0] ?? null
 
-const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 /** The guess for references whose cells are not ids: they are labels. */
 export function guessLabels(table: Table, mapping: (string | null)[], labelFor: (attribute: string) => string | undefined): (string | null)[] {
   return mapping.map((name, i) => {
     const label = name && labelFor(name)
     const texts = table.rows.slice(0, 200).map((row) => row[i]).filter((value) => typeof value === 'string' && value !== '')
-    return label && texts.length && texts.every((text) => !ID.test(text as string)) ? `${name}@${label}` : name
+    return label && texts.length && texts.every((text) => !isId(text as string)) ? `${name}@${label}` : name
   })
 }
 

@@ -4,7 +4,7 @@
 import { SvelteMap } from 'svelte/reactivity'
 import { ask, catalog, session } from './app.svelte'
 import type { Label } from './include'
-import { labelAttribute, labelOf, shortId, type Collection, type Resource } from './schema'
+import { isId, labelAttribute, labelOf, shortId, type Collection, type Resource } from './schema'
 import { pathOf } from './url'
 
 const PAUSE = 15 // milliseconds in which wishes are gathered
@@ -61,7 +61,7 @@ class Labels {
 
   private want(type: string, id: string) {
     const key = `${type}/${id}`
-    if (this.asked.has(key) || !catalog.find(type)) return
+    if (this.asked.has(key) || !isId(id) || !catalog.find(type)) return
     this.asked.add(key)
     const ids = this.wanted.get(type) ?? new Set()
     this.wanted.set(type, ids.add(id))

@@ -71,7 +71,7 @@ export class Follower {
 
   private look = () => {
     if (document.visibilityState === 'hidden') this.pause()
-    else if (!this.controller) void this.run()
+    else if (!this.controller && this.state !== 'off') void this.run()
   }
 
   private retry = () => {

@@ -92,6 +92,8 @@ export const nameOf = (collection: Collection, resource: Resource): string => la
 export const relationOf = (collection: Collection, attribute: string): Relation | undefined =>
   collection.relations?.find((relation) => !relation.many && relation.attribute === attribute)
 
+export const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+
 /** The ends of an id: version 7 begins with the time, so that neighbours differ at the end. */
 export function shortId(id: string): string {
   return `${id.slice(0, 8)}…${id.slice(-4)}`
