@@ -143,7 +143,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	}
 	if by := write.Path.By; by != nil {
 		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Allowed(verbs[write.Verb]); err != nil {
+			if err := write.Path.Require(verbs[write.Verb]); err != nil {
 				return nil, err
 			}
 		}
@@ -167,8 +167,8 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 // verbs is the access verb that a write requires.
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
-// allows returns why the caller may not change a resource that they see, or nil.
-func (p Path) allows(tx *store.Tx, verb Verb, before model.Record) error {
+// requireOn returns why the caller may not change a resource that they see, or nil.
+func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 	allowed, err := p.By.Allows(verbs[verb], p.Collection, before, tx.Find)
 	if err == nil && !allowed {
 		err = p.By.Denied("You may not %s this resource.", verb)
@@ -201,7 +201,7 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
+	if err := write.Path.requireOn(w.tx, write.Verb, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)

@@ -44,8 +44,8 @@ type Database struct {
 
 const (
 	// defaultConns is the size of the pool, unless the URL sets it.
-	defaultConns    = 24
-	defaultPatience = 10 * time.Second
+	defaultConns        = 24
+	defaultReplyTimeout = 10 * time.Second
 
 	beginWrite = "begin isolation level repeatable read"
 	beginRead  = "begin isolation level repeatable read, read only"
@@ -81,7 +81,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		long:         make(chan struct{}, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
-		replyTimeout: defaultPatience,
+		replyTimeout: defaultReplyTimeout,
 	}
 	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
 	return b, nil
@@ -91,7 +91,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	ctx = cancellable(ctx)
 	done := func() {}
 	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.first, db.PageInQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
-		if err := b.takeSlot(ctx, slots); err != nil {
+		if err := b.acquireSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
 		done = func() { <-slots }
@@ -106,7 +106,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		c.replyTimeout = b.replyTimeout
 	}
 	c.extend = func() error {
-		if err := b.takeSlot(ctx, b.long); err != nil {
+		if err := b.acquireSlot(ctx, b.long); err != nil {
 			return err
 		}
 		done()
@@ -132,15 +132,16 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	return c, release, nil
 }
 
-func (b *Database) takeSlot(ctx context.Context, slots chan struct{}) error {
-	patience := time.NewTimer(db.MaxWait)
-	defer patience.Stop()
+// acquireSlot waits for a slot, up to db.MaxWait.
+func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
+	timeout := time.NewTimer(db.MaxWait)
+	defer timeout.Stop()
 	select {
 	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-patience.C:
+	case <-timeout.C:
 		return db.ErrBusy
 	}
 }

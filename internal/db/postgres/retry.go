@@ -66,13 +66,13 @@ func (t *retryLocks) acquire(ctx context.Context, about resource, until time.Tim
 	}
 	l.length++
 	t.mutex.Unlock()
-	patience := time.NewTimer(time.Until(until))
-	defer patience.Stop()
+	timeout := time.NewTimer(time.Until(until))
+	defer timeout.Stop()
 	var err error
 	select {
 	case l.first <- struct{}{}:
 		return &retryLock{locks: t, about: about}, nil
-	case <-patience.C:
+	case <-timeout.C:
 		err = errContended
 	case <-ctx.Done():
 		err = ctx.Err()

@@ -214,8 +214,8 @@ func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
 		return nil
 	default:
 	}
-	patience := time.NewTimer(db.MaxWait)
-	defer patience.Stop()
+	timeout := time.NewTimer(db.MaxWait)
+	defer timeout.Stop()
 	select {
 	case slots <- struct{}{}:
 		return nil
@@ -223,7 +223,7 @@ func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
 		return db.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-patience.C:
+	case <-timeout.C:
 		return db.ErrBusy
 	}
 }
