@@ -114,7 +114,7 @@ func TestMisspelt(t *testing.T) {
 		`a range begins at a cursor or at an offset, and not at both`:                                   list(client.Cursor(noID), client.Offset(1)),
 		`an offset is never negative, but this is -1`:                                                   list(client.Offset(-1)),
 		`a limit is given twice`:                                                                        list(client.Limit(1), client.Parameters("l=2")),
-		`there is no parameter "page": there are filter[…], sort, offset, limit and cursor`:             list(client.Parameters("page=2")),
+		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`:             list(client.Parameters("page=2")),
 		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`:  each(client.Limit(-1)),
 	} {
 		if err == nil || err.Error() != want {
