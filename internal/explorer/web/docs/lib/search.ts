@@ -20,7 +20,9 @@ export function indexOf(reference: Reference): Entry[] {
   for (const section of reference.sections) {
     add(0, { section: section.name, anchor: '', title: section.name, detail: section.description })
     for (const each of section.operations)
-      add(1, { section: section.name, anchor: each.id, title: each.summary, detail: `${each.method} ${each.path}` }, each.id, ...each.parameters.map(({ name }) => name))
+      add(1, { section: section.name, anchor: each.id, title: each.summary, detail: `${each.method} ${each.path}` }, each.id, ...each.parameters.map(({ name }) => name), each.parameters.some(({ name }) => name === 'offset') ? 'pages pagination' : '')
+    if (section.filters.length)
+      add(1, { section: section.name, anchor: 'filters', title: `Filters of ${section.name}`, detail: 'by attribute, date, range and text' }, 'filter where query', ...section.filters.flatMap(({ field, type }) => [field, type]))
     for (const each of section.attributes) add(2, { section: section.name, anchor: 'attributes', title: each.name, detail: `${section.name}, ${each.type}` }, each.description)
     for (const each of section.relations) add(3, { section: section.name, anchor: 'attributes', title: each.name, detail: `${section.name}, by include` })
   }
@@ -30,14 +32,18 @@ export function indexOf(reference: Reference): Entry[] {
 
 const MOST = 30
 
-/** What has all words; the best first: the title is the text, begins with it, has it. */
+/** Whether a word of the text begins with this. */
+const begins = (text: string, what: string) => ` ${text.replace(/[^\p{L}\p{N}_]+/gu, ' ')}`.includes(` ${what}`)
+
+/** What has all words; the best first: the title is the text, begins with it, has a word that does. */
 export function find(entries: Entry[], text: string): Hit[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return []
   const phrase = words.join(' ')
-  const rank = ({ title, weight }: Entry) => {
-    const name = title.toLowerCase()
-    return (name === phrase ? 0 : name.startsWith(phrase) ? 10 : name.includes(phrase) ? 20 : 30) + weight
+  const rank = (each: Entry) => {
+    const name = each.title.toLowerCase()
+    const whole = words.every((word) => begins(each.words, word)) // "date" is not meant to find "update" first
+    return (name === phrase ? 0 : name.startsWith(phrase) ? 10 : begins(name, phrase) ? 20 : whole ? 30 : 40) + each.weight
   }
   return entries
     .filter((each) => words.every((word) => each.words.includes(word)))

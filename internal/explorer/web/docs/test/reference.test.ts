@@ -106,6 +106,8 @@ test('search finds collections, operations, attributes and error codes, the best
   const titles = (text: string) => find(index, text).map(({ title }) => title)
   expect(titles('users').slice(0, 2)).toEqual(['users', 'List users'])
   expect(titles('NAME')[0]).toBe('name')
+  expect(titles('filter by date')).toEqual(['Filters of users'])
+  expect(titles('date')[0]).toBe('Filters of users') // not "Update a user"
   expect(titles('user update')).toEqual(['Update a user'])
   expect(find(index, 'not_found')).toEqual([{ section: '', anchor: 'errors', title: 'not_found', detail: '404 Not found' }])
   expect([titles(''), titles('  '), titles('zebra')]).toEqual([[], [], []])

@@ -47,10 +47,13 @@ export function moveColumn(names: string[], choice: Choice, name: string, before
   return { ...choice, order: [...rest.slice(0, at), name, ...rest.slice(at)] }
 }
 
-/** The widths of the columns, as a grid. Columns of text share the remaining width. */
-export function layoutOf(fields: Field[], sample: Resource[], widths: Record<string, number> = {}): { columns: string; width: number; widths: number[] } {
+/** The widths of the columns, as a grid. One of them can have a maximum: a frozen column must leave room for the others. Columns of text share the remaining width. */
+export function layoutOf(fields: Field[], sample: Resource[], widths: Record<string, number> = {}, narrow?: { name: string; most: number }): { columns: string; width: number; widths: number[] } {
   const fixed = fields.map((field) => widths[field.name] ?? fixedWidth(field))
-  const all = fields.map((field, i) => fixed[i] ?? widthBy(field, sample))
+  const all = fields.map((field, i) => {
+    const width = fixed[i] ?? widthBy(field, sample)
+    return field.name === narrow?.name ? Math.min(width, narrow.most) : width
+  })
   const stretches = fields.map((_, i) => fixed[i] === undefined || (i === fields.length - 1 && fixed.every((width) => width !== undefined)))
   const columns = all.map((width, i) => (stretches[i] ? `minmax(${width}px, ${width}fr)` : `${width}px`)).join(' ')
   return { columns, width: all.reduce((sum, width) => sum + width, 0), widths: all }

@@ -38,4 +38,8 @@ export function bodyAgain(last: Resource, attributes: Attribute[]): Record<strin
 }
 
 /** Who made a change, in words. */
-export const actor = (by: string | null) => (by === null ? '' : by.startsWith('key:') ? `key ${by.slice(4)}` : by.replace(/^sub:/, ''))
+export function actor(by: string | null, keys: Record<string, string> = {}): string {
+  if (by === null) return ''
+  const prefix = by.startsWith('key:') ? by.slice(4) : null
+  return prefix === null ? by.replace(/^sub:/, '') : (keys[prefix] ?? `key ${prefix}`)
+}

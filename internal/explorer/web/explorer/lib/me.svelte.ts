@@ -15,12 +15,32 @@ export interface Me {
 
 class Caller {
   me = $state.raw<Me | null>(null)
+  keys = $state.raw<Record<string, string>>({}) // the names of API keys by their prefixes, as far as the caller may know them
+  #asked = false
 
   async load() {
+    this.keys = {}
+    this.#asked = false
     try {
       this.me = (await ask<Me>({ path: '-/me', silent: true })).data
     } catch {
       this.me = null // nothing depends on it
+    }
+  }
+
+  /** Learns the names of API keys, once. */
+  async learnKeys() {
+    const { me } = this
+    if (this.#asked || !me) return
+    this.#asked = true
+    const own = me.caller?.startsWith('key:') && me.key_name ? { [me.caller.slice(4)]: me.key_name } : {}
+    this.keys = own
+    if (!me.keys.length) return
+    try {
+      const { data } = await ask<{ prefix: string; name: string }[]>({ path: '-/keys', silent: true })
+      if (this.me === me) this.keys = { ...Object.fromEntries(data.map(({ prefix, name }) => [prefix, name])), ...own }
+    } catch {
+      // The prefixes are shown then.
     }
   }
 

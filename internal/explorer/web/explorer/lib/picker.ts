@@ -18,6 +18,14 @@ export async function findResources(collection: Collection, text: string, signal
   return [...used, ...ids.reverse().filter((id) => !used.includes(id))].slice(0, MOST)
 }
 
+/** Whether a form has a name that was typed but not chosen from the list; it then opens the list again. */
+export function unchosen(form: HTMLElement): boolean {
+  const box = form.querySelector<HTMLElement>('[data-unchosen]')
+  box?.focus()
+  box?.click()
+  return !!box
+}
+
 /** Remembers what was picked, until the page is left. */
 export function picked(collection: Collection, id: string) {
   const used = recent.get(collection.name) ?? []

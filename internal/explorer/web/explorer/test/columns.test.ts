@@ -31,3 +31,8 @@ test('the label is first, then the attributes, and the id is last; columns are h
   expect(names(moved)).toEqual(['b', 'id', 'a', 'd', 'created_at'])
   expect(names(moveColumn(names(moved), moved, 'a', null))).toEqual(['b', 'id', 'd', 'created_at', 'a'])
 })
+
+test('a frozen column leaves room for the others', () => {
+  expect(layoutOf([field('a'), field('b')], [{ a: 'x'.repeat(100) } as never], { a: 300 }, { name: 'a', most: 175 }).widths).toEqual([175, 84])
+  expect(layoutOf([field('a')], [{ a: 'x' } as never], {}, { name: 'a', most: 175 }).widths).toEqual([84])
+})

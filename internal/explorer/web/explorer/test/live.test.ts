@@ -38,6 +38,7 @@ test('a change says what it changed, and how to go back', () => {
   expect(stepsOf({ ...change, kind: 'created', previous: null }, collection)).toEqual([])
   expect(wayBack(state('Bea', 3), change.data!, collection.attributes)).toEqual([{ attribute: name, before: 'Bea', after: 'Ada L' }])
   expect(bodyAgain(state('Ada', 4), collection.attributes)).toEqual({ id: '1', name: 'Ada', age: 4 })
+  expect(actor('key:ab12', { ab12: 'Mia' })).toBe('Mia')
   expect([actor('key:ab12'), actor('sub:ada'), actor(null)]).toEqual(['key ab12', 'ada', ''])
 })
 
