@@ -73,6 +73,32 @@ test('an attribute of many is set in one request, and taken back', async () => {
   await page.leave()
 })
 
+test('a name that is typed but not chosen is not taken for null, and the list asks again', async () => {
+  const [ada, grace] = server.people
+  const page = await open(browser, `${server.explorer}/issues?filter[assignee_id]=${ada.id}`)
+  const before = await server.ask('GET', `/issues?filter[assignee_id]=${ada.id}`)
+  await page.locator('#row-0').waitFor()
+  await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).check()
+  await page.getByRole('button', { name: 'Set attribute…' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Set attribute' })
+  await dialog.getByLabel('Attribute').selectOption('assignee_id')
+  const box = dialog.getByRole('combobox', { name: 'assignee_id' })
+  await box.fill('grac')
+  await dialog.getByRole('option', { name: /Grace Hopper/ }).waitFor()
+  await dialog.getByRole('button', { name: /^Set/ }).click()
+  await dialog.getByRole('option', { name: /Grace Hopper/ }).waitFor()
+  assert.equal(await box.inputValue(), 'grac')
+  assert.deepEqual(await server.ask('GET', `/issues?filter[assignee_id]=${ada.id}`), before)
+  await dialog.getByRole('option', { name: /Grace Hopper/ }).click()
+  await dialog.getByRole('button', { name: 'Set for 1' }).click()
+  await page.getByText('1 issue changed.').waitFor()
+  await bar(page).waitFor({ state: 'detached' })
+  assert.equal((await server.ask('GET', `/issues/${before[0].id}`)).assignee_id, grace.id)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('1 issue as before.').waitFor()
+  await page.leave()
+})
+
 test('all that match are deleted after a count, and come back with their ids', async () => {
   const page = await open(browser, `${server.explorer}/issues?filter[state]=closed`)
   const closed = await server.ask('GET', '/issues?filter[state]=closed')
