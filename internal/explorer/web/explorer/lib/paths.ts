@@ -2,6 +2,7 @@
 
 /** What we read of the document. */
 export interface Description {
+  tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, unknown>>
   components?: {
     parameters?: Record<string, { name?: string; schema?: { maximum?: number; enum?: string[] } }>
@@ -30,9 +31,11 @@ export class Rights {
   private paths: Description['paths']
   private components: NonNullable<Description['components']>
   private maxLimit: number
+  private tags: NonNullable<Description['tags']>
   maxItems: number // resources of one write
 
-  constructor({ paths, components }: Description) {
+  constructor({ paths, components, tags }: Description) {
+    this.tags = tags ?? []
     this.paths = paths
     this.components = components ?? {}
     const limits = Object.values(this.components.parameters ?? {}).filter(({ name }) => name === 'limit')
@@ -44,6 +47,11 @@ export class Rights {
     const body = (operation as { requestBody?: { $ref?: string; content?: Content } } | undefined)?.requestBody
     const content = body?.content ?? this.components.requestBodies?.[named(body?.$ref)]?.content
     return (content?.['application/json']?.schema as { maxItems?: number } | undefined)?.maxItems ?? 1000
+  }
+
+  /** What a collection contains, in the words of its schema. */
+  about(collection: string): string {
+    return this.tags.find(({ name }) => name === collection)?.description ?? ''
   }
 
   /** How many rows to ask for at a time: one more must be allowed, as a range by cursor begins with a known one. */
