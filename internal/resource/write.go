@@ -49,6 +49,9 @@ type Write struct {
 	Accepting bool
 }
 
+// OfMany reports whether the write can be of several resources, or reads one that it does not name.
+func (write *Write) OfMany() bool { return write.Many || write.Range != nil || write.Conflict != nil }
+
 // pointer is the JSON Pointer of an input in the body.
 func (write *Write) pointer(i int) string {
 	if write.Many {
