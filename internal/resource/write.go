@@ -85,9 +85,9 @@ func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, a
 	return results, affected, err
 }
 
-// Identify sets the id of the resource that a write creates, if the client sent none, and
+// SetID sets the id of the resource that a write creates, if the client sent none, and
 // returns it.
-func (w *Work) Identify(write *Write) model.ID {
+func (w *Work) SetID(write *Write) model.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
 	}
