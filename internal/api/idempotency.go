@@ -94,7 +94,7 @@ func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.Id
 		if write.failed != nil {
 			return nil, false, write.failed
 		}
-		if err := a.Resources.RunWork(ctx, write.extent, write.effect); err != nil {
+		if err := a.Resources.RunWork(ctx, write.sharing, write.effect); err != nil {
 			return nil, false, err
 		}
 		return write.reply(), true, nil
@@ -116,7 +116,7 @@ func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.Id
 		}
 		return recordOf(reply)
 	}
-	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.extent, effect, render)
+	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.sharing, effect, render)
 	if err != nil {
 		return nil, false, err
 	}

@@ -103,10 +103,10 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 // pendingWrite is a write before its transaction: the error found so far, the function that
 // executes it, and the reply to send afterwards.
 type pendingWrite struct {
-	failed error
-	extent resource.Extent
-	effect func(*resource.Work) error
-	reply  func() *reply
+	failed  error
+	sharing resource.Sharing
+	effect  func(*resource.Work) error
+	reply   func() *reply
 }
 
 // prepareNow prepares a write that is executed in this request. QuotaKey is whose quota of reads it
@@ -118,8 +118,8 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, quotaKey
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
-		failed: err,
-		extent: a.Resources.ExtentOf(&write),
+		failed:  err,
+		sharing: a.Resources.SharingOf(&write),
 		effect: func(w *resource.Work) (err error) {
 			results, err = w.Do(write)
 			return err

@@ -21,7 +21,7 @@ func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition)
 // AnyStoredSchema is StoredSchema also for a database of the previous format.
 func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
-		return nil, false, db.Foreign(found)
+		return nil, false, db.NoPluralTables(found)
 	}
 	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
 		return nil, false, fmt.Errorf("waiting for the end of a migration by another process: %w", err)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -82,37 +81,16 @@ func (write *Write) missingKey(i int) (faults problem.Errors) {
 	return faults
 }
 
-// owner is the resource that has the values of the unique group of an input.
-type owner struct {
-	record model.Record // nil: none that the caller may see on the path
-	hidden bool         // there is one, but they may not see it there
-}
-
-// owners finds the owners of inputs.
-func (write *Write) owners(tx *store.Tx, items []int) ([]owner, error) {
-	c, keys, owners := write.Path.Collection, make([]model.Record, len(items)), make([]owner, len(items))
+// owners finds the resources that have the values of the unique group of inputs; nil: none that the
+// caller may see on the path. An input whose owner is hidden is created, as by POST without on_conflict:
+// it conflicts only after all other checks. Otherwise, its answer would tell about a resource under a
+// parent that the caller may not see.
+func (write *Write) owners(tx *store.Tx, items []int) ([]model.Record, error) {
+	keys := make([]model.Record, len(items))
 	for k, i := range items {
 		keys[k] = write.key(i)
 	}
-	find := func(scope query.Filter) ([]model.Record, error) { return tx.Owners(c, scope, write.Conflict, keys) }
-	seen, err := find(write.Path.Scope())
-	if err != nil {
-		return nil, err
-	}
-	for k := range items {
-		owners[k].record = seen[k]
-	}
-	if write.Path.Scope() == nil {
-		return owners, nil
-	}
-	all, err := find(nil)
-	if err != nil {
-		return nil, err
-	}
-	for k := range items {
-		owners[k].hidden = all[k] != nil && seen[k] == nil
-	}
-	return owners, nil
+	return tx.Owners(write.Path.Collection, write.Path.Scope(), write.Conflict, keys)
 }
 
 // runBeforeUpserts runs the hooks before the transaction, for what happens now if nothing changes
@@ -148,15 +126,15 @@ func (write *Write) items() []int {
 }
 
 // prepareUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
-func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, found owner) (err error) {
+func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, found model.Record) (err error) {
 	each := &write.upserts[i]
 	switch {
-	case found.hidden || write.withoutBefore:
-	case found.record != nil && each.before != Update && len(each.PatchFaults) == 0:
+	case write.withoutBefore:
+	case found != nil && each.before != Update && len(each.PatchFaults) == 0:
 		each.before = Update
-		id := found.record.ID(model.IDColumn)
+		id := found.ID(model.IDColumn)
 		err = r.before(ctx, write, Update, &id, &each.Patch)
-	case found.record == nil && each.before != Create && len(each.CreateFaults) == 0:
+	case found == nil && each.before != Create && len(each.CreateFaults) == 0:
 		each.before = Create
 		err = r.before(ctx, write, Create, nil, &each.Create)
 	}
@@ -201,11 +179,11 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 }
 
 // checkUpserts refuses inputs that are wrong for what happens.
-func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
+func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) error {
 	c, path := write.Path.Collection, write.Path
 	invalid, wrong := make([]problem.Errors, len(items)), false
 	for k, i := range items {
-		each, pointer, record := write.upserts[i], write.pointer(i), owners[k].record
+		each, pointer, record := write.upserts[i], write.pointer(i), owners[k]
 		verb := Create
 		if record != nil {
 			verb = Update
@@ -234,8 +212,8 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 	}
 	var conflicts problem.Errors
 	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
-	for k, i := range items {
-		if again := seen.add(write.key(i)); again || owners[k].hidden {
+	for _, i := range items {
+		if again := seen.add(write.key(i)); again {
 			conflicts = append(conflicts, below(write.pointer(i), path.redact(problem.Errors{store.ConflictOf(c, write.Conflict)}))...)
 		}
 	}
@@ -244,12 +222,12 @@ func (w *Work) checkUpserts(write Write, items []int, owners []owner) error {
 
 // upsertViolations returns the errors of inputs in their order, together with references to nothing and
 // attributes that the caller may not change. Invalid is the errors that were found before.
-func (w *Work) upsertViolations(write Write, items []int, owners []owner, invalid []problem.Errors) error {
+func (w *Work) upsertViolations(write Write, items []int, owners []model.Record, invalid []problem.Errors) error {
 	c, count := write.Path.Collection, len(w.creating)
 	defer func() { w.creating = w.creating[:count] }()
 	before, after, unchanged := make([]model.Record, len(items)), make([]model.Record, len(items)), make([]problem.Errors, len(items))
 	for k, i := range items {
-		each, record := write.upserts[i], owners[k].record
+		each, record := write.upserts[i], owners[k]
 		switch {
 		case record == nil:
 			if after[k] = each.Create.Values; after[k] != nil && each.Create.HasID() {
@@ -290,7 +268,7 @@ func (k keySet) add(record model.Record) (again bool) {
 }
 
 // upsertItems changes the resources of inputs that exist, and then creates the others.
-func (w *Work) upsertItems(write Write, items []int, owners []owner, results []Resource) error {
+func (w *Work) upsertItems(write Write, items []int, owners []model.Record, results []Resource) error {
 	var updates []updating
 	var inputs []model.Input
 	var updated, created []int
@@ -300,7 +278,7 @@ func (w *Work) upsertItems(write Write, items []int, owners []owner, results []R
 			return err
 		}
 		each := write.upserts[i]
-		if before := owners[k].record; before != nil {
+		if before := owners[k]; before != nil {
 			updates, updated = append(updates, updating{before: before, input: each.Patch, echo: each.echo}), append(updated, i)
 		} else {
 			inputs, created = append(inputs, each.Create), append(created, i)

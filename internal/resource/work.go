@@ -26,21 +26,21 @@ type Work struct {
 	affected map[identity]effect // resources that were changed; nil: they are not counted
 }
 
-// Extent tells how long a transaction takes. The zero value: it may take long.
-type Extent struct {
+// Sharing tells whether a write may share a transaction with others. The zero value: it takes too long.
+type Sharing struct {
 	short bool
 	id    model.ID // see store.Store.WriteShort
 }
 
-// ExtentOf is the extent of the transaction of a write.
-func (r *Resources) ExtentOf(write *Write) Extent {
+// SharingOf tells whether a write may share a transaction.
+func (r *Resources) SharingOf(write *Write) Sharing {
 	single := !write.Many && write.Range == nil && write.Conflict == nil && !write.DryRun && !r.hasWithin(write.Path.Collection, write.Verb)
-	return Extent{short: single && write.Verb != Delete, id: write.ID}
+	return Sharing{short: single && write.Verb != Delete, id: write.ID}
 }
 
 // RunWork runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) RunWork(ctx context.Context, extent Extent, fn func(*Work) error) error {
+func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work) error) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
@@ -57,8 +57,8 @@ func (r *Resources) RunWork(ctx context.Context, extent Extent, fn func(*Work) e
 		return fn(w)
 	}
 	var err error
-	if extent.short {
-		err = r.store.WriteShort(ctx, extent.id, run)
+	if sharing.short {
+		err = r.store.WriteShort(ctx, sharing.id, run)
 	} else {
 		err = r.store.Write(ctx, run)
 	}
@@ -95,7 +95,7 @@ func (w *Work) Savepoint(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.RunWork(ctx, Extent{}, func(w *Work) error {
+	err = r.RunWork(ctx, Sharing{}, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })

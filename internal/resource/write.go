@@ -63,7 +63,7 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		results, err = w.Do(write)
 		return err
 	})
@@ -75,7 +75,7 @@ func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, a
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
-	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		affected, err = w.DryRun(func() (err error) {
 			results, err = w.Do(write)
 			return err

@@ -113,7 +113,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Record, stored func(int64)) []db.Statement {
 	table, id := t.store.tables[c], record[model.IDColumn]
 	values := record[:c.RevisionColumn()]
-	if !t.store.db.Traits().Shared || t.newIDs[id.ID()] {
+	if !t.store.db.Traits().ManyWriters || t.newIDs[id.ID()] {
 		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
 	}
 	return []db.Statement{{SQL: table.claim, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}

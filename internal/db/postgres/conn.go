@@ -245,7 +245,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 	return nil
 }
 
-// Attempt does not wait until the savepoint is created or released.
+// Savepoint does not wait until the savepoint is created or released.
 func (c *connection) Savepoint(fn func() (keep bool)) error {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
 	if !fn() {

@@ -230,5 +230,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{Shared: true, RoundTrips: true, Lateral: true, PageReads: cap(b.first), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.first), LongReads: cap(b.long)}
 }
