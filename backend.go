@@ -23,8 +23,8 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.A
 		return err
 	}
 	path.By = by
-	if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Allowed(verb) == nil }) {
-		return callError(path.Allowed(verbs[0]))
+	if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
+		return callError(path.Require(verbs[0]))
 	}
 	return callError(fn())
 }
@@ -109,7 +109,8 @@ func (s *Server) do(ctx context.Context, w write) (results []resource.Resource, 
 	return results, err
 }
 
-// prepare reads a write, and hands it to a function.
+// prepare decodes a write of a typed call, reads what it needs before its transaction, and calls fn
+// with it, all under the rules of calls: see call.
 func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) error) error {
 	return s.call(ctx, &w.Path, verbsOf(w), func() error {
 		request, err := w.read(w.Path.Limits())

@@ -280,7 +280,7 @@ func (s *Server) Serve(l net.Listener) error {
 			return errors.Join(err, l.Close())
 		}
 		server.TLSConfig = certificates.config()
-		serve = func() error { return server.ServeTLS(l, "", "") }
+		serve = func() error { return server.ServeTLS(l, "", "") } // the certificate is that of TLSConfig
 	}
 	go func() {
 		if err := serve(); !errors.Is(err, http.ErrServerClosed) {

@@ -102,7 +102,7 @@ func watch[T any](ctx context.Context, s *Server, c *model.Collection, params []
 	return func(yield func(Event[T], error) bool) {
 		path := resource.Path{Collection: c}
 		err := s.call(ctx, &path, mayList, func() error {
-			if err := path.Allowed(schema.MayRead); err != nil {
+			if err := path.Require(schema.MayRead); err != nil {
 				return err
 			}
 			shape, since, err := shapeOf(path, params)

@@ -32,8 +32,8 @@ func newMigrateCommand() *cobra.Command {
 
 With --plan, show every step and what it costs, and change nothing.
 
-Steps that give up something that is stored, or that stored resources are in the
-way of, are refused unless --allow-loss permits it; a backup comes first then.`,
+Steps that lose stored values, or that stored resources prevent, are refused
+unless --allow-loss is given. Then a backup is made first.`,
 		Args: noArguments,
 	}
 	flags := command.Flags()

@@ -164,15 +164,15 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkHost(r); err != nil {
 		return nil, err
 	}
-	target, err := a.route(r)
+	target, unrouted := a.route(r)
 	if err := a.checkLoad(out, target); err != nil {
 		return nil, err
 	}
-	if unknown := (*unknownName)(nil); errors.As(err, &unknown) {
-		err = a.nearestPath(r, out, unknown)
+	if unknown := (*unknownName)(nil); errors.As(unrouted, &unknown) {
+		unrouted = a.nearestPath(r, out, unknown)
 	}
-	if err != nil {
-		return nil, err
+	if unrouted != nil {
+		return nil, unrouted
 	}
 	out.route = target.pattern
 	if target.redirect != "" {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -86,45 +85,6 @@ func (k *keysInUse) leave(key resource.IdempotencyKey) {
 
 // finalStatuses are the statuses of errors that are stored in an idempotency record.
 var finalStatuses = []int{http.StatusNotFound, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity}
-
-// execute runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
-// Fresh is false if the reply comes from an idempotency record.
-func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
-	if once == nil || write.failed != nil && !isFinal(write.failed) {
-		if write.failed != nil {
-			return nil, false, write.failed
-		}
-		if err := a.Resources.RunWork(ctx, write.extent, write.effect); err != nil {
-			return nil, false, err
-		}
-		return write.reply(), true, nil
-	}
-	effect := func(w *resource.Work) error {
-		if write.failed != nil {
-			return write.failed
-		}
-		return write.effect(w)
-	}
-	render := func(failed error) *resource.IdempotencyRecord {
-		switch {
-		case failed == nil:
-			reply = write.reply()
-		case isFinal(failed):
-			reply = failure(fault.From(failed))
-		default:
-			return nil
-		}
-		return recordOf(reply)
-	}
-	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.extent, effect, render)
-	if err != nil {
-		return nil, false, err
-	}
-	if repeated {
-		return replayOf(recorded), false, nil
-	}
-	return reply, true, nil
-}
 
 func isFinal(err error) bool { return slices.Contains(finalStatuses, fault.From(err)[0].Status()) }
 

@@ -83,15 +83,15 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 // sendPage reads the first piece of a range and replies with it. The timer is running; it is ended
 // with the range.
 func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
-	stream := a.newListStream(p.rows)
-	stream.timer = timer
-	sent := &reply{status: http.StatusOK, stream: stream}
+	list := a.newListWriter(p.rows)
+	list.timer = timer
+	sent := &reply{status: http.StatusOK, list: list}
 	defer func() {
-		if sent.header == nil { // an error or a panic: the stream was not handed over
-			stream.close()
+		if sent.header == nil { // an error or a panic: it was not handed over
+			list.close()
 		}
 	}()
-	if err := stream.begin(r); err != nil {
+	if err := list.begin(r); err != nil {
 		return nil, timer.Explain(err)
 	}
 	previous, next, err := p.neighbours()
@@ -105,12 +105,12 @@ func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p
 	if len(p.applied) > 0 {
 		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	}
-	if r.Method == http.MethodGet && (!stream.ended || len(stream.buffer) >= minZipped) {
+	if r.Method == http.MethodGet && (!list.ended || len(list.buffer) >= minZipped) {
 		p.header["Vary"] = acceptEncoding
 	}
 	switch {
-	case stream.ended:
-		stream.endRows() // release the snapshot: all rows are in memory
+	case list.ended:
+		list.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
 		if err := p.rows.extend(); err != nil {
 			return nil, err
@@ -134,12 +134,12 @@ func (a *API) limits(t *target) query.Limits {
 var acceptEncoding = []string{"Accept-Encoding"}
 
 // begin reads the first piece of a list, or for HEAD the first row.
-func (s *listStream) begin(r *http.Request) error {
+func (w *listWriter) begin(r *http.Request) error {
 	size := pieceSize
 	if r.Method == http.MethodHead {
 		size = 0
 	}
-	return s.fill(size)
+	return w.fill(size)
 }
 
 // maxEcho is how many bytes of a request one response header may repeat. Many proxies refuse
@@ -185,7 +185,7 @@ func links(address string, q query.Query, position string, previous, next *query
 	return ""
 }
 
-// pieceSize is how much of a stream is buffered before it is sent. A range that fits is sent
+// pieceSize is how much of a list is buffered before it is sent. A range that fits is sent
 // whole, and the row after it has been read by then.
 const pieceSize = 32 << 10
 
@@ -233,8 +233,8 @@ func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 	return pageRows{page, c, q.Visible}
 }
 
-// listStream writes a range as it is read.
-type listStream struct {
+// listWriter writes a range as it is read.
+type listWriter struct {
 	rows      rows // nil: all were read
 	abandoned <-chan struct{}
 	timer     *resource.QueryTimer
@@ -246,96 +246,96 @@ type listStream struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func (a *API) newListStream(rows rows) *listStream {
+func (a *API) newListWriter(rows rows) *listWriter {
 	buffer := *buffers.Get().(*[]byte)
-	return &listStream{rows: rows, abandoned: a.Abandoned, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listWriter{rows: rows, abandoned: a.Abandoned, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the list. A buffer that a large resource has grown is not reused.
-func (s *listStream) close() {
-	s.endRows()
-	if cap(s.buffer) <= 4*pieceSize {
-		buffers.Put(&s.buffer)
+func (w *listWriter) close() {
+	w.endRows()
+	if cap(w.buffer) <= 4*pieceSize {
+		buffers.Put(&w.buffer)
 	}
 }
 
-func (s *listStream) endRows() {
-	if s.rows != nil {
-		s.rows.close()
-		s.rows = nil
-		s.timer.End()
+func (w *listWriter) endRows() {
+	if w.rows != nil {
+		w.rows.close()
+		w.rows = nil
+		w.timer.End()
 	}
 }
 
 // fill reads rows until the buffer has the size, or to the end.
-func (s *listStream) fill(size int) error {
+func (w *listWriter) fill(size int) error {
 	for {
-		before := len(s.buffer)
-		if s.count > 0 {
-			s.buffer = append(s.buffer, ',')
+		before := len(w.buffer)
+		if w.count > 0 {
+			w.buffer = append(w.buffer, ',')
 		}
-		buffer, ok, err := s.rows.next(s.buffer)
-		s.buffer = buffer
+		buffer, ok, err := w.rows.next(w.buffer)
+		w.buffer = buffer
 		if err != nil {
 			return err
 		}
 		if !ok {
-			s.buffer = append(s.buffer[:before], "]}"...)
-			s.ended = true
+			w.buffer = append(w.buffer[:before], "]}"...)
+			w.ended = true
 			return nil
 		}
-		s.count++
-		if len(s.buffer) >= size {
+		w.count++
+		if len(w.buffer) >= size {
 			return nil
 		}
 	}
 }
 
-// send writes the stream, with gzip if zipped. An error aborts the response, so that the
+// send writes the list, with gzip if zipped. An error aborts the response, so that the
 // client notices that it is incomplete.
-func (s *listStream) send(out *response, headOnly, zipped bool) error {
-	if s.ended && !headOnly && !zipped {
-		out.Header()["Content-Length"] = []string{strconv.Itoa(len(s.buffer))}
+func (w *listWriter) send(out *response, headOnly, zipped bool) error {
+	if w.ended && !headOnly && !zipped {
+		out.Header()["Content-Length"] = []string{strconv.Itoa(len(w.buffer))}
 	}
 	out.WriteHeader(http.StatusOK)
 	switch {
 	case headOnly:
 		return nil
 	case zipped:
-		return zip(out, func(zipper *gzip.Writer) error { return s.sendPieces(out, zipper, zipper.Flush) })
+		return zip(out, func(zipper *gzip.Writer) error { return w.sendPieces(out, zipper, zipper.Flush) })
 	}
-	return s.sendPieces(out, out, func() error { return nil })
+	return w.sendPieces(out, out, func() error { return nil })
 }
 
 // sendPieces writes piece by piece, as fast as the client receives them.
-func (s *listStream) sendPieces(out *response, to io.Writer, flush func() error) error {
+func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error) error {
 	flusher := http.NewResponseController(out.ResponseWriter)
 	for sent := int64(0); ; {
-		sent += int64(len(s.buffer))
-		if s.slowest > 0 && !s.ended {
+		sent += int64(len(w.buffer))
+		if w.slowest > 0 && !w.ended {
 			// A slow client keeps a snapshot open, and with it the log of the database.
-			out.latest = out.started.Add(out.timeout + time.Duration(float64(sent)/float64(s.slowest)*float64(time.Second)))
+			out.latest = out.started.Add(out.timeout + time.Duration(float64(sent)/float64(w.slowest)*float64(time.Second)))
 		}
-		if _, err := to.Write(s.buffer); err != nil {
+		if _, err := to.Write(w.buffer); err != nil {
 			return tooSlow(err)
 		}
-		if s.ended {
+		if w.ended {
 			return nil
 		}
 		if err := errors.Join(flush(), flusher.Flush()); err != nil {
 			return tooSlow(err)
 		}
 		select {
-		case <-s.abandoned:
+		case <-w.abandoned:
 			return errors.New("the server is shutting down")
 		default:
 		}
-		s.buffer = s.buffer[:0]
-		s.timer.Restart()
-		if err := s.fill(pieceSize); err != nil {
-			return s.timer.Explain(err)
+		w.buffer = w.buffer[:0]
+		w.timer.Restart()
+		if err := w.fill(pieceSize); err != nil {
+			return w.timer.Explain(err)
 		}
-		s.timer.Pause()
+		w.timer.Pause()
 	}
 }
 

@@ -39,7 +39,7 @@ type reply struct {
 	code    problem.Code // of the first error
 	header  http.Header
 	body    []byte
-	stream  *listStream
+	list    *listWriter
 	events  *eventStream
 	handler http.Handler // writes the response itself
 	zipped  bool         // send with gzip
@@ -172,10 +172,10 @@ func (out *response) send(r *http.Request, reply *reply) error {
 		return nil
 	case reply.events != nil:
 		return reply.events.send(out, r)
-	case reply.stream != nil:
-		defer reply.stream.close()
+	case reply.list != nil:
+		defer reply.list.close()
 		head["Content-Type"] = jsonType
-		return reply.stream.send(out, r.Method == http.MethodHead, reply.zipped)
+		return reply.list.send(out, r.Method == http.MethodHead, reply.zipped)
 	case reply.zipped:
 		delete(head, "Content-Length")
 		out.WriteHeader(reply.status)

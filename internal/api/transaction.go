@@ -157,11 +157,11 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 	}
 	// As for a request by itself: without any right, nothing of the collection is told.
 	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
-		return nil, query.Query{}, to.path.Allowed(verb)
+		return nil, query.Query{}, to.path.Require(verb)
 	}
 	q, err := a.parseWrite(given.Method, raw, to)
 	if err == nil && q.OnConflict == nil {
-		err = to.path.Allowed(to.verb(given.Method))
+		err = to.path.Require(to.verb(given.Method))
 	}
 	if err == nil && q.DryRun {
 		err = fault.Parameter("dry_run", problem.CodeUnknownParameter, "Send dry_run with the transaction, not with a step.")

@@ -100,13 +100,52 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 	return a.await(ctx, accepted, reply, when, once)
 }
 
+// execute runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
+// Fresh is false if the reply comes from an idempotency record.
+func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
+	if once == nil || write.failed != nil && !isFinal(write.failed) {
+		if write.failed != nil {
+			return nil, false, write.failed
+		}
+		if err := a.Resources.RunWork(ctx, write.sharing, write.effect); err != nil {
+			return nil, false, err
+		}
+		return write.reply(), true, nil
+	}
+	effect := func(w *resource.Work) error {
+		if write.failed != nil {
+			return write.failed
+		}
+		return write.effect(w)
+	}
+	render := func(failed error) *resource.IdempotencyRecord {
+		switch {
+		case failed == nil:
+			reply = write.reply()
+		case isFinal(failed):
+			reply = failure(fault.From(failed))
+		default:
+			return nil
+		}
+		return recordOf(reply)
+	}
+	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.sharing, effect, render)
+	if err != nil {
+		return nil, false, err
+	}
+	if repeated {
+		return replayOf(recorded), false, nil
+	}
+	return reply, true, nil
+}
+
 // pendingWrite is a write before its transaction: the error found so far, the function that
 // executes it, and the reply to send afterwards.
 type pendingWrite struct {
-	failed error
-	extent resource.Extent
-	effect func(*resource.Work) error
-	reply  func() *reply
+	failed  error
+	sharing resource.Sharing
+	effect  func(*resource.Work) error
+	reply   func() *reply
 }
 
 // holdOf returns what a transaction that writes many resources reserves memory with until the response is
@@ -131,8 +170,8 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
-		failed: err,
-		extent: a.Resources.ExtentOf(&write),
+		failed:  err,
+		sharing: a.Resources.SharingOf(&write),
 		effect: func(w *resource.Work) (err error) {
 			hold(w)
 			results, err = w.Do(write)
@@ -205,13 +244,13 @@ func (a *API) prepareLater(ctx context.Context, request resource.Request, when t
 // settleTime is how long, beyond the time the client waits, a reply may remain provisional.
 const settleTime = 10 * time.Second
 
-// await waits for the outcome of an operation and replies with it. The idempotency record gets
-// the same reply.
-func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *reply, when timing, once *resource.IdempotentRequest) (*reply, error) {
+// await waits for the outcome of an operation and replies with it, or with the pending reply if it
+// takes too long. The idempotency record gets the same reply, unless the outcome is a passing error.
+func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *reply, when timing, once *resource.IdempotentRequest) (*reply, error) {
 	wanted, cancel := a.whileAwaited(ctx)
 	defer cancel()
 	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
-	final := reply
+	reply, recorded := pending, pending
 	switch {
 	case ok && outcome.Err != nil:
 		reply = failure(fault.From(outcome.Err))
@@ -223,10 +262,10 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, reply *rep
 		return reply, nil
 	}
 	if outcome.Err == nil || isFinal(outcome.Err) {
-		final = reply
+		recorded = reply
 	}
-	final.provisional = 0
-	other, err := a.Resources.FinalizeRecord(ctx, once.Key, recordOf(final))
+	recorded.provisional = 0
+	other, err := a.Resources.FinalizeRecord(ctx, once.Key, recordOf(recorded))
 	if err == nil && other != nil {
 		reply = replyOf(other) // a repeated request was answered first
 	}

@@ -57,9 +57,9 @@ type Database interface {
 
 // Traits are facts about a database.
 type Traits struct {
-	// Shared: several transactions write concurrently, also those of other servers. Otherwise one
-	// server owns the database, and one transaction writes at a time.
-	Shared bool
+	// ManyWriters: several transactions write concurrently, also those of other servers. Otherwise
+	// one server owns the database, and one transaction writes at a time.
+	ManyWriters bool
 	// RoundTrips: each statement is a round trip to a server, so that one large statement is
 	// better than several small ones.
 	RoundTrips bool
@@ -102,8 +102,8 @@ func (o Options) WithDefaults() Options {
 
 // Task is the work of one caller in a transaction that writes.
 type Task struct {
-	// Run may be called several times; earlier runs are rolled back. Earlier are the tasks that
-	// have succeeded before it in the same transaction.
+	// Run may be called several times, first in a shared transaction and then alone; earlier runs
+	// are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
 	// Short says that Run takes about as long as an insert and waits for no other program, so that
@@ -184,7 +184,7 @@ const MaxWait = 5 * time.Second
 // Conn is a transaction on a connection, used by one goroutine. Values are bound to $1, $2, …
 // in the order in which they first appear in the text. Only one Rows is open at a time, and one
 // more of Cursor.
-// After an error that is not one of Attempt, the transaction is of no more use.
+// After any error outside of a Savepoint, the transaction is of no more use.
 type Conn interface {
 	// Query returns rows that must be closed. Exec returns how many rows were changed.
 	Query(sql string, args ...model.Value) (Rows, error)
@@ -202,14 +202,13 @@ type Conn interface {
 	// statement or the commit may return their error.
 	Defer(statements ...Statement) error
 
-	// Attempt runs fn. If that returns false, everything that it has done is undone, and
+	// Savepoint runs fn. If that returns false, everything that it has done is undone, and
 	// the transaction can go on. An error is one of the database.
 	Savepoint(fn func() (keep bool)) error
 
-	// Lock makes sure that no other transaction writes to a resource until this one ends, or, with
-	// WholeCollection, that none writes to the resources that this one writes to.
-	// Where transactions do not wait for each other, another one may win; then
-	// a later statement, the commit, or Lock itself fails, and the task is run again.
+	// Lock announces a write to a resource, or with WholeCollection to many. It need not exclude
+	// other writers: of several, one succeeds. For the others a later statement, the commit, or Lock
+	// itself fails; they queue by what they have announced, and run again (docs/decisions/0010).
 	Lock(collection string, id model.ID) error
 
 	// Expect makes sure that the schema has a version, and keeps it until the transaction ends. If

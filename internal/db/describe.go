@@ -108,8 +108,8 @@ func (e *MisfitError) Error() string {
 // Misfit is the Problem of a database whose tables differ from the schema.
 const Misfit = "the database does not fit the schema"
 
-// Foreign is the error for a database that has no tables of Plural.
-func Foreign(found map[string]*TableDefinition) error {
+// NoPluralTables is the error for a database that has no tables of Plural.
+func NoPluralTables(found map[string]*TableDefinition) error {
 	return &MisfitError{
 		Problem:     Misfit,
 		Differences: []string{fmt.Sprintf("it has tables that Plural did not create (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},

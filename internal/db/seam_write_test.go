@@ -255,7 +255,7 @@ func TestTryLock(t *testing.T) {
 					t.Error("nobody else has it, and it was not given")
 				}
 			}
-			if !d.Traits().Shared {
+			if !d.Traits().ManyWriters {
 				return nil // no other transaction writes
 			}
 			return db.Write(context.Background(), d, func(other db.Conn) error {

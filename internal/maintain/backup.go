@@ -24,7 +24,7 @@ func Backup(ctx context.Context, url, file string) error {
 // The database may be in use: one transaction replaces everything, so a reader sees either
 // the old or the new contents. The database gets another history id.
 func Restore(ctx context.Context, url, file string, force bool) error {
-	steps := databases.RestoreSteps{Check: checkBackup, MayReplace: requireEmpty, Prepare: renewHistory}
+	steps := databases.RestoreSteps{Check: checkBackup, MayReplace: requireEmpty, Prepare: renewHistoryNow}
 	if force {
 		steps.MayReplace = nil
 	}

@@ -74,7 +74,7 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	}
 	if err == nil && repair && len(ofLog) > 0 {
 		if err = db.ClearLog(c, d, model.TimeValue(model.FormatTime(time.Now()))); err == nil {
-			err = renewHistory(c, d)
+			err = renewHistoryNow(c, d)
 		}
 	}
 	return slices.Concat(ofLists, ofSearch, ofItems, ofLog), err

@@ -20,12 +20,12 @@ func RenewHistory(ctx context.Context, url string) error {
 			if err := migrate.RequireSchema(c, b); err != nil {
 				return err
 			}
-			return renewHistory(c, b)
+			return renewHistoryNow(c, b)
 		})
 	})
 }
 
-func renewHistory(c db.Conn, d db.Dialect) error {
+func renewHistoryNow(c db.Conn, d db.Dialect) error {
 	return migrate.RenewHistory(c, d, model.TimeValue(model.FormatTime(time.Now())))
 }
 

@@ -46,7 +46,7 @@ func (m *migration) apply() error {
 		{"build search", m.buildWords},
 		{"add foreign keys", m.addForeignKeys},
 		{"totals", m.recount},
-		{"history", m.renewHistory},
+		{"history", m.renewIfRewritten},
 		{"schema", m.saveNumbered},
 		{"verification", m.verify},
 	} {

@@ -8,43 +8,6 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// StoredSchema returns the current schema of a database, after checking that its tables are
-// those that Plural created for it.
-func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
-	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err == nil && oldFormat {
-		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
-	}
-	return stored, err
-}
-
-// AnyStoredSchema is StoredSchema also for a database of the previous format.
-func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
-	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
-		return nil, false, db.Foreign(found)
-	}
-	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
-		return nil, false, fmt.Errorf("waiting for the end of a migration by another process: %w", err)
-	}
-	format, err := db.ReadMeta(c, "format")
-	if err != nil {
-		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
-	}
-	if oldFormat = format == previous; !oldFormat && format != Format {
-		return nil, false, otherFormat(format)
-	}
-	if stored, err = ReadSchema(c); err != nil {
-		return nil, false, err
-	}
-	if differences := Compare(d, stored, found); len(differences) > 0 {
-		return nil, false, &db.MisfitError{
-			Problem: "the tables of the database were changed outside Plural", Differences: differences,
-			Advice: "Undo these changes, or restore a backup.",
-		}
-	}
-	return stored, oldFormat, nil
-}
-
 // Compare returns the differences between the tables of a database and those of a schema.
 func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
 	var differences []string

@@ -13,7 +13,7 @@ import (
 // it migrates them if all steps are additive and applied is not nil, and calls applied with
 // each step; otherwise it returns a *MisfitError. Ready is called in a transaction in which
 // the database has the schema; it may be called more than once.
-func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, applied func(*Step), ready func(db.Conn) error) error {
+func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Time, applied func(*Step), ready func(db.Conn) error) error {
 	different, err := startIfFits(ctx, b, s, ready)
 	if err != nil || different == nil {
 		return err
@@ -28,7 +28,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, now time.Time, app
 		return err
 	}
 	// Plan again: another server may have migrated the database since.
-	steps, err := planAndApply(ctx, b, s, now, accept)
+	steps, err := planAndApply(ctx, b, s, startedAt, accept)
 	if err != nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*
 
 // planAndApply plans, surveys the rows, calls accept with the plan, and applies it unless accept
 // returns an error.
-func planAndApply(ctx context.Context, b db.Database, s *model.Schema, now time.Time, accept func(*plan) error) (steps []*Step, err error) {
-	at := model.TimeValue(model.FormatTime(now))
+func planAndApply(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Time, accept func(*plan) error) (steps []*Step, err error) {
+	at := model.TimeValue(model.FormatTime(startedAt))
 	err = b.Migrate(ctx, func(c db.Conn) error {
 		p, err := makePlan(c, b, s)
 		if err != nil || p == nil {

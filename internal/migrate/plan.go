@@ -230,7 +230,7 @@ func (p *plan) compare(pair *pair) {
 	if !old.NoTimestamps && now.NoTimestamps {
 		p.add(Losing, costOf("loses the timestamps of", old, noSource), "%s: created_at and updated_at are removed", now.Name)
 	}
-	p.compareIndexes(pair)
+	p.planIndexes(pair)
 	p.compareSearch(pair)
 	p.compareParents(pair)
 	if len(p.steps) == before && !bytes.Equal(old.Document(), now.Document()) {
@@ -292,7 +292,7 @@ func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, b
 	return old.Column, true
 }
 
-func (p *plan) compareIndexes(pair *pair) {
+func (p *plan) planIndexes(pair *pair) {
 	unique := func(c *model.Collection) (groups []model.IndexGroup) {
 		for _, columns := range c.UniqueGroups() {
 			var group model.IndexGroup

@@ -20,6 +20,43 @@ func RequireSchema(c db.Conn, d db.Dialect) error {
 	return err
 }
 
+// StoredSchema returns the current schema of a database, after checking that its tables are
+// those that Plural created for it.
+func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
+	stored, oldFormat, err := AnyStoredSchema(c, d, found)
+	if err == nil && oldFormat {
+		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
+	}
+	return stored, err
+}
+
+// AnyStoredSchema is StoredSchema also for a database of the previous format.
+func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
+	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
+		return nil, false, db.NoPluralTables(found)
+	}
+	if err := db.ExecAll(c, d.HoldSchema()...); err != nil {
+		return nil, false, fmt.Errorf("waiting for the end of a migration by another process: %w", err)
+	}
+	format, err := db.ReadMeta(c, "format")
+	if err != nil {
+		return nil, false, fmt.Errorf("the database cannot be read: %w", err)
+	}
+	if oldFormat = format == previous; !oldFormat && format != Format {
+		return nil, false, otherFormat(format)
+	}
+	if stored, err = ReadSchema(c); err != nil {
+		return nil, false, err
+	}
+	if differences := Compare(d, stored, found); len(differences) > 0 {
+		return nil, false, &db.MisfitError{
+			Problem: "the tables of the database were changed outside Plural", Differences: differences,
+			Advice: "Undo these changes, or restore a backup.",
+		}
+	}
+	return stored, oldFormat, nil
+}
+
 // The database stores its current schema and all earlier ones. The types of columns cannot
 // replace it: databases have fewer types than there are kinds of attributes.
 
@@ -31,6 +68,21 @@ func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) 
 			at, model.TextValue(string(s.Document())), model.TextValue(string(text)))
 	}
 	return err
+}
+
+// saveNumbered makes the new schema the one in force.
+func (m *migration) saveNumbered() error {
+	last, err := lastRevision(m.conn, m.dialect)
+	if err != nil {
+		return err
+	}
+	numbers := numberAll(m.plan.old)
+	if !m.plan.upgrade {
+		if numbers, err = readNumbering(m.conn); err != nil {
+			return err
+		}
+	}
+	return saveSchema(m.conn, m.plan.now, numbers.after(m.plan, last), m.at)
 }
 
 // ReadSchema reads the current schema.

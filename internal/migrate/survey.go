@@ -113,7 +113,7 @@ func (s *survey) readPair(p *pair, write func(before, after model.Record) error)
 			if err != nil {
 				return err
 			}
-			if write != nil { // the survey has found duplicates
+			if write != nil { // the rows are written now: the survey has looked for duplicates before
 				if err := write(before, after); err != nil {
 					return err
 				}

@@ -104,7 +104,7 @@ func (w *world) accept(method, body string) (accepted Accepted) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	err = w.resources.RunWork(context.Background(), resource.Extent{}, func(work *resource.Work) (err error) {
+	err = w.resources.RunWork(context.Background(), resource.Sharing{}, func(work *resource.Work) (err error) {
 		accepted, err = w.Accept(work, request, write, true)
 		return err
 	})

@@ -204,7 +204,7 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 		return outcome, outcome.Err
 	}
 	refused := outcome.Err
-	err = o.resources.RunWork(ctx, resource.Extent{}, func(w *resource.Work) error {
+	err = o.resources.RunWork(ctx, resource.Sharing{}, func(w *resource.Work) error {
 		if err := o.checkClaim(w.Tx(), job); err != nil {
 			return err
 		}

@@ -65,9 +65,9 @@ func bracketed(given, name string) (path, rest string, ok bool) {
 	return path, rest, ok && path != ""
 }
 
-// isPart reads the parameters include and fields, and reports whether the parameter is one of them.
+// takeInclude keeps a parameter if it is include or fields, and reports whether it is one of them.
 // They are checked when all are known.
-func (p *parser) isPart(given parameter) bool {
+func (p *parser) takeInclude(given parameter) bool {
 	if p.mode == ofChanges || p.mode == ofInclude || p.mode == ofGroups || p.mode.writes() {
 		return false
 	}

@@ -158,7 +158,7 @@ func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, er
 	p := parser{mode: ofStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
-		case p.isPart(parameter):
+		case p.takeInclude(parameter):
 		case parameter.name != "since":
 			p.fail(parameter, problem.CodeUnknownParameter, "A stream of one resource has no parameters but fields and since. Leave it out.")
 		case p.query.Since != "":
@@ -270,7 +270,7 @@ func decode(text string) (decoded, wrong string) {
 }
 
 func (p *parser) parameter(given parameter) {
-	if p.isPart(given) {
+	if p.takeInclude(given) {
 		return
 	}
 	if p.mode == ofOne {

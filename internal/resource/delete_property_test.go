@@ -171,7 +171,7 @@ func (m *deletionModel) delete() {
 	}
 	c := m.schema.Collection(all[0].collection)
 	want, changes, restricted := m.expected(roots)
-	err := m.resources.RunWork(context.Background(), Extent{}, func(w *Work) error {
+	err := m.resources.RunWork(context.Background(), Sharing{}, func(w *Work) error {
 		var records []model.Record
 		for _, root := range roots {
 			record, err := w.tx.Get(c, nil, root.id)

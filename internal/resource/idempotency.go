@@ -66,9 +66,9 @@ func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*Idempot
 // there is a record already. Render makes the record from the error of the effect; nil means
 // that nothing is stored and the transaction is rolled back. A failed effect is undone even if
 // its record is stored.
-func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, extent Extent, effect func(*Work) error,
+func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, effect func(*Work) error,
 	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
-	err = r.RunWork(ctx, extent, func(w *Work) error {
+	err = r.RunWork(ctx, sharing, func(w *Work) error {
 		found, claimed, err := w.tx.ClaimRecord(request.Key)
 		if record, err = request.check(found, err); err != nil {
 			return err

@@ -32,7 +32,7 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 			record := func(key string, until time.Time) IdempotentRequest {
 				once, provisional := IdempotentRequest{Key: IdempotencyKey{Value: key}, Fingerprint: "x"}, first
 				provisional.Until = model.FormatTime(until)
-				_, replayed, err := r.RunRecorded(ctx, once, Extent{}, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
+				_, replayed, err := r.RunRecorded(ctx, once, Sharing{}, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
 				if err != nil || replayed {
 					t.Fatal(replayed, err)
 				}
@@ -72,7 +72,7 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 			recalls(late, first)
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
-			got, replayed, err := r.RunRecorded(ctx, later, Extent{}, nil, nil)
+			got, replayed, err := r.RunRecorded(ctx, later, Sharing{}, nil, nil)
 			if err != nil || !replayed || got.Status != first.Status {
 				t.Error(got, replayed, err)
 			}

@@ -24,7 +24,7 @@ func (write *Write) checkRange() error {
 			return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
 		}
 	}
-	return write.Path.Allowed(schema.MayList)
+	return write.Path.Require(schema.MayList)
 }
 
 // Survey reads what a write needs to know before its transaction: which resources are in its range, and
@@ -145,7 +145,7 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 		return nil, err
 	}
 	for _, record := range records {
-		if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
+		if err := write.Path.requireOn(w.tx, write.Verb, record); err != nil {
 			return nil, err
 		}
 	}

@@ -84,8 +84,8 @@ func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resour
 	}
 }
 
-// Allowed returns why the caller may not use a verb in the collection at all, or nil.
-func (p Path) Allowed(verb schema.AccessVerb) error {
+// Require returns why the caller may not use a verb in the collection at all, or nil.
+func (p Path) Require(verb schema.AccessVerb) error {
 	if !p.By.May(verb, p.Collection) {
 		return p.By.Denied("You may not %s resources of %s.", verb, p.Collection.Name)
 	}

@@ -191,14 +191,14 @@ func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) err
 		if record != nil {
 			verb = Update
 		}
-		if err := path.Allowed(verbs[verb]); err != nil {
+		if err := path.Require(verbs[verb]); err != nil {
 			return at(pointer, err)
 		}
 		if record == nil {
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
-		if err := path.allows(w.tx, Update, record); err != nil {
+		if err := path.requireOn(w.tx, Update, record); err != nil {
 			return at(pointer, err)
 		}
 		if c.RequireIfMatch {

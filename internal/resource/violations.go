@@ -77,7 +77,7 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		}
 		return nil, NotFound(c, write.ID)
 	}
-	if err := write.Path.allows(s.tx, write.Verb, before); err != nil {
+	if err := write.Path.requireOn(s.tx, write.Verb, before); err != nil {
 		return nil, err
 	}
 	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {

@@ -66,7 +66,7 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, err
 	}
-	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		results, err = w.Do(write)
 		return err
 	})
@@ -78,7 +78,7 @@ func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, a
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
-	err = r.RunWork(ctx, r.ExtentOf(&write), func(w *Work) error {
+	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		affected, err = w.DryRun(func() (err error) {
 			results, err = w.Do(write)
 			return err
@@ -88,9 +88,9 @@ func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, a
 	return results, affected, err
 }
 
-// Identify sets the id of the resource that a write creates, if the client sent none, and
+// SetID sets the id of the resource that a write creates, if the client sent none, and
 // returns it.
-func (w *Work) Identify(write *Write) model.ID {
+func (w *Work) SetID(write *Write) model.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
 	}
@@ -146,7 +146,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	}
 	if by := write.Path.By; by != nil {
 		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Allowed(verbs[write.Verb]); err != nil {
+			if err := write.Path.Require(verbs[write.Verb]); err != nil {
 				return nil, err
 			}
 		}
@@ -170,8 +170,8 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 // verbs is the access verb that a write requires.
 var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
 
-// allows returns why the caller may not change a resource that they see, or nil.
-func (p Path) allows(tx *store.Tx, verb Verb, before model.Record) error {
+// requireOn returns why the caller may not change a resource that they see, or nil.
+func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 	allowed, err := p.By.Allows(verbs[verb], p.Collection, before, tx.Find)
 	if err == nil && !allowed {
 		err = p.By.Denied("You may not %s this resource.", verb)
@@ -204,7 +204,7 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := write.Path.allows(w.tx, write.Verb, record); err != nil {
+	if err := write.Path.requireOn(w.tx, write.Verb, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkState(w.tx, write, record)

@@ -88,7 +88,7 @@ collections:
 			}
 		}
 		expect(false)
-		if st.db.Traits().Shared {
+		if st.db.Traits().ManyWriters {
 			return
 		}
 		index := func(column string) string {

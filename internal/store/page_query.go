@@ -17,7 +17,7 @@ const maxOneQuery = 100
 
 // readInOneQuery reads the range by one query without a transaction, if each query is a round
 // trip and the range is a short one of an unfiltered collection in the order of ids. False
-// means that it does not apply.
+// means that it does not apply, or that the offset was too far from the start of its block: see pageAt.
 func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err error) {
 	r, take, order := p.query.Range, p.selection.Take, p.selection.Order
 	if !s.db.Traits().RoundTrips || p.query.Held || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxOneQuery ||
@@ -49,7 +49,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if r.Offset > 0 {
 		p.span(p.Total)
 		p.wanted = p.selection.Take
-		return p.rows.peeked || r.Offset >= p.Total, nil
+		return p.rows.peeked || r.Offset >= p.Total, nil // no row, but there should be: see pageAt
 	}
 	if p.hasAfter = !rows.Null(after); p.hasAfter {
 		p.after = rows.ID(after)

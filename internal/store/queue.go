@@ -182,7 +182,7 @@ func (t *Tx) Next() (at time.Time, found bool, err error) {
 }
 
 // Sole reports whether no other server uses the database.
-func (s *Store) Sole() bool { return !s.db.Traits().Shared }
+func (s *Store) Sole() bool { return !s.db.Traits().ManyWriters }
 
 // RequeueAll makes all operations due that an earlier run of the server left unfinished, if no
 // other server uses the database.

@@ -71,9 +71,9 @@ type mergeRequest struct{}
 func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
 	deltas := deltasOf(tasks)
 	n, pending := lists.Count(deltas), s.pending.Load()
-	shared := s.db.Traits().Shared
+	manyWriters := s.db.Traits().ManyWriters
 	request := slices.IndexFunc(tasks, func(t *db.Task) bool { return t.Value == mergeRequest{} })
-	if request < 0 && (shared || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
+	if request < 0 && (manyWriters || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
 		return func() { s.pending.Add(n) }, lists.Record(c, s.db, deltas)
 	}
 	removed, err := s.merge(c, deltas...)

@@ -68,7 +68,7 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
 	changes, stored := make([]*changelog.Appended, len(records)), make([]bool, len(records))
-	t.minted = true // perhaps before the transaction
+	t.minted = true // Store.NewID may have made the ids before the transaction
 	batch := make([]db.Statement, 0, 2*len(records))
 	for i, record := range records {
 		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
@@ -113,7 +113,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Record, stored func(int64)) []db.Statement {
 	table, id := t.store.tables[c], record[model.IDColumn]
 	values := record[:c.RevisionColumn()]
-	if !t.store.db.Traits().Shared || t.newIDs[id.ID()] {
+	if !t.store.db.Traits().ManyWriters || t.newIDs[id.ID()] {
 		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
 	}
 	return []db.Statement{{SQL: table.claim, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}

@@ -20,6 +20,10 @@ import (
 // connection is a transaction on a connection. Statements whose result is not needed at once
 // are sent with the next one, to save round trips. pgx caches prepared statements and requests
 // results in binary form.
+//
+// A transaction is new (begun is false, and its beginning is queued), open (begun), failed (see
+// failed: it can only be rolled back) or over (begun is false, and nothing is queued). Until the
+// first reply, otherwise is set if Expect was called: a restart with another version is possible.
 type connection struct {
 	ctx          context.Context
 	raw          *pgx.Conn
@@ -34,7 +38,7 @@ type connection struct {
 	transaction  int64         // its number, to ask for its outcome
 	cursor       *cursor       // open; nil: none
 	altered      bool          // something was written, or will be
-	impatient    bool          // it does not wait long for locks
+	shared       bool          // by short tasks: it waits for locks up to maxLockWait
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
@@ -157,7 +161,7 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	}})
 	if c.isolated == beginWrite {
 		number := "SELECT pg_current_xact_id()::text::bigint"
-		if c.impatient {
+		if c.shared {
 			number += ", set_config('lock_timeout', '" + maxLockWait + "', true)"
 		}
 		c.queued = append(c.queued, deferred{sql: number, look: func(row model.Row) error {
@@ -188,7 +192,7 @@ func (q deferred) read(results pgx.BatchResults) error {
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
-	if c.only && c.otherwise != nil {
+	if c.only && c.otherwise != nil { // a single query, which can check the version itself: see direct.go
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
 			rows, err = c.queryDirectly(sql, args)
@@ -245,7 +249,7 @@ func (c *connection) Defer(statements ...db.Statement) error {
 	return nil
 }
 
-// Attempt does not wait until the savepoint is created or released.
+// Savepoint does not wait until the savepoint is created or released.
 func (c *connection) Savepoint(fn func() (keep bool)) error {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
 	if !fn() {
@@ -322,7 +326,7 @@ func (c *connection) failed() bool { return c.raw.IsClosed() || c.raw.PgConn().T
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
 	if c.begun && !c.only && !c.raw.IsClosed() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultPatience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultReplyTimeout)
 		defer cancel()
 		c.trace("rollback")
 		_, _ = c.raw.Exec(ctx, "rollback")

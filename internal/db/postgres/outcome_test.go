@@ -201,7 +201,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 			}
 		})
 	}
-	d.replyTimeout = defaultPatience
+	d.replyTimeout = defaultReplyTimeout
 	for name, c := range map[string]struct {
 		write func() error
 		do    string
@@ -247,7 +247,7 @@ func TestContendedResource(t *testing.T) {
 		t.Errorf("others wait: got %v", err)
 	}
 	lock.release()
-	d.replyTimeout = defaultPatience
+	d.replyTimeout = defaultReplyTimeout
 	if err := write(); err != nil {
 		t.Errorf("nobody waits: got %v", err)
 	}

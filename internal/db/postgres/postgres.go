@@ -24,7 +24,7 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	first      chan struct{} // slots of first pages
+	pages      chan struct{} // slots of pages, until Extend
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
@@ -44,8 +44,8 @@ type Database struct {
 
 const (
 	// defaultConns is the size of the pool, unless the URL sets it.
-	defaultConns    = 24
-	defaultPatience = 10 * time.Second
+	defaultConns        = 24
+	defaultReplyTimeout = 10 * time.Second
 
 	beginWrite = "begin isolation level repeatable read"
 	beginRead  = "begin isolation level repeatable read, read only"
@@ -69,7 +69,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}
-	if err := checkEncoding(ctx, pool); err != nil {
+	if err := checkSettings(ctx, pool); err != nil {
 		pool.Close()
 		return nil, err
 	}
@@ -77,11 +77,11 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
-		first:        make(chan struct{}, max(1, config.MaxConns/3)),
+		pages:        make(chan struct{}, max(1, config.MaxConns/3)),
 		long:         make(chan struct{}, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
-		replyTimeout: defaultPatience,
+		replyTimeout: defaultReplyTimeout,
 	}
 	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
 	return b, nil
@@ -90,8 +90,8 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.first, db.PageInQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
-		if err := b.takeSlot(ctx, slots); err != nil {
+	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.pages, db.PageInQueries: b.pages, db.LongRead: b.long}[how]; slots != nil {
+		if err := b.acquireSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
 		done = func() { <-slots }
@@ -106,7 +106,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		c.replyTimeout = b.replyTimeout
 	}
 	c.extend = func() error {
-		if err := b.takeSlot(ctx, b.long); err != nil {
+		if err := b.acquireSlot(ctx, b.long); err != nil {
 			return err
 		}
 		done()
@@ -132,15 +132,16 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	return c, release, nil
 }
 
-func (b *Database) takeSlot(ctx context.Context, slots chan struct{}) error {
-	patience := time.NewTimer(db.MaxWait)
-	defer patience.Stop()
+// acquireSlot waits for a slot, up to db.MaxWait.
+func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
+	timeout := time.NewTimer(db.MaxWait)
+	defer timeout.Stop()
 	select {
 	case slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-patience.C:
+	case <-timeout.C:
 		return db.ErrBusy
 	}
 }
@@ -230,5 +231,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{Shared: true, RoundTrips: true, Lateral: true, PageReads: cap(b.first), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

@@ -36,10 +36,10 @@ type retryQueue struct {
 
 // retryLock is a lock that is held. Nil: the transaction has not failed yet.
 type retryLock struct {
-	locks    *retryLocks
-	about    resource
-	locked   bool
-	unlocked bool // run without the advisory lock
+	locks  *retryLocks
+	about  resource
+	locked bool
+	giveUp bool // the wait for the advisory lock was too long: run without it
 }
 
 var (
@@ -66,13 +66,13 @@ func (t *retryLocks) acquire(ctx context.Context, about resource, until time.Tim
 	}
 	l.length++
 	t.mutex.Unlock()
-	patience := time.NewTimer(time.Until(until))
-	defer patience.Stop()
+	timeout := time.NewTimer(time.Until(until))
+	defer timeout.Stop()
 	var err error
 	select {
 	case l.first <- struct{}{}:
 		return &retryLock{locks: t, about: about}, nil
-	case <-patience.C:
+	case <-timeout.C:
 		err = errContended
 	case <-ctx.Done():
 		err = ctx.Err()
@@ -116,7 +116,7 @@ func (c resource) key() string { return "\x1f" + c.collection + "\x1f" + c.id.St
 // lock would take the snapshot too early. A server that hangs may keep it for any time, so the
 // wait is short. The lock only makes failures less frequent.
 func (t *retryLock) lock(c *connection) error {
-	if t == nil || t.unlocked {
+	if t == nil || t.giveUp {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.replyTimeout/4)
@@ -127,7 +127,7 @@ func (t *retryLock) lock(c *connection) error {
 		t.unlock(c)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		t.unlocked = true
+		t.giveUp = true
 		return errNotLocked
 	}
 	return err

@@ -188,7 +188,7 @@ func (b *Database) runTogether(batch []*shared) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, impatient: true, replyTimeout: b.replyTimeout, locks: &b.locks}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, shared: true, replyTimeout: b.replyTimeout, locks: &b.locks}
 	c.begin()
 	var succeeded []*db.Task
 	for _, s := range batch {

@@ -89,8 +89,9 @@ func isUTF8(encoding string) bool {
 	return name == "utf8" || name == "unicode"
 }
 
-// checkEncoding refuses a database that cannot store every character.
-func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
+// checkSettings refuses a database that would lose characters or digits: the change log has numbers that
+// the database has written as text.
+func checkSettings(ctx context.Context, pool *pgxpool.Pool) error {
 	acquired, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("connecting to PostgreSQL: %w", err)
@@ -98,6 +99,13 @@ func checkEncoding(ctx context.Context, pool *pgxpool.Pool) error {
 	defer acquired.Release()
 	if encoding := acquired.Conn().PgConn().ParameterStatus("server_encoding"); !isUTF8(encoding) {
 		return fmt.Errorf("the database has the encoding %s, which cannot store every character. It must be UTF8: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0", encoding)
+	}
+	var digits int
+	if err := acquired.QueryRow(ctx, "SELECT current_setting('extra_float_digits')::int").Scan(&digits); err != nil {
+		return fmt.Errorf("connecting to PostgreSQL: %w", err)
+	}
+	if digits < 1 {
+		return fmt.Errorf("the setting extra_float_digits of the database is %d, so that it rounds numbers. It must be 1, its default, or more", digits)
 	}
 	return nil
 }

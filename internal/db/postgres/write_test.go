@@ -5,10 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/pgtest"
 )
 
 // TestLostConnections: by whichever error it shows.
@@ -48,5 +52,14 @@ func TestErrorsAsAnswers(t *testing.T) {
 		if got := isAnswer(c.err); got != c.want {
 			t.Errorf("%v: %t", c.err, got)
 		}
+	}
+}
+
+// TestDatabaseThatRounds: it is refused before anything is stored.
+func TestDatabaseThatRounds(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), with(t, pgtest.URL(t), "extra_float_digits", "0"), db.Options{})
+	if err == nil || !strings.Contains(err.Error(), "extra_float_digits of the database is 0") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -105,7 +105,8 @@ func (c *connection) Batch(statements ...db.Statement) error {
 			return err
 		}
 		if changed > 0 && statement.Stored != nil {
-			// RETURNING would take as long as storing the row.
+			// The revision: the tables of resources have no rowid (WITHOUT ROWID), so the last one is of
+			// the change log. RETURNING would take as long as storing the row.
 			statement.Stored(c.raw.LastInsertRowID())
 		}
 	}

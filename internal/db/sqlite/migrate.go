@@ -93,7 +93,7 @@ func checkOwner(file string) error {
 		return err
 	}
 	if err == nil && len(found) > 0 && found[db.MetaTable] == nil {
-		return db.Foreign(found)
+		return db.NoPluralTables(found)
 	}
 	return nil
 }

@@ -1,0 +1,39 @@
+package resource
+
+import (
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Verb is the kind of a change.
+type Verb string
+
+// The verbs.
+const (
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Change is one resource that is created, updated or deleted.
+type Change struct {
+	Verb       Verb
+	Collection *model.Collection
+	ID         *model.ID // nil for a new resource that has none yet
+
+	// By is the permit of the caller who caused the change; nil for the program itself, or without
+	// access control.
+	By *auth.Permit
+
+	// Before is the stored resource, nil for a new one, and in Hook.Before, which runs before it
+	// is read.
+	Before model.Record
+
+	// After is the resource as it will be stored, nil for a deletion. In Hook.Before it has only
+	// the columns of Set. A hook may change it until it is written.
+	After model.Record
+	Set   []bool
+
+	// DryRun: the change is undone, and only shows what it would do.
+	DryRun bool
+}

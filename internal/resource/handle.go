@@ -1,0 +1,142 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// Handle lets a function read and write in a transaction. It fails once the function has
+// returned or exceeded its time.
+type Handle struct {
+	mutex sync.Mutex // held during each use
+	work  *Work      // nil after the function has returned
+	ctx   context.Context
+	by    *auth.Permit // rights of the function; nil: everything
+	first bool         // not in a hook: Before runs with each write
+}
+
+// end waits for the current use, and ends the handle.
+func (h *Handle) end() {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	h.work = nil
+}
+
+var (
+	errHookOver  = errors.New("the transaction was used after its function had returned or timed out")
+	errTooNested = errors.New("hooks that write are nested too deeply")
+)
+
+// maxHookDepth bounds hooks that trigger each other.
+const maxHookDepth = 8
+
+func (h *Handle) use(fn func(*Work) error) error {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.work == nil {
+		return errHookOver
+	}
+	if h.work.depth == maxHookDepth {
+		return errTooNested
+	}
+	// Nested hooks have no more time than this one.
+	outer := h.work.ctx
+	h.work.ctx = h.ctx
+	h.work.depth++
+	defer func() {
+		h.work.depth--
+		h.work.ctx = outer
+	}()
+	return fn(h.work)
+}
+
+// Read reads one resource, or the part of it that a request wants.
+func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (found Resource, err error) {
+	path := Path{Collection: c, By: h.by}
+	err = h.use(func(w *Work) error {
+		if err := path.Require(schema.MayRead); err != nil {
+			return err
+		}
+		q, err := query.BuildOne(c, wanted, path.Limits())
+		if err == nil {
+			found, err = w.resources.readPart(w.tx, path, id, q)
+		}
+		return err
+	})
+	return found, err
+}
+
+// List reads a range of a collection into memory.
+func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
+	path := Path{Collection: c, By: h.by}
+	err = h.list(path, wanted, false, func(w *Work, page *Page, q query.Query) error {
+		return w.resources.Each(path, page, q, func(found Resource) error {
+			all = append(all, found)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// Count is the number of resources that a request selects, without its range.
+func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page, _ query.Query) error {
+		total = page.Total
+		return nil
+	})
+	return total, err
+}
+
+func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page, query.Query) error) error {
+	return h.use(func(w *Work) error {
+		if err := path.Require(schema.MayList); err != nil {
+			return err
+		}
+		q, err := query.Build(path.Collection, wanted, path.Limits())
+		if err != nil {
+			return err
+		}
+		selected := pageQuery(path, q, exact)
+		selected.Held = len(q.Includes) > 0
+		page, err := w.tx.Page(selected)
+		if err != nil {
+			return err
+		}
+		defer page.Close()
+		return read(w, page, q)
+	})
+}
+
+// Limits is what the function may name in a query.
+func (h *Handle) Limits(c *model.Collection) query.Limits {
+	return Path{Collection: c, By: h.by}.Limits()
+}
+
+// Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
+// never required: the function has read what it changes.
+func (h *Handle) Do(request Request) (results []Resource, err error) {
+	request.Path.By = h.by
+	err = h.use(func(w *Work) error {
+		return w.Savepoint(func() error {
+			write, err := w.Decode(request)
+			if err != nil {
+				return err
+			}
+			write.Condition.Required, write.withoutBefore = false, !h.first
+			if h.first {
+				if err := w.resources.runBefore(w.ctx, &write); err != nil {
+					return err
+				}
+			}
+			results, err = w.Do(write)
+			return err
+		})
+	})
+	return results, err
+}
