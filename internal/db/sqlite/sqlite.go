@@ -37,7 +37,7 @@ type Database struct {
 
 const (
 	maxShortReaders = 32
-	maxPageReaders = 32
+	maxPageReaders  = 32
 	maxLongReaders  = 96
 	maxIdleReaders  = 16
 )
