@@ -76,6 +76,11 @@ type Config struct {
 	// MaxBody if that is larger.
 	MaxBodyMemory int64
 
+	// MaxWriteMemory bounds the bytes of the resources that all requests which write many (arrays, ranges,
+	// upserts, transactions) read and return. Requests that find no room are refused with 503. A caller gets
+	// at most half of it, and a request that needs more is refused with 413. Default: 256 MiB.
+	MaxWriteMemory int64
+
 	// MaxDepth is how deeply a body may be nested. Default: 64.
 	MaxDepth int
 
@@ -184,6 +189,7 @@ func (c Config) withDefaults() Config {
 	}
 	c.MaxBody = orDefault(c.MaxBody, 1<<20)
 	c.MaxBodyMemory = orDefault(c.MaxBodyMemory, max(64<<20, c.MaxBody+1))
+	c.MaxWriteMemory = orDefault(c.MaxWriteMemory, 256<<20)
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
@@ -226,6 +232,7 @@ func (c Config) validate() error {
 		{"MaxLimit", c.MaxLimit, c.MaxLimit},
 		{"MaxBody", c.MaxBody, c.MaxBody},
 		{"MaxBodyMemory", c.MaxBodyMemory, c.MaxBodyMemory},
+		{"MaxWriteMemory", c.MaxWriteMemory, c.MaxWriteMemory},
 		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
 		{"MaxItems", int64(c.MaxItems), c.MaxItems},
 		{"MaxOperations", c.MaxOperations, c.MaxOperations},

@@ -124,6 +124,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
+		MaxWrites:    config.MaxWriteMemory,
 		WriteTimeout: config.WriteTimeout,
 		Feed:         s.feed,
 

@@ -101,21 +101,21 @@ func TestMisspelt(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		`"name]=x&filter[email" is not the name of a field`:                                             list(client.Is("name]=x&filter[email", 1)),
-		`"name,-id" is not the name of a field`:                                                         list(client.Asc("name,-id")),
-		`the filter eq of name: nothing compares with null: use Null or NotNull`:                        list(client.Is("name", nil)),
-		`the filter eq of name: a []int cannot be compared with: use a string, number, boolean or time`: list(client.Is("name", []int{1})),
-		`the filter in of name: there must be at least one value`:                                       list(client.In[string]("name")),
-		`the filter in of name: only one value may end with a backslash`:                                list(client.In("name", `a\`, `b\`)),
-		`an id is a UUID, but this is "../posts"`:                                                       get(users, "../posts"),
-		`an id is a UUID, but this is ""`:                                                               get(users, ""),
-		`"../-/metrics" is not the name of a collection`:                                                get(client.Of[User](c, "../-/metrics"), noID),
-		`an id is a UUID, but this is "1"`:                                                              get(users.Under("teams", "1"), noID),
-		`a range begins at a cursor or at an offset, and not at both`:                                   list(client.Cursor(noID), client.Offset(1)),
-		`an offset is never negative, but this is -1`:                                                   list(client.Offset(-1)),
-		`a limit is given twice`:                                                                        list(client.Limit(1), client.Parameters("l=2")),
-		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`:             list(client.Parameters("page=2")),
-		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`:  each(client.Limit(-1)),
+		`"name]=x&filter[email" is not the name of a field`:                                                          list(client.Is("name]=x&filter[email", 1)),
+		`"name,-id" is not the name of a field`:                                                                      list(client.Asc("name,-id")),
+		`the filter eq of name: nothing compares with null: use Null or NotNull`:                                     list(client.Is("name", nil)),
+		`the filter eq of name: a []int cannot be compared with: use a string, number, boolean or time`:              list(client.Is("name", []int{1})),
+		`the filter in of name: there must be at least one value`:                                                    list(client.In[string]("name")),
+		`the filter in of name: only one value may end with a backslash`:                                             list(client.In("name", `a\`, `b\`)),
+		`an id is a UUID, but this is "../posts"`:                                                                    get(users, "../posts"),
+		`an id is a UUID, but this is ""`:                                                                            get(users, ""),
+		`"../-/metrics" is not the name of a collection`:                                                             get(client.Of[User](c, "../-/metrics"), noID),
+		`an id is a UUID, but this is "1"`:                                                                           get(users.Under("teams", "1"), noID),
+		`a range begins at a cursor or at an offset, and not at both`:                                                list(client.Cursor(noID), client.Offset(1)),
+		`an offset is never negative, but this is -1`:                                                                list(client.Offset(-1)),
+		`a limit is given twice`:                                                                                     list(client.Limit(1), client.Parameters("l=2")),
+		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`: list(client.Parameters("page=2")),
+		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`:               each(client.Limit(-1)),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)

@@ -109,7 +109,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},
-		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], sort, offset, limit and cursor\n"},
+		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], search, sort, offset, limit, cursor, include and fields\n"},
 		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},
 		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
 		{"export users --output x.txt", "plural: the format of x.txt is not clear from its name: give --format\n"},

@@ -32,7 +32,7 @@ var errStopping = errors.New("the server is shutting down")
 // streams reports whether the target has an event stream.
 func (a *API) streams(r *http.Request, t *target) bool {
 	switch {
-	case !isRead(r.Method) || t.path.Collection == nil:
+	case !isRead(r.Method) || t.path.Collection == nil || t.kind == groupsPath:
 		return false
 	case a.isLog(t):
 		return t.isCollection()

@@ -99,6 +99,7 @@ type response struct {
 	whole   time.Time // deadline of several writes together, instead of one for each; zero: none
 
 	upload     *limit.Upload // the request body; nil: none
+	written    *limit.Upload // the resources of a write of many; nil: none
 	retryAfter string        // seconds, if a rate limit is exceeded
 }
 

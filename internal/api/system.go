@@ -22,7 +22,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: callerPath, pattern: callerAddress}, nil
 		}
 	}
-	if segments[0] == "keys" && len(segments) <= 2 {
+	if n := len(segments); (n == 1 || n == 2) && segments[0] == "keys" {
 		return a.keysTarget(segments[1:])
 	}
 	if len(segments) == 2 && "/-/"+segments[0] == groupsPrefix {

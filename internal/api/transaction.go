@@ -41,7 +41,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 		return nil, err
 	}
 	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, quotaKeyOf(out)), once)
+		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), once)
 		return reply, err
 	})
 }
@@ -55,7 +55,7 @@ type step struct {
 }
 
 // steps prepares the writes of a transaction.
-func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, quotaKey string) pendingWrite {
+func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) pendingWrite {
 	limits := a.Resources.Limits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
@@ -66,7 +66,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, qu
 	var steps []step
 	var collections []*model.Collection
 	for _, each := range given {
-		next := a.step(ctx, each, t, dryRun, quotaKey)
+		next := a.step(ctx, each, t, dryRun, quotaKeyOf(out))
 		steps = append(steps, next)
 		if next.failed != nil { // what follows is never reached
 			break
@@ -74,8 +74,10 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, qu
 		collections = append(collections, next.request.Path.Collection)
 	}
 	var results []resource.Resource
+	hold := a.holdOf(out)
 	pending := pendingWrite{
 		effect: func(w *resource.Work) error {
+			hold(w)
 			results = nil
 			bytes := 0
 			for i, each := range steps {
@@ -93,7 +95,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, qu
 			}
 			return nil
 		},
-		reply: func() *reply { return enveloped(http.StatusOK, joined(results)) },
+		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
 	}
 	if dryRun {
 		return pending.undone(collections...)

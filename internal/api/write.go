@@ -30,7 +30,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, quotaKeyOf(out)) })
+	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, out) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -82,9 +82,9 @@ func (a *API) replayOrPerform(ctx context.Context, once *resource.IdempotentRequ
 
 // perform executes a write in this request, or accepts it for later. Once is nil if the request
 // has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, quotaKey string) (*reply, error) {
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, out *response) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, quotaKey), once)
+		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, out), once)
 		return reply, err
 	}
 	var accepted operation.Accepted
@@ -148,18 +148,32 @@ type pendingWrite struct {
 	reply   func() *reply
 }
 
-// prepareNow prepares a write that is executed in this request. QuotaKey is whose quota of reads it
-// uses.
-func (a *API) prepareNow(ctx context.Context, request resource.Request, quotaKey string) pendingWrite {
+// holdOf returns what a transaction that writes many resources reserves memory with until the response is
+// sent. Each run of the transaction starts anew.
+func (a *API) holdOf(out *response) func(*resource.Work) {
+	out.written = a.writes.Begin(quotaKeyOf(out), nil)
+	return func(w *resource.Work) {
+		out.written.End()
+		w.Reserve(a.writes.Most(), out.written.Take)
+	}
+}
+
+// prepareNow prepares a write that is executed in this request.
+func (a *API) prepareNow(ctx context.Context, request resource.Request, out *response) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.prepare(ctx, &write, quotaKey)
+		err = a.prepare(ctx, &write, quotaKeyOf(out))
+	}
+	hold := func(*resource.Work) {}
+	if write.OfMany() {
+		hold = a.holdOf(out)
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
 		failed:  err,
 		sharing: a.Resources.SharingOf(&write),
 		effect: func(w *resource.Work) (err error) {
+			hold(w)
 			results, err = w.Do(write)
 			return err
 		},
@@ -289,14 +303,14 @@ func clientOf(ctx context.Context) context.Context {
 // deleted.
 func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {
 	if write.Range != nil {
-		return enveloped(http.StatusOK, joined(results))
+		return envelopedAll(http.StatusOK, results)
 	}
 	status := http.StatusOK
 	if write.Verb == resource.Create && !slices.ContainsFunc(results, func(r resource.Resource) bool { return !r.Created }) {
 		status = http.StatusCreated
 	}
 	if write.Many {
-		return enveloped(status, joined(results))
+		return envelopedAll(status, results)
 	}
 	reply := enveloped(status, results[0].Representation)
 	if status == http.StatusCreated {
@@ -308,13 +322,18 @@ func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *r
 	return reply
 }
 
-func joined(resources []resource.Resource) []byte {
-	list := []byte{'['}
+// envelopedAll returns the reply with an array of representations, which can be large: they are copied once.
+func envelopedAll(status int, resources []resource.Resource) *reply {
+	size := len(`{"data":[]}`) + len(resources)
+	for _, each := range resources {
+		size += len(each.Representation)
+	}
+	body := append(make([]byte, 0, size), `{"data":[`...)
 	for i, each := range resources {
 		if i > 0 {
-			list = append(list, ',')
+			body = append(body, ',')
 		}
-		list = append(list, each.Representation...)
+		body = append(body, each.Representation...)
 	}
-	return append(list, ']')
+	return &reply{status: status, header: http.Header{}, body: append(body, `]}`...)}
 }

@@ -296,3 +296,25 @@ func TestLongGroups(t *testing.T) {
 		s.get("/-/groups/tasks?by=title&sum=estimate&limit=400").expect(t, 200, data(want...))
 	})
 }
+
+// TestGroupsHaveNoStream: a client that accepts only event streams is told so, as elsewhere.
+func TestGroupsHaveNoStream(t *testing.T) {
+	eachStore(t, groupsSchema(t), func(t *testing.T, s *server) {
+		for _, accept := range []string{"text/event-stream", "text/html"} {
+			s.do("GET", "/-/groups/tasks", "", "Accept", accept).expectErrors(t, 406, "not_acceptable Accept")
+		}
+		s.do("GET", "/-/groups/tasks", "", "Accept", "text/event-stream, application/json;q=0.5").expect(t, 200, data(group("tasks", "{}", 0, "")))
+	})
+}
+
+// TestIncludeTwice: a relation is given once, as a field is. A path through it may come in addition.
+func TestIncludeTwice(t *testing.T) {
+	eachStore(t, groupsSchema(t), func(t *testing.T, s *server) {
+		for _, query := range []string{"include=team,team", "include=team&include=team", "include=team,team.tasks,team.tasks"} {
+			s.get("/tasks?"+query).expectErrors(t, 400, "invalid_parameter include")
+		}
+		for _, query := range []string{"include=team,team.tasks", "include=team.tasks,team", "include=team&include=team.tasks"} {
+			s.get("/tasks?"+query).expect(t, 200, data())
+		}
+	})
+}

@@ -1,4 +1,5 @@
-// Package limit bounds what requests use at the same time: their number, and the memory of their bodies.
+// Package limit bounds what requests use at the same time: their number, the memory of their bodies, and
+// that of the resources that they write.
 package limit
 
 import (
@@ -15,6 +16,7 @@ import (
 // A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
 // then cancelled, so that clients that stop in the middle of a body do not block all others.
 type Budget struct {
+	what string // uses it, for error messages
 	all  int64
 	most int64 // for one caller
 	now  func() time.Time
@@ -49,6 +51,7 @@ const (
 // NewBudget returns a budget. Every caller may have one body of the largest size.
 func NewBudget(all, largest int64) *Budget {
 	return &Budget{
+		what:    "request bodies",
 		all:     all,
 		most:    max(all/2, largest+1),
 		left:    all,
@@ -59,6 +62,17 @@ func NewBudget(all, largest int64) *Budget {
 		changed: make(chan struct{}),
 	}
 }
+
+// NewWriteBudget returns a budget of the resources that requests which write many hold. They take it in a
+// transaction, where nothing can wait: others might wait for the transaction.
+func NewWriteBudget(all int64) *Budget {
+	b := NewBudget(all, 0)
+	b.what, b.wait = "resources that requests write", 0
+	return b
+}
+
+// Most is what one caller may hold.
+func (b *Budget) Most() int64 { return b.most }
 
 // Begin starts a body of a caller. It must be ended.
 func (b *Budget) Begin(who string, giveUp func()) *Upload {
@@ -83,7 +97,7 @@ func (u *Upload) Take(size int64) error {
 		case <-changed:
 		case <-time.After(budgetLook):
 		case <-deadline.C:
-			return fault.New(problem.CodeOverloaded, "The request bodies in flight use all of the %d bytes reserved for them. Try again later.", b.all)
+			return fault.New(problem.CodeOverloaded, "The %s in flight use all of the %d bytes reserved for them. Try again later.", b.what, b.all)
 		}
 	}
 }

@@ -103,7 +103,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	}
 	id := write.ID
 	if write.Verb == resource.Create {
-		id = w.Identify(&write)
+		id = w.SetID(&write)
 	}
 	relied, err := o.dryRun(w, write, id)
 	if err != nil {

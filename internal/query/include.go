@@ -112,8 +112,14 @@ func short(text string) string {
 
 // finishRelated makes the includes and the fields of the query.
 func (p *parser) finishRelated() {
+	seen := map[string]bool{}
 	for _, given := range p.included {
 		for path := range strings.SplitSeq(given.value, ",") {
+			if seen[path] {
+				p.fail(given, problem.CodeInvalidParameter, "The relation %s is given twice.", fault.Quote(path))
+				continue
+			}
+			seen[path] = true
 			p.include(given, path)
 		}
 	}

@@ -62,6 +62,9 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 
 // insert stores new resources, or reports all their conflicts.
 func (w *Work) insert(path Path, records []model.Record, pointer func(i int) string) ([]Resource, error) {
+	if err := w.hold(records...); err != nil {
+		return nil, err
+	}
 	c := path.Collection
 	representations, refused, err := w.tx.InsertAll(c, records)
 	if err != nil {

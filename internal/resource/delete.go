@@ -25,6 +25,9 @@ func (w *Work) delete(write Write) ([]Resource, error) {
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
 func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) {
+	if err := w.hold(records...); err != nil {
+		return nil, err
+	}
 	d := deletion{work: w, tx: w.tx, by: path.By, marked: map[*model.Collection]map[model.ID]bool{}, last: map[model.ID]model.Record{}}
 	for _, record := range records {
 		id := record.ID(model.IDColumn)

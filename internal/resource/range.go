@@ -182,6 +182,9 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 		if bytes += record.TextSize(); bytes > store.MaxManyBytes {
 			return nil, store.TooMuch()
 		}
+		if err := w.hold(record); err != nil {
+			return nil, err
+		}
 	}
 }
 

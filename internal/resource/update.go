@@ -67,6 +67,9 @@ func (w *Work) updateAll(path Path, all []updating, pointer func(i int) string) 
 
 // storeAll stores the resources that have changed, or reports all their conflicts.
 func (w *Work) storeAll(path Path, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
+	if err := w.hold(after...); err != nil {
+		return nil, err
+	}
 	c := path.Collection
 	updated, conflicts := make([]Resource, len(before)), make([]problem.Errors, len(before))
 	var changed []int

@@ -153,6 +153,9 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	items := write.items()
 	owners, err := write.owners(w.tx, items)
 	if err == nil {
+		err = w.hold(owners...)
+	}
+	if err == nil {
 		err = w.checkUpserts(write, items, owners)
 	}
 	if err != nil {

@@ -5,8 +5,10 @@ import (
 	"maps"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
 )
 
 // Work is one write in progress: a transaction, and the functions that run after its commit.
@@ -17,6 +19,10 @@ type Work struct {
 	by    *auth.Permit // of the caller
 	after []func(context.Context)
 	depth int // of nested hooks that write
+
+	reserve func(bytes int64) error // memory for resources; nil: they are not counted
+	most    int64                   // that may be reserved
+	held    int64
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
@@ -67,6 +73,26 @@ func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work)
 		run(afterCommit)
 	}
 	return nil
+}
+
+// Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.
+func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
+	w.reserve, w.most, w.held = reserve, most, 0
+}
+
+// hold reserves memory for resources before they are read or encoded.
+func (w *Work) hold(records ...model.Record) error {
+	if w.reserve == nil {
+		return nil
+	}
+	bytes := int64(0)
+	for _, record := range records {
+		bytes += int64(record.TextSize())
+	}
+	if w.held += bytes; w.held > w.most {
+		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
+	}
+	return w.reserve(bytes)
 }
 
 // Tx is the transaction.

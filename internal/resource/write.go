@@ -49,6 +49,9 @@ type Write struct {
 	Accepting bool
 }
 
+// OfMany reports whether the write can be of several resources, or reads one that it does not name.
+func (write *Write) OfMany() bool { return write.Many || write.Range != nil || write.Conflict != nil }
+
 // pointer is the JSON Pointer of an input in the body.
 func (write *Write) pointer(i int) string {
 	if write.Many {
@@ -85,9 +88,9 @@ func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, a
 	return results, affected, err
 }
 
-// Identify sets the id of the resource that a write creates, if the client sent none, and
+// SetID sets the id of the resource that a write creates, if the client sent none, and
 // returns it.
-func (w *Work) Identify(write *Write) model.ID {
+func (w *Work) SetID(write *Write) model.ID {
 	if !write.Inputs[0].HasID() {
 		write.SetID(w.tx.NewID())
 	}

@@ -24,7 +24,7 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	first      chan struct{} // slots of first pages
+	pages      chan struct{} // slots of pages, until Extend
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
@@ -77,7 +77,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
-		first:        make(chan struct{}, max(1, config.MaxConns/3)),
+		pages:        make(chan struct{}, max(1, config.MaxConns/3)),
 		long:         make(chan struct{}, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
@@ -90,7 +90,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.first, db.PageInQueries: b.first, db.LongRead: b.long}[how]; slots != nil {
+	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.pages, db.PageInQueries: b.pages, db.LongRead: b.long}[how]; slots != nil {
 		if err := b.acquireSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -231,5 +231,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.first), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

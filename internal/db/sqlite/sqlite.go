@@ -27,7 +27,7 @@ type Database struct {
 	trace   func(sql string)
 	writer  *writer
 	short   chan struct{}    // slots of short reads
-	first   chan struct{}    // slots of first pages
+	pages   chan struct{}    // slots of pages, until Extend
 	long    chan struct{}    // slots of long reads
 	readers chan *connection // idle ones
 	closed  chan struct{}
@@ -37,7 +37,7 @@ type Database struct {
 
 const (
 	maxShortReaders = 32
-	maxFirstReaders = 32
+	maxPageReaders  = 32
 	maxLongReaders  = 96
 	maxIdleReaders  = 16
 )
@@ -52,7 +52,7 @@ func Open(file string, o db.Options) (*Database, error) {
 		file:    file,
 		trace:   o.Trace,
 		short:   make(chan struct{}, maxShortReaders),
-		first:   make(chan struct{}, maxFirstReaders),
+		pages:   make(chan struct{}, maxPageReaders),
 		long:    make(chan struct{}, maxLongReaders),
 		readers: make(chan *connection, maxIdleReaders),
 		closed:  make(chan struct{}),
@@ -172,7 +172,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	slots := b.short
 	switch how {
 	case db.PageInQuery, db.PageInQueries:
-		slots = b.first
+		slots = b.pages
 	case db.LongRead:
 		slots = b.long
 	}
@@ -267,8 +267,8 @@ func (b *Database) Close() (err error) {
 		for range maxShortReaders {
 			b.short <- struct{}{}
 		}
-		for range maxFirstReaders {
-			b.first <- struct{}{}
+		for range maxPageReaders {
+			b.pages <- struct{}{}
 		}
 		for range maxLongReaders {
 			b.long <- struct{}{}
@@ -306,5 +306,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{PageReads: cap(b.first), LongReads: cap(b.long)}
+	return db.Traits{PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

@@ -177,7 +177,7 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range maxFirstReaders {
+	for i := range maxPageReaders {
 		if _, err := read([]db.Use{db.PageInQueries, db.PageInQuery}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,94 @@
+package interfacetest
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// holdAnswer sends a request from an address and reads only the header of the response. The server keeps the
+// rest in memory until the connection is closed.
+func (s *server) holdAnswer(address, path, body string) net.Conn {
+	s.t.Helper()
+	connection, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { connection.Close() })
+	_ = connection.(*net.TCPConn).SetReadBuffer(4 << 10)
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, address, len(body), body)
+	response, err := http.ReadResponse(bufio.NewReaderSize(connection, 16), nil)
+	if err != nil || response.StatusCode != 200 {
+		s.t.Fatalf("%v %v", response, err)
+	}
+	return connection
+}
+
+// TestWritesShareABudget: what writes of many resources read and return is bounded, for each caller and
+// for all together.
+func TestWritesShareABudget(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "texts", NoTimestamps: true, Attributes: []schema.Attribute{
+		{Name: "code", Type: schema.Integer, Unique: true}, {Name: "text", Type: schema.String},
+	}})
+	const size = 1 << 20
+	eachStore(t, made, func(t *testing.T, s *server) {
+		large := `{"id":"` + id(0) + `","code":0,"text":"` + strings.Repeat("a", size) + `"}`
+		var rows, codes []string
+		for n := 1; n <= 30; n++ {
+			rows = append(rows, `{"id":"`+id(n)+`","code":`+strconv.Itoa(n)+`}`)
+			codes = append(codes, `{"code":`+strconv.Itoa(n)+`}`)
+		}
+		s.createAll("/texts", rows...)
+		s.createAll("/texts", large)
+		step := `{"method":"PATCH","path":"/texts/` + id(0) + `","body":{}}`
+		steps := func(count int) string {
+			return "[" + strings.Join(slices.Repeat([]string{step}, count), ",") + "]"
+		}
+		// Small resources that become large, and steps with one large resource.
+		before := s.get("/texts?fields=code").body
+		s.do("PATCH", "/texts?filter[text][null]=true", `{"text":"`+strings.Repeat("b", size)+`"}`).expectErrors(t, 413, "too_many_items")
+		s.do("POST", "/-/transaction", steps(30)).expectErrors(t, 413, "too_many_items /19/path")
+		if after := s.get("/texts?fields=code").body; after != before {
+			t.Errorf("got  %s\nwant %s", after, before)
+		}
+		one := s.holdAnswer("192.0.2.1", "/-/transaction?dry_run=true", steps(19))
+		two := s.holdAnswer("192.0.2.2", "/-/transaction", steps(19))
+		// 2 MiB are left.
+		for _, r := range [][3]string{
+			{"POST", "/-/transaction", steps(3)},
+			{"POST", "/-/transaction?dry_run=true", steps(3)},
+			{"PATCH", "/texts?filter[code][lte]=3", `{"text":"` + strings.Repeat("b", size) + `"}`},
+		} {
+			got := s.do(r[0], r[1], r[2], "X-Forwarded-For", "192.0.2.3")
+			got.expectErrors(t, 503, "overloaded")
+			if got.header.Get("Retry-After") != "5" {
+				t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+			}
+		}
+		// Small ones find room.
+		s.do("POST", "/texts?on_conflict=code", "["+strings.Join(codes[3:], ",")+"]", "X-Forwarded-For", "192.0.2.3").expectLength(t, 27)
+		s.do("DELETE", "/texts?filter[code]=30", "", "X-Forwarded-For", "192.0.2.3").expectPositions(t, "deleted", 30)
+		one.Close()
+		two.Close()
+		for { // until the server has noticed
+			got := s.do("POST", "/-/transaction", steps(19), "X-Forwarded-For", "192.0.2.3")
+			if got.status == 200 {
+				break
+			}
+			got.expectErrors(t, 503, "overloaded")
+		}
+	}, func(c *plural.Config) {
+		c.MaxWriteMemory, c.MaxBody, c.WriteTimeout = 40<<20, 2<<20, time.Hour
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+}
