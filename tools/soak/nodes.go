@@ -94,6 +94,14 @@ func (s *Nodes) join(ctx context.Context, kind standby) error {
 	return primary.Await(ctx, "SELECT count(*) = 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'")
 }
 
+// rejoin makes a server that was destroyed by an earlier failover the standby.
+func (s *Nodes) rejoin(ctx context.Context, kind standby) error {
+	if s.clusters[1].Running() {
+		return nil
+	}
+	return s.join(ctx, kind)
+}
+
 // promote makes the standby the primary after the old one has failed.
 func (s *Nodes) promote(ctx context.Context) error {
 	slices.Reverse(s.clusters)

@@ -99,6 +99,9 @@ func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 
 // lagAndFailOver makes the standby fall behind before it becomes the primary.
 func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+	if err := s.rejoin(ctx, asynchronous); err != nil {
+		return err
+	}
 	halted, err := s.clusters[1].halt()
 	if err != nil {
 		return err

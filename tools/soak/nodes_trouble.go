@@ -112,10 +112,8 @@ func ConnectionsCut(times int) Trouble {
 // the next standby.
 func FailedOver() Trouble {
 	return Trouble{Name: "failover", Unavailable: true, Standby: synchronous, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
-		if !s.clusters[1].Running() {
-			if err := s.join(ctx, synchronous); err != nil {
-				return err
-			}
+		if err := s.rejoin(ctx, synchronous); err != nil {
+			return err
 		}
 		if err := s.primary().kill(); err != nil {
 			return err
