@@ -85,7 +85,11 @@ func TestEveryFaultIsCaughtAsynchronously(t *testing.T) {
 	for _, f := range asyncFaults {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
-			expectCaught(t, checkBehind(t, conform.Options{Collection: "users", Async: true}, f.answer), append(strings.Fields(asynchronously[f.name]), f.caught...))
+			options := conform.Options{Collection: "users", Async: true}
+			if f.name == "a POST is done twice" {
+				options.Skip = []string{"link.changes"} // the second time may be before or after what it looks at
+			}
+			expectCaught(t, checkBehind(t, options, f.answer), append(strings.Fields(asynchronously[f.name]), f.caught...))
 		})
 	}
 	for name := range asynchronously {
@@ -120,7 +124,7 @@ var asynchronously = map[string]string{
 	"a PATCH has succeeded, and nothing is changed": "body.exact-names body.types body.wrapped changes.history changes.list stream.follow patch.changes patch.null patch.null-required patch.read-only patch.updated-at",
 	"a PUT has succeeded, and nothing is changed":   "etag.changes put.read-back put.read-only put.replaces put.updates",
 	"a DELETE has succeeded, and nothing is gone":   "changes.history changes.list stream.follow cursor.deleted delete.gone delete.twice",
-	"a POST is done twice":                          "child.list child.range child.total cursor.deleted link.changes once.effect stream.follow stream.resume",
+	"a POST is done twice":                          "child.list child.range child.total cursor.deleted once.effect stream.follow stream.resume",
 	"the first of several takes effect last":        "once.effect",
 	"what cannot be read is refused later":          "body.content-type-accept", // a header of the answer
 	"what is refused later has no errors": `body.all-violations body.exact-names body.not-an-object body.null-character body.types body.unknown-attribute body.wrapped

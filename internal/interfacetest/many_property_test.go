@@ -188,17 +188,24 @@ func (m *manyModel) upsert(caller string, all []manyItem) (status, affected int)
 		}
 	}
 	for _, each := range all {
-		if at := owner(each); keys[*each.Key] || at >= 0 && !m.sees(caller, before[at]) {
+		if keys[*each.Key] {
 			return 409, 0
 		}
 		keys[*each.Key] = true
 	}
-	status = 201
 	for _, each := range all {
-		at := owner(each)
 		if !m.owns(caller, each) {
 			return 403, 0
 		}
+	}
+	for _, each := range all { // a hidden one is found when another is created, as by a plain POST
+		if at := owner(each); at >= 0 && !m.sees(caller, before[at]) {
+			return 409, 0
+		}
+	}
+	status = 201
+	for _, each := range all {
+		at := owner(each)
 		if at < 0 {
 			m.items, affected = append(m.items, each), affected+1
 			continue

@@ -176,6 +176,9 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	case db.LongRead:
 		slots = b.long
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err // it would be noticed too late
+	}
 	if err := b.acquireSlot(ctx, slots); err != nil {
 		return nil, nil, err
 	}
