@@ -106,7 +106,9 @@ func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(sleep(ctx, time.Second), s.clusters[0].kill())
+	// Otherwise it would find in its socket what the primary has sent meanwhile.
+	err = s.primary().Query(ctx, nil, "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_replication")
+	err = errors.Join(err, sleep(ctx, time.Second), s.primary().kill())
 	halted.signal(syscall.SIGCONT)
 	if err != nil {
 		return err
