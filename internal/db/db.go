@@ -128,7 +128,7 @@ type Task struct {
 	}
 }
 
-// Start runs the task once more.
+// Start runs the task, and forgets what an earlier run has set.
 func (t *Task) Start(c Conn, earlier []*Task) error {
 	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID}
 	return t.Run(c, earlier)
