@@ -139,16 +139,27 @@ func (q *queues) run(updates chan *shared, run func([]*shared)) {
 			}
 			batch = s.take(batch)
 		}
-		for len(batch) < maxSharing && len(updates) > 0 {
-			batch = (<-updates).take(batch)
-		}
-		for len(batch) < maxSharing && len(creates) > 0 {
-			batch = (<-creates).take(batch)
-		}
+		batch = takeWaiting(takeWaiting(batch, updates), creates)
 		// Servers that update the same resources in the same order do not wait for each other in a circle.
 		slices.SortStableFunc(batch, func(a, b *shared) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
 		run(batch)
 	}
+}
+
+// takeWaiting adds the tasks of a queue to a batch. It does not wait: other goroutines may take them first.
+func takeWaiting(batch []*shared, queue chan *shared) []*shared {
+	for len(batch) < maxSharing {
+		select {
+		case s, open := <-queue:
+			if !open {
+				return batch
+			}
+			batch = s.take(batch)
+		default:
+			return batch
+		}
+	}
+	return batch
 }
 
 // take adds the task to a batch, if its caller still waits.

@@ -297,6 +297,31 @@ func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
 	}
 }
 
+// TestTasksDoNotWaitForLaterOnes: a goroutine that has taken a task runs it, also if another one takes
+// the next task before it.
+func TestTasksDoNotWaitForLaterOnes(t *testing.T) {
+	t.Parallel()
+	var q queues
+	q.start(8, func(batch []*shared) {
+		for _, s := range batch {
+			close(s.done)
+		}
+	})
+	for range 10_000 {
+		tasks := make([]*shared, 24)
+		for i := range tasks {
+			tasks[i] = &shared{ctx: t.Context(), task: &db.Task{}, done: make(chan struct{})}
+			if err := q.enqueue(tasks[i], nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, s := range tasks { // nothing else is enqueued meanwhile
+			<-s.done
+		}
+	}
+	q.close()
+}
+
 // TestUnknownOutcomeIsShared: if a commit has no reply and the database cannot be asked, each task has an
 // unknown outcome, and none is run again.
 func TestUnknownOutcomeIsShared(t *testing.T) {
