@@ -100,6 +100,9 @@ func checkBody(r *http.Request) error {
 }
 
 func checkMediaType(r *http.Request) error {
+	if given := r.Header["Content-Type"]; len(given) == 1 && given[0] == "application/json" && r.Header["Content-Encoding"] == nil {
+		return nil // what nearly all clients send
+	}
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return fault.Header("Content-Encoding", problem.CodeUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}

@@ -36,7 +36,7 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 	// Once they are stored, they are found there, unless they are deleted later.
 	defer func() { w.creating = w.creating[:before] }()
 	for i, record := range records {
-		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
+		if err := w.within(Create, c, nil, record); err != nil {
 			return nil, at(pointer(i), err)
 		}
 	}
@@ -73,10 +73,12 @@ func (w *Work) insert(path Path, records []model.Record, pointer func(i int) str
 	created := make([]Resource, len(records))
 	var conflicts problem.Errors
 	for i, record := range records {
-		conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
+		if len(refused[i]) > 0 {
+			conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
+		}
 		created[i] = w.resources.resource(path, record, representations[i])
 		created[i].Created = true
-		w.written(&Change{Verb: Create, Collection: c, After: record})
+		w.written(Create, c, nil, record)
 	}
 	return created, conflicts.Err()
 }

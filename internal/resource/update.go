@@ -37,7 +37,7 @@ func (w *Work) updateAll(path Path, all []updating, pointer func(i int) string) 
 		before[i], after[i] = each.before, apply(c, each.before, each.input)
 		invalid[i] = checkUnchanged(c, each)
 		if len(invalid[i]) == 0 && !slices.Equal(before[i], after[i]) {
-			if err := w.within(&Change{Verb: Update, Collection: c, Before: before[i], After: after[i]}); err != nil {
+			if err := w.within(Update, c, before[i], after[i]); err != nil {
 				return nil, atItem(pointer, i, err)
 			}
 		}
@@ -76,7 +76,7 @@ func (w *Work) storeAll(path Path, before, after []model.Record, pointer func(i 
 	var from, to []model.Record
 	for i := range before {
 		if slices.Equal(before[i], after[i]) {
-			updated[i] = w.resources.resource(path, before[i], c.Append(nil, before[i]))
+			updated[i] = w.resources.resource(path, before[i], c.Represent(before[i]))
 			continue
 		}
 		touch(w.tx, c, before[i], after[i])
@@ -91,7 +91,7 @@ func (w *Work) storeAll(path Path, before, after []model.Record, pointer func(i 
 			conflicts[i] = path.redact(refused[k])
 			continue
 		}
-		w.written(&Change{Verb: Update, Collection: c, Before: from[k], After: to[k]})
+		w.written(Update, c, from[k], to[k])
 		updated[i] = w.resources.resource(path, to[k], representations[k])
 	}
 	return updated, joined(pointer, conflicts).Err()
