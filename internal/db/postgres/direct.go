@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -35,7 +36,7 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 	expected := false
 	prepared, err := c.raw.Prepare(ctx, sql, sql)
 	if err == nil {
-		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args))}
+		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args)), formats: binaryFormat}
 		for _, arg := range args {
 			arg.Bind(&params)
 		}
@@ -43,7 +44,7 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 			cancel()
 			return nil, nil
 		}
-		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, binaryFormat, binaryFormat)
+		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, params.formats, binaryFormat)
 		expected, err = rows.first(prepared.Fields, c.expected)
 	}
 	if err == nil && expected {
@@ -68,11 +69,12 @@ func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected
 	return db.ScanVersion(&result{raw: all, fields: fields}) == v, nil
 }
 
-// parameters holds values in binary form, as the types of the parameters require.
+// parameters holds values in the forms that the types of the parameters require.
 type parameters struct {
-	oids   []uint32
-	values [][]byte
-	other  bool // a parameter has a type that is not supported here
+	oids    []uint32
+	values  [][]byte
+	formats []int16 // one for all, or one for each
+	other   bool // a parameter has a type that is not supported here
 }
 
 func (p *parameters) add(value []byte, oid uint32) {
@@ -102,11 +104,22 @@ func (p *parameters) BindFloat(v float64) {
 
 func (p *parameters) BindID(v model.ID) { p.add(v[:], uuidOID) }
 
-func (p *parameters) BindText(v string) { p.add([]byte(v), textOID) }
+// BindText sends a text as it is, also where PostgreSQL makes another type of it.
+func (p *parameters) BindText(v string) {
+	if at := len(p.values); at < len(p.oids) && p.oids[at] != textOID {
+		if len(p.formats) < len(p.oids) || at == 0 {
+			p.formats = slices.Repeat(binaryFormat, len(p.oids)) // of its own
+		}
+		p.formats[at] = textFormat
+	}
+	p.values = append(p.values, []byte(v))
+}
 
 func (p *parameters) BindTime(formatted string) {
 	p.add(binary.BigEndian.AppendUint64(nil, db.BitsOf(timeOf(formatted))), timestamptzOID)
 }
+
+const textFormat = 0
 
 var binaryFormat = []int16{1}
 
