@@ -18,6 +18,9 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 		return nil, a.tooLarge()
 	}
 	body, err := a.readAll(r, out)
+	if err == nil {
+		return body, nil
+	}
 	var large *http.MaxBytesError
 	var refused *problem.Error
 	switch {
@@ -26,10 +29,8 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	case errors.As(err, &refused):
 		out.Header().Set("Connection", "close")
 		return nil, refused
-	case err != nil:
-		return nil, unreadable(err)
 	}
-	return body, nil
+	return nil, unreadable(err)
 }
 
 // firstPiece is the initial buffer of a body, unless its Content-Length is smaller.

@@ -40,15 +40,10 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 			return nil, at(pointer(i), err)
 		}
 	}
-	find := findAmong(w.tx, c, records...)
-	for i, record := range records {
-		allowed, err := path.By.Allows(schema.MayCreate, c, record, find)
-		if err != nil {
-			return nil, err
-		}
-		if !allowed {
-			return nil, at(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
-		}
+	if i, err := w.firstDenied(path, schema.MayCreate, records); err != nil {
+		return nil, err
+	} else if i >= 0 {
+		return nil, at(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 	}
 	dangling, err := w.checkReferences(path.By, c, nil, records)
 	if err != nil {

@@ -42,15 +42,10 @@ func (w *Work) updateAll(path Path, all []updating, pointer func(i int) string) 
 			}
 		}
 	}
-	find := findAmong(w.tx, c, after...)
-	for i := range all {
-		allowed, err := path.By.Allows(schema.MayUpdate, c, after[i], find)
-		if err != nil {
-			return nil, err
-		}
-		if !allowed {
-			return nil, atItem(pointer, i, path.By.Denied("You may not give this resource these values."))
-		}
+	if i, err := w.firstDenied(path, schema.MayUpdate, after); err != nil {
+		return nil, err
+	} else if i >= 0 {
+		return nil, atItem(pointer, i, path.By.Denied("You may not give this resource these values."))
 	}
 	dangling, err := w.checkReferences(path.By, c, before, after)
 	if err != nil {

@@ -179,6 +179,21 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 	return err
 }
 
+// firstDenied is the first of the resources that are about to be written whose values the caller may not give;
+// negative: there is none.
+func (w *Work) firstDenied(path Path, verb schema.AccessVerb, records []model.Record) (int, error) {
+	if path.By == nil {
+		return -1, nil
+	}
+	find := findAmong(w.tx, path.Collection, records...)
+	for i, record := range records {
+		if allowed, err := path.By.Allows(verb, path.Collection, record, find); err != nil || !allowed {
+			return i, err
+		}
+	}
+	return -1, nil
+}
+
 // findAmong finds resources in the transaction, and those of a collection that are about to be
 // written as they will be.
 func findAmong(tx *store.Tx, c *model.Collection, written ...model.Record) query.Lookup {

@@ -66,9 +66,11 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
 	t.minted = true // Store.NewID may have made the ids before the transaction
-	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: make([]model.Record, 0, len(records)), At: t.at, Caller: model.TextValue(t.caller), New: true}
+	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
+	tooLong := false
 	for i, record := range records {
 		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
+			tooLong = true
 			continue
 		}
 		id := record.ID(model.IDColumn)
@@ -77,7 +79,14 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		}
 		_, isNew := slices.BinarySearchFunc(t.newIDs, id, lists.CompareIDs)
 		insertion.New = insertion.New && isNew
-		insertion.Records = append(insertion.Records, record)
+	}
+	if tooLong {
+		insertion.Records = nil
+		for i, record := range records {
+			if len(conflicts[i]) == 0 {
+				insertion.Records = append(insertion.Records, record)
+			}
+		}
 	}
 	if err := t.conn.Insert(insertion); err != nil {
 		return nil, nil, t.fault(err)

@@ -74,7 +74,7 @@ type parameters struct {
 	oids    []uint32
 	values  [][]byte
 	formats []int16 // one for all, or one for each
-	other   bool // a parameter has a type that is not supported here
+	other   bool    // a parameter has a type that is not supported here
 }
 
 func (p *parameters) add(value []byte, oid uint32) {
