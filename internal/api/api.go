@@ -36,7 +36,7 @@ type Config struct {
 	Document   openapi.Options // prefix and caller are added per request
 
 	Prefix       string // path under which the API is mounted, without a trailing slash
-	Query        query.Limits
+	QueryLimits  query.Limits
 	MaxBody      int64
 	MaxBodies    int64         // bytes of all bodies in flight
 	MaxWrites    int64         // bytes of the resources that all requests which write many hold

@@ -35,7 +35,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 			names = append(names, c.Name)
 		}
 	}
-	limits := a.Query
+	limits := a.QueryLimits
 	limits.Choices = map[string][]string{
 		model.ChangeCollection: names,
 		"kind":                 {string(feed.Created), string(feed.Updated), string(feed.Deleted)},

@@ -56,7 +56,7 @@ type step struct {
 
 // steps prepares the writes of a transaction.
 func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) pendingWrite {
-	limits := a.Resources.Limits
+	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
 		return pendingWrite{failed: err}

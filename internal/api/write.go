@@ -52,8 +52,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 
 // parseWrite reads the query string of a write.
 func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
-	limits := a.Query
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	limits := a.queryLimits(t)
 	switch {
 	case !t.isCollection():
 		return query.ParseWrite(raw)

@@ -16,7 +16,7 @@ type lookup struct {
 	tx           *store.Tx
 	creating     []identity
 	countPending bool       // include resources that pending operations will create
-	dependsOn    []model.ID // pending operations that it relied on
+	awaited      []model.ID // pending operations that create what it has found
 }
 
 // exists reports whether a resource exists for a caller.
@@ -37,7 +37,7 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 		found, err = failed == nil && !creator.Anonymous() && creator.ID == by.Caller.ID, failed
 	}
 	if found {
-		s.dependsOn = append(s.dependsOn, operation)
+		s.awaited = append(s.awaited, operation)
 	}
 	return found, err
 }

@@ -27,12 +27,12 @@ type Request struct {
 
 	Accepting bool // see Write
 
-	// Limits bounds the body. Zero: that of Resources.
-	Limits Limits
+	// BodyLimits bounds the body. Zero: that of Resources.
+	BodyLimits BodyLimits
 }
 
-// Limits bounds the body of a request.
-type Limits struct {
+// BodyLimits bounds the body of a request.
+type BodyLimits struct {
 	Depth int // of nested objects and arrays
 	Items int // of an array, a range or a transaction
 }
@@ -77,8 +77,8 @@ func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decod
 
 func (r *Resources) decode(request Request) (write Write, err error) {
 	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
-	if write.limits = request.Limits; write.limits == (Limits{}) {
-		write.limits = r.Limits
+	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
+		write.bodyLimits = r.BodyLimits
 	}
 	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
 		return write, err
@@ -99,7 +99,7 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 		write.Condition.Required = c.RequireIfMatch
 	}
 	options := model.DecodeOptions{
-		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.limits.Depth, MaxItems: write.limits.Items,
+		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.bodyLimits.Depth, MaxItems: write.bodyLimits.Items,
 		AcceptTimestamps: r.AcceptTimestamps,
 		Visible:          request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 		Knows: func(relation *model.Relation) bool {

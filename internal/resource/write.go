@@ -32,8 +32,8 @@ type Write struct {
 	Condition Condition
 	DryRun    bool // see Work.DryRun
 
-	limits Limits
-	echo   echo
+	bodyLimits BodyLimits
+	echo       echo
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
 
@@ -105,8 +105,8 @@ func (write *Write) SetID(id model.ID) {
 	write.Inputs = []model.Input{input}
 }
 
-// DependsOn lists the pending operations that the writes rely on.
-func (w *Work) DependsOn() []model.ID { return w.dependsOn }
+// Awaited lists the pending operations that must be executed before the writes.
+func (w *Work) Awaited() []model.ID { return w.awaited }
 
 // Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {

@@ -75,8 +75,8 @@ func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, cal
 	return operation, caller, found, t.fault(err)
 }
 
-// Enqueue adds an operation after those on the same resource and those that it needs.
-func (t *Tx) Enqueue(job Job, needed []model.ID) error {
+// Enqueue adds an operation after those on the same resource and those that it must wait for.
+func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
@@ -84,22 +84,22 @@ func (t *Tx) Enqueue(job Job, needed []model.ID) error {
 	turn := int64(1)
 	_, err := db.One(t.conn, func(row model.Row) {
 		turn = row.Int(0) + 1
-		needed = append(needed[:len(needed):len(needed)], row.ID(1))
+		awaited = append(awaited[:len(awaited):len(awaited)], row.ID(1))
 	}, "SELECT turn, operation FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
 	if err != nil {
 		return t.fault(err)
 	}
-	needed = distinct(needed)
+	awaited = distinct(awaited)
 	parent := model.Null
 	if job.Parent != nil {
 		parent = model.IDValue(*job.Parent)
 	}
 	if _, err = t.conn.Exec("INSERT INTO "+db.QueueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
 		model.IDValue(job.Operation), model.TextValue(job.Caller), model.TextValue(job.Method), collection, resource, parent, model.TextValue(job.Body),
-		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.own), model.IntValue(turn), model.IntValue(int64(len(needed))), t.at); err != nil {
+		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.own), model.IntValue(turn), model.IntValue(int64(len(awaited))), t.at); err != nil {
 		return t.fault(err)
 	}
-	for _, other := range needed {
+	for _, other := range awaited {
 		if err := t.follow(job.Operation, other); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (t *Tx) Enqueue(job Job, needed []model.ID) error {
 	return nil
 }
 
-// distinct removes duplicates: an operation can be needed for several reasons.
+// distinct removes duplicates: an operation can be awaited for several reasons.
 func distinct(operations []model.ID) (once []model.ID) {
 	for _, operation := range operations {
 		if !slices.Contains(once, operation) {
@@ -117,15 +117,15 @@ func distinct(operations []model.ID) (once []model.ID) {
 	return once
 }
 
-// follow records that an operation waits for another. It writes the other's row, so that no
-// worker can finish it concurrently and miss the follower.
-func (t *Tx) follow(operation, other model.ID) error {
-	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(other))
+// follow records that an operation waits for another. It writes the row of the awaited one, so that
+// no worker can finish that concurrently and miss the follower.
+func (t *Tx) follow(follower, awaited model.ID) error {
+	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(awaited))
 	if err == nil && changed != 1 {
-		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", other, operation)
+		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", awaited, follower)
 	}
 	if err == nil {
-		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", model.IDValue(other), model.IDValue(operation))
+		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", model.IDValue(awaited), model.IDValue(follower))
 	}
 	return t.fault(err)
 }

@@ -8,32 +8,32 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// page describes a page below /-/.
-type page struct {
+// webPage describes a web page below /-/.
+type webPage struct {
 	policy string // Content-Security-Policy
 	deep   bool   // it has paths of its own
 }
 
 // All content comes from this server, and no site can put a page into a frame.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+const webPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
 
-var pages = map[string]page{
-	"explorer": {policy: pagePolicy, deep: true},
-	"docs":     {policy: pagePolicy, deep: true},
+var webPages = map[string]webPage{
+	"explorer": {policy: webPagePolicy, deep: true},
+	"docs":     {policy: webPagePolicy, deep: true},
 }
 
-// pageTarget finds a page, or one of its files, by the segments after /-/.
-func pageTarget(segments []string) *target {
+// webPageTarget finds a page, or one of its files, by the segments after /-/.
+func webPageTarget(segments []string) *target {
 	if len(segments) == 0 {
 		return nil
 	}
 	name := segments[0]
-	known, ok := pages[name]
+	known, ok := webPages[name]
 	if !ok {
 		return nil
 	}
-	t := &target{kind: systemPath, pattern: "/-/" + name, system: name, page: name}
+	t := &target{kind: systemPath, pattern: "/-/" + name, system: name, webPage: name}
 	rest := strings.Join(segments[1:], "/")
 	if f := explorer.Find(name, rest); f != nil && rest != "index.html" {
 		t.file = f
@@ -49,14 +49,14 @@ func pageTarget(segments []string) *target {
 func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	f, caching := t.file, "public, max-age=31536000, immutable"
 	if f == nil {
-		f = explorer.Document(t.page, a.Prefix+"/-/"+t.page)
+		f = explorer.Document(t.webPage, a.Prefix+"/-/"+t.webPage)
 	}
 	if !f.Fixed {
 		caching = "no-cache" // cached, but revalidated
 	}
 	head := http.Header{
 		"Cache-Control":                {caching},
-		"Content-Security-Policy":      {pages[t.page].policy},
+		"Content-Security-Policy":      {webPages[t.webPage].policy},
 		"Content-Type":                 {f.Type},
 		"Cross-Origin-Opener-Policy":   {"same-origin"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
@@ -93,5 +93,5 @@ func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}
 }
 
-// isPage reports whether the target is a page, which needs no credentials.
-func (t *target) isPage() bool { return t.page != "" }
+// isWebPage reports whether the target is a page, which needs no credentials.
+func (t *target) isWebPage() bool { return t.webPage != "" }
