@@ -30,7 +30,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return nil, err
 	}
 	if r.Method == http.MethodHead {
-		q.Includes = nil // nobody reads them
+		q.Includes = nil // HEAD has no body
 	}
 	timer := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
@@ -87,9 +87,9 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
 	list := a.newListWriter(p.rows)
 	list.timer = timer
-	sent := &reply{status: http.StatusOK, list: list}
+	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
-		if sent.header == nil { // an error or a panic: it was not handed over
+		if reply.header == nil { // an error or a panic: nobody else closes the list
 			list.close()
 		}
 	}()
@@ -118,12 +118,12 @@ func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p
 			return nil, err
 		}
 	}
-	sent.header = p.header
+	reply.header = p.header
 	if p.header["Vary"] != nil && wantsGzip(r) {
-		sent.zipped = true
+		reply.zipped = true
 		p.header.Set("Content-Encoding", "gzip")
 	}
-	return sent, nil
+	return reply, nil
 }
 
 // queryLimits bounds what the caller may ask for at a path.

@@ -31,9 +31,9 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 	if !s.countPending {
 		return false, nil
 	}
-	operation, kept, found, err := s.tx.Creating(c, id)
+	operation, caller, found, err := s.tx.Creating(c, id)
 	if found && by.Rows(c) != nil {
-		creator, failed := auth.UnmarshalCaller(kept)
+		creator, failed := auth.UnmarshalCaller(caller)
 		found, err = failed == nil && !creator.Anonymous() && creator.ID == by.Caller.ID, failed
 	}
 	if found {

@@ -27,9 +27,9 @@ func (write *Write) checkRange() error {
 	return write.Path.Require(schema.MayList)
 }
 
-// Survey reads what a write needs to know before its transaction: which resources are in its range, and
+// FindRange reads what a write needs to know before its transaction: which resources are in its range, and
 // whether they are too many. QuotaKey is whose quota of reads it uses.
-func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) error {
+func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 func (w *Work) updateRange(write Write, records []model.Record, inputs []model.Input) ([]Resource, error) {
 	all := make([]updating, len(records))
 	for i := range records {
-		all[i] = updating{before: records[i], input: inputs[i], echo: write.echo}
+		all[i] = updating{before: records[i], input: inputs[i], readOnly: write.readOnly}
 	}
 	if !w.resources.hasWithin(write.Path.Collection, Update) {
 		return w.updateAll(write.Path, all, nil)

@@ -33,7 +33,7 @@ type Write struct {
 	DryRun    bool // see Work.DryRun
 
 	bodyLimits BodyLimits
-	echo       echo
+	readOnly   readOnlyValues
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
 
@@ -73,8 +73,8 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	return results, err
 }
 
-// Try does the same as Do, and undoes it. See Work.DryRun.
-func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+// DryRun does the same as Do, and undoes it. See Work.DryRun.
+func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
@@ -133,7 +133,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	}
 	for i := range write.Inputs {
 		if err := r.before(ctx, write, write.Verb, id, &write.Inputs[i]); err != nil {
-			return at(write.pointer(i), err)
+			return placed(write.pointer(i), err)
 		}
 	}
 	return nil
