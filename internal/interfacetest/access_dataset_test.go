@@ -62,7 +62,7 @@ access:
   metrics: [editor]
 `
 
-// Of the world: three users, of whom 1 and 2 are authors; posts at the positions from
+// Of the dataset: three users, of whom 1 and 2 are authors; posts at the positions from
 // 10, of whom those of user 2 with an odd position are not published.
 const adaAt, boAt, cyAt = 1, 2, 3
 
@@ -130,7 +130,7 @@ func (h *accessServer) as(caller, method, path, body string, headers ...string) 
 	return h.do(method, path, body, all...)
 }
 
-// fill creates the world. Hidden decides about what is hidden from some: of the posts,
+// fill creates the dataset. Hidden decides about what is hidden from some: of the posts,
 // whether they are there at all, and of the emails, what they are.
 func (h *accessServer) fill(hidden bool, domain string) {
 	h.t.Helper()
