@@ -114,7 +114,7 @@ func (h *accessServer) key(caller, role, subject string) {
 		h.t.Fatal(err)
 	}
 	h.keys[caller] = "Bearer " + secret
-	h.judge.knows(h.keys[caller], role)
+	h.checker.knows(h.keys[caller], role)
 }
 
 // as sends a request for a caller.
