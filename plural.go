@@ -131,6 +131,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		StreamHeartbeat: config.StreamHeartbeat,
 
 		QueryTimeout: config.QueryTimeout,
+		SlowQuery:    config.SlowQuery,
 		MaxRequests:  config.MaxRequests,
 
 		Rate:           config.RateLimit,

@@ -32,6 +32,8 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if r.Method == http.MethodHead {
 		q.Includes = nil // nobody reads them
 	}
+	begun := time.Now()
+	defer func() { a.noteSlow(r.Context(), out.id, t.path, q, time.Since(begun)) }()
 	timer := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
