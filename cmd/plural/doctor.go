@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,7 @@ import (
 
 func newDoctorCommand() *cobra.Command {
 	var repair bool
-	var slow string
+	var slow bool
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Compare totals, offset indexes, words for search, indexed items and the change log with the resources",
@@ -22,26 +23,30 @@ for search, the items of indexed arrays, and the change log. Every write maintai
 may be using the database. The exit status is 1 if something is wrong and was not
 repaired. The repair of a change log removes it and begins a new history.
 
-With --slow it examines no database. It reads a log of a server, and lists what the
-server has logged as slow, with the index that the schema needs:
+With --slow it examines no database. It reads a log of a server from the standard
+input, of several servers one after the other, and reports the lists that took longer
+than slow_query, with the index that the schema needs:
 
-  plural doctor --slow server.log
-  journalctl -u plural | plural doctor --slow -`,
+  plural doctor --slow < server.log
+  journalctl -u plural | plural doctor --slow`,
 		Args: noArguments,
 	}
 	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong")
-	command.Flags().StringVar(&slow, "slow", "", "report the slow lists in a log, a `FILE` or - for standard input, and suggest indexes")
+	command.Flags().BoolVar(&slow, "slow", false, "report the slow lists in a log, from the standard input, and suggest indexes")
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
-		if slow != "" {
+		if slow {
 			if repair {
 				return errors.New("--slow changes nothing: leave out --repair")
+			}
+			if in, ok := command.InOrStdin().(*os.File); ok && isTerminal(in) {
+				return errors.New("--slow reads a log from the standard input: plural doctor --slow < server.log")
 			}
 			s, err := load()
 			if err != nil {
 				return err
 			}
-			return reportSlow(slow, command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
+			return reportSlow(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
 		}
 		database, err := databaseOf(command, load)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,17 +29,8 @@ const slowListMessage = "slow list"
 // maxLogLine bounds a line of a log; the server writes shorter ones.
 const maxLogLine = 1 << 20
 
-// reportSlow reads a log, "-" for standard input, and prints the slow lists in it, the slowest first, with an index
-// that would serve them.
-func reportSlow(name string, in io.Reader, out io.Writer, s *model.Schema) error {
-	if name != "-" {
-		file, err := os.Open(name) // #nosec G304 -- the user names it
-		if err != nil {
-			return err
-		}
-		defer file.Close()
-		in = file
-	}
+// reportSlow reads a log and prints the slow lists in it, the slowest first, with an index that would serve them.
+func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 	found := map[[3]string]*slowList{}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLogLine)
@@ -60,7 +50,7 @@ func reportSlow(name string, in io.Reader, out io.Writer, s *model.Schema) error
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return fmt.Errorf("the log cannot be read: %w", err)
 	}
 	if len(found) == 0 {
 		fmt.Fprintln(out, "The log has no slow lists.")

@@ -42,7 +42,6 @@ type Config struct {
 	MaxWrites    int64         // bytes of the resources that all requests which write many hold
 	WriteTimeout time.Duration // for the client to receive each piece of a response
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
-	SlowQuery    time.Duration // lists for which the database takes longer are logged; 0: none
 	MaxRequests  int64         // concurrent requests; 0: no limit
 
 	// StreamHeartbeat is how often a stream without events sends a comment; every fourth time it is
@@ -67,6 +66,9 @@ type Config struct {
 	// Stopping is closed when new requests are refused.
 	Stopping <-chan struct{}
 
+	// ListFound is called when the database has found the first piece of a list, or has failed, with the time it took.
+	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
+
 	// Ready returns the reason why the server is not ready, or nil.
 	Ready func(context.Context) error
 }
@@ -83,7 +85,6 @@ type API struct {
 	bodies   *limit.Budget
 	writes   *limit.Budget
 	ready    *readiness
-	slow     *slowLists
 	stopped  context.Context // ends when new requests are refused
 	local    bool            // see Local
 }
@@ -103,7 +104,6 @@ func New(config Config) *API {
 		buckets:  newBuckets(),
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
-		slow:     &slowLists{now: time.Now, logged: map[string]time.Time{}},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
 		writes:   limit.NewWriteBudget(config.MaxWrites),
 		openapis: &documents{all: map[string]*document{}},

@@ -1,4 +1,4 @@
-package api
+package plural
 
 import (
 	"context"
@@ -11,12 +11,19 @@ import (
 	"github.com/plural-go/plural/internal/resource"
 )
 
-// slowLists says which slow lists are logged: each shape at most once a minute, and a limited number of shapes.
+// slowLists logs lists that take long: each shape at most once a minute, and a limited number of shapes.
 type slowLists struct {
-	now func() time.Time
+	limit     time.Duration // for the database to find the first piece of a list
+	resources *resource.Resources
+	observer  *observe.Observer
+	now       func() time.Time
 
 	mutex  sync.Mutex
 	logged map[string]time.Time // by shape
+}
+
+func newSlowLists(limit time.Duration, resources *resource.Resources, observer *observe.Observer) *slowLists {
+	return &slowLists{limit: limit, resources: resources, observer: observer, now: time.Now, logged: map[string]time.Time{}}
 }
 
 const (
@@ -48,25 +55,28 @@ func (s *slowLists) due(shape string) bool {
 	return true
 }
 
-// noteSlow logs a list for which the database took long to find the first piece, with the plan of its statement.
-func (a *API) noteSlow(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration) {
-	if a.SlowQuery <= 0 || took < a.SlowQuery {
+// note logs a list for which the database took too long to find the first piece, with the plan of its statement.
+func (s *slowLists) note(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration) {
+	if s.limit <= 0 || took < s.limit {
 		return
 	}
 	filter, sort := resource.Shape(path, q)
 	slow := observe.SlowList{RequestID: requestID, Collection: path.Collection.Name, Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: took}
-	if !a.slow.due(slow.Collection + "?" + slow.Filter + "?" + slow.Sort) {
+	if !s.due(slow.Collection + "?" + slow.Filter + "?" + slow.Sort) {
 		return
 	}
 	// The client may be gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxExplainTime)
 	defer cancel()
-	sql, plan, err := a.Resources.Explain(ctx, path, q)
+	sql, plan, err := s.resources.Explain(ctx, path, q)
 	if err != nil {
 		plan = []string{"unknown"} // the database is busy
 	}
+	for i, step := range plan {
+		plan[i] = strings.TrimSpace(step)
+	}
 	slow.SQL, slow.Plan = cut(sql), cut(strings.Join(plan, "; "))
-	a.Observer.SlowList(slow)
+	s.observer.SlowList(slow)
 }
 
 func cut(text string) string {
