@@ -1,6 +1,8 @@
 //go:build linux
 
-package soak
+// Package stored reads the database of a server that is stopped, and checks that its parts agree with
+// each other: resources, change log and totals. It imports none of the code of the server.
+package stored
 
 import (
 	"encoding/json"
@@ -8,25 +10,27 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// Rest is the content of a database while no server uses it.
-type Rest struct {
-	Observed
-	told     map[Ref][]told // the change log by resource
-	cut      bool           // the beginning of the change log was removed
-	Problems []string       // inconsistencies in the database
+// Contents is the content of a database while no server uses it.
+type Contents struct {
+	ledger.Observed
+	Log      map[ledger.Ref][]LogEntry // the change log by resource
+	Cut      bool                      // the beginning of the change log was removed
+	Problems []string                  // inconsistencies in the database
 }
 
-func (r *Rest) problem(format string, args ...any) {
+func (r *Contents) Problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
-// collections are those of the schema, and the attribute that holds the parent.
-var collections = map[string]string{"accounts": "", "orders": "account_id", "notes": "", "counters": ""}
+// Collections are those of the schema, and the attribute that holds the parent.
+var Collections = map[string]string{"accounts": "", "orders": "account_id", "notes": "", "counters": ""}
 
-// content is what is read from a database of either kind.
-type content struct {
+// records is what is read from a database of either kind.
+type records struct {
 	changes []logged // the change log, in its order
 	stored  []stored // all resources
 	totals  map[total]int64
@@ -66,7 +70,7 @@ func (n *numbering) name(number int64) string {
 
 // stored is a row of a resource.
 type stored struct {
-	ref      Ref
+	ref      ledger.Ref
 	revision int64
 	columns  map[string][]string // each value, in all its JSON forms
 }
@@ -75,76 +79,76 @@ type stored struct {
 type total struct{ collection, parent string }
 
 // examine checks that the parts of a database agree with each other.
-func (c *content) examine(rest *Rest) {
-	c.forwards(rest)
-	c.backwards(rest)
-	c.count(rest)
+func (c *records) examine(contents *Contents) {
+	c.forwards(contents)
+	c.backwards(contents)
+	c.count(contents)
 }
 
 // forwards checks the change log from its beginning: each resource is created before it is updated or
 // deleted, and its row has the revision of its last change.
-func (c *content) forwards(rest *Rest) {
-	rest.told, rest.cut = map[Ref][]told{}, c.cut
-	last := map[Ref]logged{}
+func (c *records) forwards(contents *Contents) {
+	contents.Log, contents.Cut = map[ledger.Ref][]LogEntry{}, c.cut
+	last := map[ledger.Ref]logged{}
 	for _, change := range c.changes {
-		ref := Ref{c.numbers.name(change.collection), change.id}
+		ref := ledger.Ref{Collection: c.numbers.name(change.collection), ID: change.id}
 		before, known := last[ref]
-		there := known && before.kind != deleted
-		if there != (change.kind != created) && (known || !c.cut) {
-			rest.problem("change log: %s of %v, and it was there: %t", change.kind, ref, there)
+		there := known && before.kind != ledger.Deleted
+		if there != (change.kind != ledger.Created) && (known || !c.cut) {
+			contents.Problem("change log: %s of %v, and it was there: %t", change.kind, ref, there)
 		}
 		if change.revision <= before.revision {
-			rest.problem("change log: revision %d of %v comes behind %d", change.revision, ref, before.revision)
+			contents.Problem("change log: revision %d of %v comes behind %d", change.revision, ref, before.revision)
 		}
 		last[ref] = change
-		rest.told[ref] = append(rest.told[ref], told{change.kind, change.revision})
+		contents.Log[ref] = append(contents.Log[ref], LogEntry{Kind: change.kind, Revision: change.revision})
 	}
 	for _, found := range c.stored {
 		change, known := last[found.ref]
 		switch {
 		case !known && c.cut:
-		case !known || change.kind == deleted:
-			rest.problem("%v is in its table, and not in the change log", found.ref)
+		case !known || change.kind == ledger.Deleted:
+			contents.Problem("%v is in its table, and not in the change log", found.ref)
 		case found.revision != change.revision:
-			rest.problem("%v has revision %d, and its last change is %d", found.ref, found.revision, change.revision)
+			contents.Problem("%v has revision %d, and its last change is %d", found.ref, found.revision, change.revision)
 		}
 		delete(last, found.ref)
 	}
 	for ref, change := range last {
-		if change.kind != deleted {
-			rest.problem("%v is in the change log, and not in its table", ref)
+		if change.kind != ledger.Deleted {
+			contents.Problem("%v is in the change log, and not in its table", ref)
 		}
 	}
 }
 
 // backwards undoes all changes of the log, starting from the rows. Each state in between must be
 // consistent.
-func (c *content) backwards(rest *Rest) {
-	states := map[Ref]map[string]string{}
+func (c *records) backwards(contents *Contents) {
+	states := map[ledger.Ref]map[string]string{}
 	for _, found := range c.stored {
-		if _, ours := collections[found.ref.Collection]; ours {
+		if _, ours := Collections[found.ref.Collection]; ours {
 			states[found.ref] = map[string]string{"token": found.text("token"), "text": found.text("text")}
-			rest.Resources[found.ref] = c.value(rest, found.ref, states[found.ref])
+			contents.Resources[found.ref] = c.value(contents, found.ref, states[found.ref])
 		}
 	}
 	for _, change := range slices.Backward(c.changes) {
-		ref := Ref{c.numbers.name(change.collection), change.id}
-		if _, ours := collections[ref.Collection]; !ours {
+		ref := ledger.Ref{Collection: c.numbers.name(change.collection), ID: change.id}
+		if _, ours := Collections[ref.Collection]; !ours {
 			continue
 		}
 		previous, err := c.previous(ref.Collection, change.previous)
 		if err != nil {
-			rest.problem("change log: revision %d: %v", change.revision, err)
+			contents.Problem("change log: revision %d: %v", change.revision, err)
 		}
 		state := states[ref]
-		if change.kind == deleted {
+		if change.kind == ledger.Deleted {
 			state = previous
 		}
-		rest.Changes = append(rest.Changes, Change{ref, change.kind, c.value(rest, ref, state).Token})
+		contents.Changes = append(contents.Changes, ledger.Change{Ref: ref, Change: change.kind, Token: c.value(contents, ref, state).Token})
 		switch change.kind {
-		case created:
+		case ledger.Created:
 			delete(states, ref)
-		case updated:
+		case ledger.Updated:
 			before := map[string]string{} // also of a resource that does not exist: forwards reports it
 			maps.Copy(before, state)
 			maps.Copy(before, previous)
@@ -153,11 +157,11 @@ func (c *content) backwards(rest *Rest) {
 			states[ref] = state
 		}
 	}
-	slices.Reverse(rest.Changes)
+	slices.Reverse(contents.Changes)
 }
 
 // previous reads the former token and text from an entry of the change log, if it has them.
-func (c *content) previous(collection, entry string) (map[string]string, error) {
+func (c *records) previous(collection, entry string) (map[string]string, error) {
 	texts := map[string]string{}
 	if entry == "" {
 		return texts, nil
@@ -179,10 +183,10 @@ func (c *content) previous(collection, entry string) (map[string]string, error) 
 }
 
 // value is a state of a resource.
-func (c *content) value(rest *Rest, ref Ref, state map[string]string) Value {
-	v := Value{Token: state["token"], Torn: state["text"] != text(state["token"])}
+func (c *records) value(contents *Contents, ref ledger.Ref, state map[string]string) ledger.Value {
+	v := ledger.Value{Token: state["token"], Torn: state["text"] != ledger.Text(state["token"])}
 	if v.Torn {
-		rest.problem("%v is torn: its token is %q, and its text %q", ref, state["token"], shortened(state["text"]))
+		contents.Problem("%v is torn: its token is %q, and its text %q", ref, state["token"], ledger.Shortened(state["text"]))
 	}
 	return v
 }
@@ -202,11 +206,11 @@ func textAsJSON(text string) []string {
 }
 
 // count compares the stored totals with the number of rows.
-func (c *content) count(rest *Rest) {
+func (c *records) count(contents *Contents) {
 	counted, kept := map[total]int64{}, c.totals
 	for _, found := range c.stored {
 		counted[total{found.ref.Collection, ""}]++
-		for _, parent := range found.columns[collections[found.ref.Collection]] {
+		for _, parent := range found.columns[Collections[found.ref.Collection]] {
 			if id, err := strconv.Unquote(parent); err == nil {
 				counted[total{found.ref.Collection, id}]++
 			}
@@ -214,12 +218,18 @@ func (c *content) count(rest *Rest) {
 	}
 	for key, n := range counted {
 		if kept[key] != n {
-			rest.problem("the total of %v is kept as %d, and %d are there", key, kept[key], n)
+			contents.Problem("the total of %v is kept as %d, and %d are there", key, kept[key], n)
 		}
 	}
 	for key, n := range kept {
 		if n != 0 && counted[key] == 0 {
-			rest.problem("the total of %v is kept as %d, and none are there", key, n)
+			contents.Problem("the total of %v is kept as %d, and none are there", key, n)
 		}
 	}
+}
+
+// LogEntry is a change as an event describes it.
+type LogEntry struct {
+	Kind     string
+	Revision int64
 }

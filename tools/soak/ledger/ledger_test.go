@@ -1,6 +1,6 @@
 //go:build linux
 
-package soak
+package ledger
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ func TestAnswersUpdateTheRequest(t *testing.T) {
 	thing := func(id, token, text string) string {
 		return fmt.Sprintf(`{"id":%q,"type":"things","token":%q,"text":%q}`, id, token, text)
 	}
-	whole, torn := thing("x", "1", text("1")), thing("x", "1", "other")
+	whole, torn := thing("x", "1", Text("1")), thing("x", "1", "other")
 	for _, c := range []struct {
 		name     string
 		request  *Request
@@ -34,8 +34,8 @@ func TestAnswersUpdateTheRequest(t *testing.T) {
 		want     string
 	}{
 		{"created", create(Unknown, "", "1"), []Answer{{Status: 201, Body: `{"data":` + whole + `}`}}, nil, "done x " + whole},
-		{"an array", array(Unknown, "=1", "y=2"), []Answer{{Status: 201, Body: `{"data":[` + whole + `,` + thing("y", "2", text("2")) + `]}`}}, nil,
-			"done x " + whole + " y " + thing("y", "2", text("2"))},
+		{"an array", array(Unknown, "=1", "y=2"), []Answer{{Status: 201, Body: `{"data":[` + whole + `,` + thing("y", "2", Text("2")) + `]}`}}, nil,
+			"done x " + whole + " y " + thing("y", "2", Text("2"))},
 		{"deleted", remove(Unknown, "x"), []Answer{{Status: 200, Body: `{"data":` + whole + `}`}}, nil, "done x "},
 		{"accepted", create(Unknown, "", "1"), []Answer{{Status: 202, Location: "/operations/1", Body: `{"data":{"id":"x","type":"things"}}`}}, nil,
 			"accepted x  /operations/1"},
@@ -56,7 +56,7 @@ func TestAnswersUpdateTheRequest(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := c.request
-			r.answer(c.answers, c.failures, 1)
+			r.Answer(c.answers, c.failures, 1)
 			got := r.Outcome.String()
 			for _, e := range r.Effects {
 				got += " " + e.Ref.ID + " " + e.Want
@@ -77,8 +77,8 @@ func TestAnswersUpdateTheRequest(t *testing.T) {
 // The first answer decides, and a later one does not change it.
 func TestFirstAnswerIsFinal(t *testing.T) {
 	r := create(Unknown, "x", "1")
-	r.answer([]Answer{{Status: 409}}, nil, 1)
-	r.answer([]Answer{{Status: 201}}, nil, 2)
+	r.Answer([]Answer{{Status: 409}}, nil, 1)
+	r.Answer([]Answer{{Status: 201}}, nil, 2)
 	if r.Outcome != Refused || r.Over != 1 || len(r.Answers) != 2 {
 		t.Errorf("%+v", r)
 	}

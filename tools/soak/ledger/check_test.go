@@ -1,6 +1,6 @@
 //go:build linux
 
-package soak
+package ledger
 
 import (
 	"cmp"
@@ -22,17 +22,17 @@ type history struct {
 func ref(id string) Ref { return Ref{"things", id} }
 
 func create(outcome Outcome, id, token string) *Request {
-	return &Request{Kind: Create, Outcome: outcome, Effects: []Effect{{Ref: ref(id), Change: created, Token: token}}}
+	return &Request{Kind: Create, Outcome: outcome, Effects: []Effect{{Ref: ref(id), Change: Created, Token: token}}}
 }
 
 func update(outcome Outcome, id, token string) *Request {
-	return &Request{Kind: Patch, Outcome: outcome, Effects: []Effect{{Ref: ref(id), Change: updated, Token: token}}}
+	return &Request{Kind: Patch, Outcome: outcome, Effects: []Effect{{Ref: ref(id), Change: Updated, Token: token}}}
 }
 
 func remove(outcome Outcome, ids ...string) *Request {
 	r := &Request{Kind: Delete, Outcome: outcome}
 	for _, id := range ids {
-		r.Effects = append(r.Effects, Effect{Ref: ref(id), Change: deleted})
+		r.Effects = append(r.Effects, Effect{Ref: ref(id), Change: Deleted})
 	}
 	return r
 }
@@ -41,7 +41,7 @@ func array(outcome Outcome, names ...string) *Request {
 	r := &Request{Kind: CreateArray, Outcome: outcome}
 	for _, name := range names {
 		id, token, _ := strings.Cut(name, "=")
-		r.Effects = append(r.Effects, Effect{Ref: ref(id), Change: created, Token: token})
+		r.Effects = append(r.Effects, Effect{Ref: ref(id), Change: Created, Token: token})
 	}
 	return r
 }

@@ -1,6 +1,8 @@
 //go:build linux
 
-package soak
+// Package ledger records the requests of a run with their responses, and compares them with what a
+// server has stored: what was acknowledged must be there, once and whole.
+package ledger
 
 import (
 	"cmp"
@@ -22,15 +24,15 @@ type Effect struct {
 	Want   string // the representation as the server acknowledged it, if it has
 }
 
-// gone reports whether the resource does not exist after the effect.
-func (e Effect) gone() bool { return e.Change == deleted || e.Change == seen && e.Token == "" }
+// Gone reports whether the resource does not exist after the effect.
+func (e Effect) Gone() bool { return e.Change == Deleted || e.Change == seen && e.Token == "" }
 
 // The kinds of changes, as in the change log, and one that is not a change: the harness has read the
 // value.
 const (
-	created = "created"
-	updated = "updated"
-	deleted = "deleted"
+	Created = "created"
+	Updated = "updated"
+	Deleted = "deleted"
 	seen    = "seen"
 )
 
@@ -87,9 +89,9 @@ type Request struct {
 	Call, Over time.Duration
 }
 
-// answer records responses to a request, in the order in which they came. The response to a
+// Answer records responses to a request, in the order in which they came. The response to a
 // repetition may come before that to the original. The first response decides the outcome.
-func (r *Request) answer(answers, failures []Answer, now time.Duration) {
+func (r *Request) Answer(answers, failures []Answer, now time.Duration) {
 	known := len(r.Answers) > 0
 	for _, a := range answers {
 		if a.Replayed {
@@ -120,13 +122,13 @@ func (r *Request) answer(answers, failures []Answer, now time.Duration) {
 }
 
 // full reports whether the server refused the request because its disk is full.
-func (a Answer) full() bool { return a.code() == "storage_full" }
+func (a Answer) full() bool { return a.Code() == "storage_full" }
 
 // accepted takes the id from a 202 response, which has no other attributes.
 func (r *Request) accepted(a Answer) {
 	ref := &r.Effects[0].Ref
 	if ref.ID == "" {
-		ref.ID = identify(a.data()[0]).ID
+		ref.ID = Identify(a.Data()[0]).ID
 	}
 	if want := fmt.Sprintf(`{"data":{"id":%q,"type":%q}}`, ref.ID, ref.Collection); a.Body != want {
 		r.Mismatch = "answered " + a.Body + ", and not " + want
@@ -135,17 +137,17 @@ func (r *Request) accepted(a Answer) {
 
 // done takes the representations from a successful response.
 func (r *Request) done(a Answer) {
-	if r.Effects[0].gone() {
+	if r.Effects[0].Gone() {
 		return
 	}
-	data := a.data()
+	data := a.Data()
 	if len(data) != len(r.Effects) {
 		r.Mismatch = fmt.Sprintf("answered with %d resources: %s", len(data), a.Body)
 		return
 	}
 	for i := range r.Effects {
 		e := &r.Effects[i]
-		value, id := parseValue(data[i]), identify(data[i])
+		value, id := ParseValue(data[i]), Identify(data[i])
 		if e.Ref.ID == "" {
 			e.Ref.ID = id.ID
 		}

@@ -7,9 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // A database that was tampered with is found to be at odds with itself, wherever
@@ -38,11 +39,11 @@ func TestTamperedSQLiteIsDetected(t *testing.T) {
 				t.Fatal(err)
 			}
 			tamper(t, file, c.sql)
-			rest, err := readSQLite(file)
+			contents, err := stored.ReadSQLite(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			problems := strings.Join(rest.Problems, "\n")
+			problems := strings.Join(contents.Problems, "\n")
 			if c.want == "" && problems != "" || !strings.Contains(problems, c.want) {
 				t.Errorf("%s\nwanted: %s", problems, c.want)
 			}
@@ -57,11 +58,11 @@ func TestTamperedSQLiteIsDetected(t *testing.T) {
 		if err := os.WriteFile(file, broken, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		rest, err := readSQLite(file)
+		contents, err := stored.ReadSQLite(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(rest.Problems) == 0 {
+		if len(contents.Problems) == 0 {
 			t.Error("it was not noticed")
 		}
 	})

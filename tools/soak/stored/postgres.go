@@ -1,19 +1,20 @@
 //go:build linux
 
-package soak
+package stored
 
 import (
 	"context"
 	"fmt"
+	"github.com/jackc/pgx/v5"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// readPostgres reads a database in one snapshot.
-func readPostgres(ctx context.Context, url string) (*Rest, error) {
+// ReadPostgres reads a database in one snapshot.
+func ReadPostgres(ctx context.Context, url string) (*Contents, error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
 		return nil, err
@@ -25,25 +26,25 @@ func readPostgres(ctx context.Context, url string) (*Rest, error) {
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	reader := &postgresReader{
-		ctx: ctx, tx: tx, content: content{totals: map[total]int64{}},
-		rest: &Rest{Observed: Observed{Resources: map[Ref]Value{}, Changes: []Change{}}},
+		ctx: ctx, tx: tx, records: records{totals: map[total]int64{}},
+		contents: &Contents{Observed: ledger.Observed{Resources: map[ledger.Ref]ledger.Value{}, Changes: []ledger.Change{}}},
 	}
 	if tables := reader.tables(); len(tables) > 0 {
 		reader.read(tables)
 		reader.references()
 		reader.queue()
-		reader.examine(reader.rest)
+		reader.examine(reader.contents)
 	}
-	return reader.rest, reader.err
+	return reader.contents, reader.err
 }
 
 // postgresReader reads until the first error.
 type postgresReader struct {
-	content
-	ctx  context.Context
-	tx   pgx.Tx
-	rest *Rest
-	err  error
+	records
+	ctx      context.Context
+	tx       pgx.Tx
+	contents *Contents
+	err      error
 }
 
 func (r *postgresReader) query(sql string, row func(pgx.Rows) error) {
@@ -95,7 +96,7 @@ func (r *postgresReader) read(tables []string) {
 	for _, table := range tables {
 		r.query(`SELECT * FROM "`+table+`"`, func(row pgx.Rows) error {
 			values, err := row.Values()
-			found := stored{ref: Ref{Collection: table}, columns: map[string][]string{}}
+			found := stored{ref: ledger.Ref{Collection: table}, columns: map[string][]string{}}
 			for i, field := range row.FieldDescriptions() {
 				found.columns[field.Name] = valueAsJSON(values[i])
 			}
@@ -136,7 +137,7 @@ func (r *postgresReader) references() {
 	for _, reference := range [][3]string{{"orders", "account_id", "accounts"}, {"notes", "order_id", "orders"}} {
 		from, column, to := reference[0], reference[1], reference[2]
 		for _, id := range r.texts("SELECT " + column + "::text FROM " + from + " WHERE NOT EXISTS (SELECT FROM " + to + " WHERE " + to + ".id = " + column + ")") {
-			r.rest.problem("a row of %s refers to none in %s: %s", from, to, id)
+			r.contents.Problem("a row of %s refers to none in %s: %s", from, to, id)
 		}
 	}
 }
@@ -154,7 +155,7 @@ func (r *postgresReader) queue() {
 			" (SELECT count(*) FROM _plural_followers WHERE follower = operation)",
 	} {
 		for _, id := range r.texts(sql) {
-			r.rest.problem("%s%s", problem, id)
+			r.contents.Problem("%s%s", problem, id)
 		}
 	}
 }

@@ -1,50 +1,51 @@
 //go:build linux
 
-package soak
+package stored
 
 import (
 	"fmt"
 	"os"
 	"strconv"
-
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// readSQLite reads a database file and its write-ahead log.
-func readSQLite(file string) (*Rest, error) {
-	rest := &Rest{Observed: Observed{Resources: map[Ref]Value{}, Changes: []Change{}}}
+// ReadSQLite reads a database file and its write-ahead log.
+func ReadSQLite(file string) (*Contents, error) {
+	contents := &Contents{Observed: ledger.Observed{Resources: map[ledger.Ref]ledger.Value{}, Changes: []ledger.Change{}}}
 	if _, err := os.Stat(file); os.IsNotExist(err) {
-		return rest, nil // it crashed before the file was created
+		return contents, nil // it crashed before the file was created
 	}
 	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	reader := &sqliteReader{conn: conn, rest: rest, content: content{totals: map[total]int64{}}}
+	reader := &sqliteReader{conn: conn, contents: contents, records: records{totals: map[total]int64{}}}
 	if reader.integrity(); reader.err != nil {
 		// A damaged file is a problem of the server, not an error of the harness.
-		rest.problem("the database cannot be read: %v", reader.err)
-		return rest, nil
+		contents.Problem("the database cannot be read: %v", reader.err)
+		return contents, nil
 	}
 	if !reader.hasTables() {
-		return rest, nil
+		return contents, nil
 	}
 	if reader.read(); reader.err != nil {
 		return nil, reader.err
 	}
-	reader.examine(rest)
-	return rest, nil
+	reader.examine(contents)
+	return contents, nil
 }
 
 // sqliteReader reads until the first error.
 type sqliteReader struct {
-	content
-	conn   *sqlite.Conn
-	rest   *Rest
-	tables []string // of collections
-	err    error
+	records
+	conn     *sqlite.Conn
+	contents *Contents
+	tables   []string // of collections
+	err      error
 }
 
 func (r *sqliteReader) query(sql string, row func(*sqlite.Stmt)) {
@@ -59,11 +60,11 @@ func (r *sqliteReader) query(sql string, row func(*sqlite.Stmt)) {
 func (r *sqliteReader) integrity() {
 	r.query("PRAGMA integrity_check", func(stmt *sqlite.Stmt) {
 		if line := stmt.ColumnText(0); line != "ok" {
-			r.rest.problem("integrity_check: %s", line)
+			r.contents.Problem("integrity_check: %s", line)
 		}
 	})
 	r.query("PRAGMA foreign_key_check", func(stmt *sqlite.Stmt) {
-		r.rest.problem("foreign_key_check: a row of %s refers to none in %s", stmt.ColumnText(0), stmt.ColumnText(2))
+		r.contents.Problem("foreign_key_check: a row of %s refers to none in %s", stmt.ColumnText(0), stmt.ColumnText(2))
 	})
 }
 
@@ -83,7 +84,7 @@ func (r *sqliteReader) read() {
 	r.query("SELECT 1 FROM _plural_meta WHERE key = 'floor'", func(*sqlite.Stmt) { r.cut = true })
 	for _, table := range r.tables {
 		r.query(`SELECT * FROM "`+table+`"`, func(stmt *sqlite.Stmt) {
-			found := stored{ref: Ref{table, uuid(stmt, stmt.ColumnIndex("id"))}, revision: stmt.GetInt64("_revision"), columns: map[string][]string{}}
+			found := stored{ref: ledger.Ref{Collection: table, ID: uuid(stmt, stmt.ColumnIndex("id"))}, revision: stmt.GetInt64("_revision"), columns: map[string][]string{}}
 			for column := range stmt.ColumnCount() {
 				found.columns[stmt.ColumnName(column)] = asJSON(stmt, column)
 			}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package soak
+package ledger
 
 import (
 	"fmt"
@@ -166,7 +166,7 @@ func (c *checker) changes(requests []*Request) {
 // key identifies a change. A deletion has the last token of the resource, whichever request wrote
 // it, but a resource is deleted only once.
 func key(c Change) Change {
-	if c.Change == deleted {
+	if c.Change == Deleted {
 		c.Token = ""
 	}
 	return c
@@ -215,7 +215,7 @@ func claimsOf(requests []*Request) map[Ref][]claim {
 				claims[e.Ref] = []claim{{r, e}}
 			default:
 				if claims[e.Ref] == nil {
-					claims[e.Ref] = []claim{{nil, Effect{Ref: e.Ref, Change: deleted}}}
+					claims[e.Ref] = []claim{{nil, Effect{Ref: e.Ref, Change: Deleted}}}
 				}
 				claims[e.Ref] = append(claims[e.Ref], claim{r, e})
 			}
@@ -258,7 +258,7 @@ func (c *checker) unclaimed(requests []*Request, claims map[Ref][]claim) {
 	creators := map[Ref]*Request{}
 	for _, r := range requests {
 		for _, e := range r.Effects {
-			if e.Change == created && r.Outcome != Refused {
+			if e.Change == Created && r.Outcome != Refused {
 				creators[marked(e.Ref, e.Token)] = r
 			}
 		}
@@ -292,7 +292,7 @@ func (c *checker) value(ref Ref, possible []claim) {
 	value, there := c.found.Resources[ref]
 	for _, p := range possible {
 		switch {
-		case p.effect.gone() != !there:
+		case p.effect.Gone() != !there:
 		case !there:
 			return
 		case p.effect.Token != value.Token:
@@ -305,7 +305,7 @@ func (c *checker) value(ref Ref, possible []claim) {
 	}
 	var wanted []string
 	for _, p := range possible {
-		wanted = append(wanted, describe(!p.effect.gone(), p.effect.Token))
+		wanted = append(wanted, describe(!p.effect.Gone(), p.effect.Token))
 	}
 	certain := possible[0].request
 	fault := Lost
@@ -369,5 +369,5 @@ func (c *checker) decided(r *Request, possible []claim) (shown, decided bool) {
 // shows reports whether a resource is in the state after an effect.
 func (c *checker) shows(e Effect) bool {
 	value, there := c.found.Resources[e.Ref]
-	return there != e.gone() && (!there || value.Token == e.Token)
+	return there != e.Gone() && (!there || value.Token == e.Token)
 }

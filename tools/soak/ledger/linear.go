@@ -1,12 +1,11 @@
 //go:build linux
 
-package soak
+package ledger
 
 import (
+	"github.com/anishathalye/porcupine"
 	"math"
 	"time"
-
-	"github.com/anishathalye/porcupine"
 )
 
 // step is one operation on a shared resource: a read, or a compare-and-swap.
@@ -35,9 +34,9 @@ var register = porcupine.Model{
 	},
 }
 
-// maxThinking bounds the search for an order of the operations on one resource. If it is exceeded,
+// MaxThinking bounds the search for an order of the operations on one resource. If it is exceeded,
 // that counts as a violation.
-var maxThinking = 20 * time.Second
+var MaxThinking = 20 * time.Second
 
 // Linearizable checks, for each shared resource, that its reads and
 // compare-and-swaps can be put into one order that agrees with the clock.
@@ -78,7 +77,7 @@ func Linearizable(requests []*Request, reads []Read) []Violation {
 	}
 	var violations []Violation
 	for ref, history := range histories {
-		switch porcupine.CheckOperationsTimeout(register, history, maxThinking) {
+		switch porcupine.CheckOperationsTimeout(register, history, MaxThinking) {
 		case porcupine.Illegal:
 			violations = append(violations, Violation{Fault: Wrong, Request: first[ref], Text: "the reads and swaps of " + ref.ID + " cannot be put into an order"})
 		case porcupine.Unknown:

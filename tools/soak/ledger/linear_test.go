@@ -1,6 +1,6 @@
 //go:build linux
 
-package soak
+package ledger
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 
 func swap(outcome Outcome, expects, leaves string, call, over time.Duration) *Request {
 	return &Request{Kind: Swap, Shared: true, Outcome: outcome, Expects: expects, Call: call, Over: over,
-		Effects: []Effect{{Ref: ref("a"), Change: updated, Token: leaves}}}
+		Effects: []Effect{{Ref: ref("a"), Change: Updated, Token: leaves}}}
 }
 
 // refused is a swap whose refusal was an answer.

@@ -5,10 +5,11 @@ package soak
 import (
 	"context"
 	"fmt"
+	"github.com/jackc/pgx/v5"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // A database that was tampered with is found to be at odds with itself, wherever
@@ -48,11 +49,11 @@ func TestTamperedPostgresIsDetected(t *testing.T) {
 			execute(t, hosts(s.primary()), "CREATE DATABASE "+copied+" TEMPLATE postgres")
 			url := strings.Replace(hosts(s.primary()), "/postgres?", "/"+copied+"?", 1)
 			execute(t, url, c.sql)
-			rest, err := readPostgres(t.Context(), url)
+			contents, err := stored.ReadPostgres(t.Context(), url)
 			if err != nil {
 				t.Fatal(err)
 			}
-			problems := strings.Join(rest.Problems, "\n")
+			problems := strings.Join(contents.Problems, "\n")
 			if c.want == "" && problems != "" || !strings.Contains(problems, c.want) {
 				t.Errorf("%s\nwanted: %s", problems, c.want)
 			}
