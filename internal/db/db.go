@@ -217,6 +217,10 @@ type Conn interface {
 	// statement.
 	Expect(v Version, otherwise func(Conn) error) error
 
+	// Explain returns the plan of a query with so many parameters, one step in each line. It does not contain
+	// the values of parameters.
+	Explain(sql string, parameters int) (plan []string, err error)
+
 	// Extend allows a read that was begun for a page to continue at the speed of its client, so
 	// that slow clients do not block the first pages of others.
 	Extend() error
