@@ -74,7 +74,7 @@ test('JSON is edited with colours; what is typed is not taken for shortcuts, and
   await page.keyboard.type('{"note": "e n ? g /"')
   await page.keyboard.press('Control+Enter')
   await page.getByText(/^Not JSON/).waitFor()
-  assert.equal(await address.getAttribute('aria-invalid'), 'true')
+  await page.locator('.cm-content[aria-invalid=true]').waitFor()
   assert.match(await address.getAttribute('aria-description'), /^Not JSON/)
   assert.equal(await page.evaluate(() => document.activeElement.hasAttribute('data-invalid')), true)
   await accessible(page, 'an editor with a problem')

@@ -90,9 +90,13 @@ export class CodeEditor {
     if (doc.toString() !== text) this.view.dispatch({ changes: { from: 0, to: doc.length, insert: text } })
   }
 
-  focus(anchor: number, head: number) {
+  focus() {
     this.view.focus()
-    this.view.dispatch({ selection: { anchor: Math.min(anchor, this.view.state.doc.length), head: Math.min(head, this.view.state.doc.length) } })
+  }
+
+  select(anchor: number, head: number) {
+    const { length } = this.view.state.doc
+    this.view.dispatch({ selection: { anchor: Math.min(anchor, length), head: Math.min(head, length) } })
   }
 
   destroy() {
