@@ -38,7 +38,7 @@ repaired. The repair of a change log removes it and begins a new history.`,
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(out, "All totals, offset indexes and changes are correct.")
+			fmt.Fprintln(out, "All totals, offset indexes, words for search, indexed items and changes are correct.")
 		case repair:
 			fmt.Fprintln(out, "Repaired.")
 		default:

@@ -40,7 +40,7 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	resources.Limits = resource.Limits{Depth: 64, Items: 1000}
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
-		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, MaxWrites: 8 << 20, Ready: ready,
+		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready,
 	}), log
 }
 
