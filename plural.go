@@ -97,7 +97,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.AcceptTimestamps = config.AcceptTimestamps
-	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
@@ -123,7 +123,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Guard:        guard,
 		Document:     documentOptions(config),
 		Prefix:       config.Prefix,
-		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
+		QueryLimits:  query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
 		WriteTimeout: config.WriteTimeout,

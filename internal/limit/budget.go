@@ -27,12 +27,12 @@ type Budget struct {
 	mutex   sync.Mutex
 	left    int64
 	held    map[string]int64 // by caller
-	arrive  map[*Upload]bool
+	arrive  map[*Reservation]bool
 	changed chan struct{} // closed when memory is released
 }
 
-// Upload is what one request has reserved: for a body that is being received, or for resources.
-type Upload struct {
+// Reservation is what one request has reserved: for a body that is being received, or for resources.
+type Reservation struct {
 	budget *Budget
 	who    string
 	held   int64
@@ -60,7 +60,7 @@ func NewBudget(all, largest int64) *Budget {
 		held:    map[string]int64{},
 		now:     time.Now,
 		wait:    budgetWait,
-		arrive:  map[*Upload]bool{},
+		arrive:  map[*Reservation]bool{},
 		changed: make(chan struct{}),
 	}
 }
@@ -77,8 +77,8 @@ func NewWriteBudget(all int64) *Budget {
 func (b *Budget) Most() int64 { return b.most }
 
 // Begin starts a body, or a write, of a caller. It must be ended.
-func (b *Budget) Begin(who string, giveUp func()) *Upload {
-	u := &Upload{budget: b, who: who, giveUp: giveUp, since: b.now()}
+func (b *Budget) Begin(who string, giveUp func()) *Reservation {
+	u := &Reservation{budget: b, who: who, giveUp: giveUp, since: b.now()}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.arrive[u] = true
@@ -86,7 +86,7 @@ func (b *Budget) Begin(who string, giveUp func()) *Upload {
 }
 
 // Take reserves memory, and waits if there is not enough.
-func (u *Upload) Take(size int64) error {
+func (u *Reservation) Take(size int64) error {
 	b := u.budget
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()
@@ -105,7 +105,7 @@ func (u *Upload) Take(size int64) error {
 }
 
 // tryTake reserves memory if there is enough. If not, it cancels slow bodies.
-func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok bool) {
+func (b *Budget) tryTake(u *Reservation, size int64) (changed <-chan struct{}, ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.left >= size && b.held[u.who]+size <= b.most {
@@ -126,7 +126,7 @@ func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok boo
 }
 
 // Received counts bytes that have arrived.
-func (u *Upload) Received(count int) {
+func (u *Reservation) Received(count int) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	if u.progress += count; u.progress >= slowEach {
@@ -136,7 +136,7 @@ func (u *Upload) Received(count int) {
 
 // Arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
 // was cancelled as slow.
-func (u *Upload) Arrived(needed int64) (slow bool) {
+func (u *Reservation) Arrived(needed int64) (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	delete(u.budget.arrive, u)
@@ -145,7 +145,7 @@ func (u *Upload) Arrived(needed int64) (slow bool) {
 }
 
 // End releases the memory.
-func (u *Upload) End() {
+func (u *Reservation) End() {
 	if u == nil {
 		return
 	}
@@ -156,7 +156,7 @@ func (u *Upload) End() {
 }
 
 // release gives memory back to the budget, whose mutex is held.
-func (u *Upload) release(size int64) {
+func (u *Reservation) release(size int64) {
 	b := u.budget
 	u.held -= size
 	b.left += size

@@ -56,30 +56,30 @@ func timesOf(tx *store.Tx, c *model.Collection, input model.Input) (created, upd
 	return tx.Now(), tx.Now()
 }
 
-// at prefixes the JSON Pointers of an error, if it is a fault.
-func at(pointer string, err error) error {
+// placed prefixes the JSON Pointers of an error, if it is a problem.Error.
+func placed(pointer string, err error) error {
 	var list problem.Errors
 	var one *problem.Error
 	switch {
 	case errors.As(err, &list):
-		return below(pointer, list)
+		return prefixed(pointer, list)
 	case errors.As(err, &one):
-		return below(pointer, problem.Errors{one})
+		return prefixed(pointer, problem.Errors{one})
 	}
 	return err
 }
 
-// below prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
+// prefixed prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
 // faults: a hook may return the same one repeatedly.
-func below(pointer string, faults problem.Errors) problem.Errors {
-	placed := make(problem.Errors, len(faults))
+func prefixed(pointer string, faults problem.Errors) problem.Errors {
+	result := make(problem.Errors, len(faults))
 	for i, f := range faults {
-		if placed[i] = f; f.Status() >= 500 {
+		if result[i] = f; f.Status() >= 500 {
 			continue
 		}
 		moved := *f
 		moved.Source.Pointer = pointer + f.Source.Pointer
-		placed[i] = &moved
+		result[i] = &moved
 	}
-	return placed
+	return result
 }

@@ -16,7 +16,7 @@ func (w *Work) update(write Write) ([]Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.writeAll(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], echo: write.echo}}, nil)
+	return w.writeAll(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}}, nil)
 }
 
 // apply returns a copy of a resource with the attributes of an input.
@@ -34,8 +34,8 @@ func apply(c *model.Collection, before model.Record, input model.Input) model.Re
 // change.
 func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	var faults problem.Errors
-	for column, given := range each.echo.set {
-		if given && each.echo.values[column] != each.before.record[column] {
+	for column, given := range each.readOnly.set {
+		if given && each.readOnly.values[column] != each.before.record[column] {
 			name := c.Columns()[column].Name
 			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}

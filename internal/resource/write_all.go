@@ -10,9 +10,9 @@ import (
 
 // writing is one resource that is created or updated.
 type writing struct {
-	before loaded // as it was read in the transaction; zero: it is created
-	input  model.Input
-	echo   echo
+	before   loaded // as it was read in the transaction; zero: it is created
+	input    model.Input
+	readOnly readOnlyValues
 }
 
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
@@ -164,7 +164,7 @@ func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Er
 			return own
 		}
 		if len(own) > 0 {
-			faults = append(faults, below(pointer(i), own)...)
+			faults = append(faults, prefixed(pointer(i), own)...)
 		}
 	}
 	return faults
@@ -175,5 +175,5 @@ func atItem(pointer func(i int) string, i int, err error) error {
 	if pointer == nil {
 		return err
 	}
-	return at(pointer(i), err)
+	return placed(pointer(i), err)
 }
