@@ -14,7 +14,7 @@ type shape struct {
 	*view
 	key           string
 	subscriptions int
-	attached     int    // subscriptions that read the chain
+	attached      int    // subscriptions that read the chain
 	tail          *batch // its last batch, whose next is nil
 }
 
