@@ -60,6 +60,8 @@ type pair struct {
 	source   []int // the column of old for each column of now; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
+
+	formerWords bool // the table of words has an earlier form
 }
 
 const noSource = -1
@@ -92,10 +94,15 @@ func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
 		return firstPlan(now), nil
 	}
 	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err != nil || !oldFormat && bytes.Equal(stored.Document(), now.Document()) {
+	if err != nil {
 		return nil, err
 	}
+	former := formerWords(d, stored, found)
+	if !oldFormat && len(former) == 0 && bytes.Equal(stored.Document(), now.Document()) {
+		return nil, nil
+	}
 	p := newPlan(stored, now)
+	p.rebuildWords(former)
 	if oldFormat {
 		p.upgradeStep()
 	}
@@ -113,7 +120,7 @@ func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
 		return true
 	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
 	if bytes.Equal(stored.Document(), now.Document()) {
-		p.earlier = 0 // only the format differs
+		p.earlier = 0 // only the form of the tables differs
 	}
 	return p, err
 }

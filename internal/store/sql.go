@@ -46,7 +46,9 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Search:
 		s.search(f, true, holds)
 	case foundSearch:
-		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(f.ids)), ")")
+		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.ids))), ")")
+	case orderedSearch: // the index has found it
+		s.Write("(", s.dialect.SearchHolds(terms(s.table.Collection, f.Search), s.text), ")")
 	case rowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:
@@ -151,14 +153,16 @@ func (s *statement) where(selection Selection) {
 	}
 	if selection.Filter != nil {
 		and()
-		s.condition(selection.Filter, true)
+		s.condition(selection.narrowed(), true)
 	}
 	if selection.From != nil {
 		and()
+		s.bound(selection.Filter, selection.Order[0].Descending, selection.From[len(selection.From)-1])
 		s.after(selection.Order, selection.From, !selection.AfterFrom, selection.withoutNulls)
 	}
 	if selection.Until != nil {
 		and()
+		s.bound(selection.Filter, !selection.Order[0].Descending, selection.Until[len(selection.Until)-1])
 		s.after(selection.Order.reversed(), selection.Until, false, false)
 	}
 }

@@ -18,7 +18,7 @@ type table struct {
 	claim, setRevision string
 	// Of the words of resources; empty if the collection is not searched.
 	words    string // name of their table
-	putWords string
+	putWords func(c db.Conn, rows []model.Record) error
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with

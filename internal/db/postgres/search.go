@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // The words of resources are in a column of the type tsvector, without positions, and with a GIN index,
@@ -11,6 +12,7 @@ import (
 func (dialect) Search(table string) db.SearchSQL {
 	quoted, index := `"`+table+`"`, `"`+table+`.words"`
 	const words = "array_to_tsvector(string_to_array(trim($2), ' '))"
+	put := "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words"
 	return db.SearchSQL{
 		Create: []string{"CREATE TABLE " + quoted + " (_resource uuid NOT NULL PRIMARY KEY, _words tsvector NOT NULL)"},
 		Finish: []string{"CREATE INDEX " + index + " ON " + quoted + " USING gin (_words) WITH (fastupdate = off)", "ANALYZE " + quoted},
@@ -19,7 +21,13 @@ func (dialect) Search(table string) db.SearchSQL {
 			Columns: []db.ColumnDefinition{{Name: db.SearchResource, Kind: "uuid", NotNull: true}, {Name: db.SearchWords, Kind: "tsvector", NotNull: true}},
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
-		Put:    "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
+		Put: func(c db.Conn, rows []model.Record) error {
+			statements := make([]db.Statement, len(rows))
+			for i, row := range rows {
+				statements[i] = db.Statement{SQL: put, Args: row}
+			}
+			return c.Defer(statements...)
+		},
 		Stored: "SELECT _resource, coalesce(' ' || nullif(array_to_string(tsvector_to_array(_words), ' '), ''), '') FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 	}
 }
@@ -35,9 +43,43 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + matching + " OFFSET 0)"
 }
 
-func (dialect) FindSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
-	return `SELECT _resource, true FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery LIMIT " + most
+// FindSearched asks GIN for the terms that are not common: it reads the whole list of each prefix first.
+// The others are compared by the function behind the operator @@, for which the index is not used.
+func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, most string, arg func(string) string) string {
+	var asked db.SearchTerms
+	for i, alternatives := range terms {
+		if !common[i] {
+			asked = append(asked, alternatives)
+		}
+	}
+	find := func(terms db.SearchTerms) string {
+		return `SELECT _resource, true FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery"
+	}
+	if len(asked) == 0 || len(asked) == len(terms) {
+		return find(terms) + " LIMIT " + most
+	}
+	return find(asked) + " AND ts_match_vq(_words, " + arg(tsquery(terms)) + "::text::tsquery) LIMIT " + most
 }
+
+// maxSampled is how many bytes the words of a sampled resource have at most. Longer ones are not stored
+// in the row, and are slow to read.
+const maxSampled = "2000"
+
+func (dialect) SampleSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
+	having := func(terms db.SearchTerms) string {
+		return ", count(*) FILTER (WHERE _words @@ " + arg(tsquery(terms)) + "::text::tsquery)"
+	}
+	counts := "count(*)" + having(terms)
+	for i := range terms {
+		counts += having(terms[i : i+1])
+	}
+	return "SELECT " + counts + ` FROM (SELECT _words FROM "` + table + `" ORDER BY _resource LIMIT ` + most + ") AS sample WHERE pg_column_size(_words) <= " + maxSampled
+}
+
+// SearchJoin and SearchHolds are not used: GIN has no order.
+func (dialect) SearchJoin(string, db.SearchTerms, func(string) string) string { return "" }
+
+func (dialect) SearchHolds(db.SearchTerms, func(string) string) string { return "" }
 
 var lexemeEscapes = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 
