@@ -65,6 +65,8 @@ type Traits struct {
 	RoundTrips bool
 	// Lateral: the database supports LATERAL.
 	Lateral bool
+	// HashJoins: the planner decides how often a related resource is read for a condition on it.
+	HashJoins bool
 	// OrderedSearch: the index of words returns resources in the order of ids: see Dialect.SearchJoin.
 	OrderedSearch bool
 	// PageReads is how many pages may be read at the same time, and LongReads how many

@@ -107,6 +107,9 @@ func (p *Page) begin() (err error) {
 	if p.Point, err = p.tx.Point(); err != nil {
 		return err
 	}
+	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
+		return err
+	}
 	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order); err != nil {
 		return err
 	}

@@ -57,6 +57,10 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		s.has(f, holds)
 	case query.Related:
 		s.related(f, holds)
+	case refersTo:
+		s.orNull(f.column, holds, func(column string) {
+			s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(db.Choose(f.many, "+", "")+column, s.Placeholder(db.IDs(s.dialect, f.ids))), ")")
+		})
 	default:
 		panic("store: a filter of an unknown type")
 	}

@@ -13,7 +13,7 @@ import (
 // related writes a condition on related resources. If an index finds these, they come first, and
 // another index finds what refers to them. Otherwise each resource is looked at, and the one that it
 // refers to is found by its id: a list of all that match could be long. PostgreSQL plans both forms
-// alike, SQLite does as it is told.
+// alike, SQLite does as it is told. Lists get short ones from listRelated before.
 func (s *statement) related(f query.Related, holds bool) {
 	s.aliases++
 	alias := "_r" + strconv.Itoa(s.aliases)
@@ -66,7 +66,9 @@ func (s *statement) finds(t *table, f query.Filter) bool {
 		return equals && t.indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
 		return t.indexed[model.IndexPart{Column: f.Column, Items: true}]
-	case query.Related: // references have an index
+	case refersTo: // ids and references have an index
+		return !f.many
+	case query.Related:
 		return s.finds(s.tables[f.Relation.To], query.And{query.Both(query.All, f.Scope), f.Filter})
 	}
 	return false
