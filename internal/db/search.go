@@ -27,8 +27,8 @@ func SearchTable(c *model.Collection) string {
 const (
 	SearchResource = "_resource" // id
 	SearchWords    = "_words"
-	// SearchPlace is a number that has the order of the ids, and SearchMatch is the same in
-	// Dialect.SearchJoin. Only databases with Traits.OrderedSearch have them.
+	// SearchPlace is a number that has the order of the ids, only with Traits.OrderedSearch. SearchMatch is what
+	// Dialect.SearchJoin is ordered by: that number, or the id.
 	SearchPlace = "_place"
 	SearchMatch = "_match"
 )

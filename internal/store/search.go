@@ -42,8 +42,8 @@ func (t *Tx) putWords(c *model.Collection, before, after []model.Record) error {
 // maxPut is how many bytes of words are in memory before they are stored.
 const maxPut = 1 << 20
 
-// orderedSearch is a search that a statement gets from the index of words in the order of ids, as it
-// reads. There is at most one in a statement, and it must hold.
+// orderedSearch is a search whose matches a statement gets in the order of ids, as it reads. There is at
+// most one in a statement, and it must hold.
 type orderedSearch struct{ query.Search }
 
 // ordered finds the orderedSearch of a filter.
@@ -69,23 +69,15 @@ func (s *statement) from(filter query.Filter) {
 		s.Write(s.table.Name)
 		return
 	}
-	s.Write(s.dialect.SearchJoin(s.table.words, terms(s.table.Collection, search.Search), s.text),
-		" CROSS JOIN ", s.table.Name, " ON ", s.qualified(model.IDColumn), " = ", db.SearchResource)
+	s.Write(s.dialect.SearchJoin(s.table.words, s.table.Name, s.qualified(model.IDColumn), terms(s.table.Collection, search.Search), s.text))
 }
 
-// bound limits the places that an orderedSearch reads to those from an id on, or up to it. The id itself
-// is compared as well, so this only has to leave no resource out.
+// bound limits what an orderedSearch reads to the resources from an id on, or up to it. The id itself
+// is compared as well, so this only has to leave none out.
 func (s *statement) bound(filter query.Filter, upTo bool, id model.Value) {
-	if _, ok := ordered(filter); !ok {
-		return
+	if _, ok := ordered(filter); ok {
+		s.Write(s.dialect.SearchBound(s.table.words, upTo, s.Placeholder(id)), " AND ")
 	}
-	operator, direction, otherwise := " >= ", "", "9223372036854775807"
-	if upTo {
-		operator, direction, otherwise = " <= ", " DESC", "-9223372036854775808"
-	}
-	s.Write(db.SearchMatch, operator, "coalesce((SELECT ", db.SearchPlace, ` FROM "`, s.table.words, `" WHERE `, db.SearchResource, operator)
-	s.Arg(id)
-	s.Write(" ORDER BY ", db.SearchResource, direction, " LIMIT 1), ", otherwise, ") AND ")
 }
 
 // rowSearch is a search that looks at the words of each resource instead of finding all matches first.
@@ -159,34 +151,44 @@ func isAll(filter query.Filter) bool {
 // collection of a million resources, both take about as long for this number. It is a variable for tests.
 var manyMatches = 4000
 
-// findSearched replaces a search that must hold by what is faster for a page: by one that the index
-// returns in the order of the page, or by its matches, if these are few. If it stays, searchByRow applies.
-func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order) (query.Filter, error) {
+// findSearched replaces a search that must hold by what is faster for a page: by one that is read in the
+// order of the page, or by its matches, if these are few. If it stays, searchByRow applies. Last: the page
+// is read from the end.
+func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, last bool) (query.Filter, error) {
 	search, rest, ok := takeSearch(filter)
 	if !ok {
 		return filter, nil
 	}
-	if len(order) == 1 && t.store.db.Traits().OrderedSearch {
-		by := query.And{orderedSearch{search}, rest}
-		s := t.store.statement(c)
-		if !s.finds(s.table, rest) {
-			return by, nil
+	s := t.store.statement(c)
+	byID, found := len(order) == 1, s.finds(s.table, rest)
+	inOrder := query.And{orderedSearch{search}, rest}
+	if byID && t.store.db.Traits().OrderedSearch {
+		passes, err := !found, error(nil)
+		if found {
+			passes, err = t.oftenPasses(c, search, rest)
 		}
-		passes, err := t.oftenPasses(c, search, rest)
 		if err != nil || !passes {
 			return filter, err
 		}
-		return by, nil
+		return inOrder, nil
 	}
-	often, common, err := t.sample(c, search)
-	if err != nil || often {
-		return filter, err
+	often, common, err := t.sample(c, search, byID && order[0].Descending != last)
+	if err != nil {
+		return nil, err
 	}
-	found, err := t.matchesOf(c, search, common)
-	if err != nil || found == nil {
-		return filter, err
+	if !often {
+		matches, err := t.matchesOf(c, search, common)
+		if err != nil {
+			return nil, err
+		}
+		if matches != nil {
+			return query.And{*matches, rest}, nil
+		}
 	}
-	return query.And{*found, rest}, nil
+	if byID && !found {
+		return inOrder, nil
+	}
+	return filter, nil
 }
 
 // takeSearch returns the first search that must hold, and the rest of a filter.
@@ -224,22 +226,30 @@ func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Fi
 	return int(matches) <= sampleSize || int(passing) >= sampleLeast, t.fault(err)
 }
 
-// sample estimates how many resources a search finds, from the first ones: often, if a page that reads
-// resource by resource soon has its matches; and which of its words many resources have.
-func (t *Tx) sample(c *model.Collection, search query.Search) (often bool, common []bool, err error) {
-	s := t.store.statement(c)
+// firstSampled is how many resources are looked at to estimate how many matches a search has. It is a variable for tests.
+var firstSampled = 1000
+
+// sample estimates how many matches a search has, by the first resources, or the last ones: often, if a
+// page that is read in order soon has enough; and which words are common: some resources of the sample have
+// them, and none has another word.
+func (t *Tx) sample(c *model.Collection, search query.Search, last bool) (often bool, common []bool, err error) {
 	common = make([]bool, len(search.Words))
-	sql := s.dialect.SampleSearched(s.table.words, terms(c, search), strconv.Itoa(sampleSize), s.text)
-	if sql == "" {
+	if t.store.db.Traits().OrderedSearch {
 		return false, common, nil
 	}
+	s := t.store.statement(c)
+	s.Write(s.dialect.SampleSearched(s.table.words, terms(c, search), last, strconv.Itoa(firstSampled), s.text))
+	rare := false
 	_, err = db.One(t.conn, func(row model.Row) {
-		sampled := row.Int(0)
-		often = 6*sampled >= int64(sampleSize) && 100*row.Int(1) >= sampled && row.Int(1) > 1
+		often = row.Int(1) > 0 && row.Int(0) >= int64(firstSampled/2)
 		for i := range common {
-			common[i] = 30*row.Int(2+i) > sampled
+			common[i] = row.Int(2+i) > 0
+			rare = rare || !common[i]
 		}
-	}, sql, s.Args...)
+	}, s.String(), s.Args...)
+	if !rare {
+		clear(common)
+	}
 	return often, common, t.fault(err)
 }
 

@@ -19,8 +19,8 @@ import (
 // with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
 // is taken.
 func TestSearchRanges(t *testing.T) {
-	size, least, many := sampleSize, sampleLeast, manyMatches
-	t.Cleanup(func() { sampleSize, sampleLeast, manyMatches = size, least, many })
+	size, least, many, first := sampleSize, sampleLeast, manyMatches, firstSampled
+	t.Cleanup(func() { sampleSize, sampleLeast, manyMatches, firstSampled = size, least, many, first })
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
 	year := books.Field("year").Column
@@ -43,6 +43,7 @@ func TestSearchRanges(t *testing.T) {
 			slices.SortFunc(rows, func(a, b model.Record) int { return lists.CompareIDs(a.ID(0), b.ID(0)) })
 			for i := range 10 {
 				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
+				firstSampled = rapid.SampledFrom([]int{1, 5, 1000}).Draw(rt, "first")
 				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
 				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
 				if rapid.Bool().Draw(rt, "filter") {
@@ -89,15 +90,25 @@ func TestSearchRanges(t *testing.T) {
 	})
 }
 
-// TestSearchInOrderStops looks at the plan of searches where the index of words has the order of ids: the
-// matches are read from it, and nothing is sorted, so that a page reads no more than it needs.
+// TestSearchInOrderStops looks at the plan of searches that are read in the order of ids: nothing is sorted,
+// so that a page reads no more than it needs.
 func TestSearchInOrderStops(t *testing.T) {
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
 	eachStore(t, s, func(t *testing.T, st *Store) {
-		if !st.db.Traits().OrderedSearch {
-			return // PostgreSQL: see TestSearchSamples
+		isPostgres, begins := st.db.Traits().RoundTrips, `SCAN _search.books.words VIRTUAL TABLE`
+		if isPostgres {
+			begins = "Limit "
 		}
+		rows := make([]model.Record, 2000) // a small table would be sorted
+		for i := range rows {
+			rows[i] = record(t, books, `{"title":"Ada Lovelace","year":1}`)
+			rows[i][model.IDColumn] = model.IDValue(st.NewID())
+		}
+		write(t, st, func(tx *Tx) error {
+			_, _, err := tx.InsertAll(books, rows)
+			return err
+		})
 		search := searchFor(books, "ada lovelace", "title", "body")
 		id := Place{model.IDValue(model.ID{7})}
 		backwards := NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
@@ -109,18 +120,27 @@ func TestSearchInOrderStops(t *testing.T) {
 			"between two":       {Order: NewOrder(nil), From: id, Until: Place{model.IDValue(model.ID{9})}},
 			"with another rule": {Order: NewOrder(nil), Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}},
 		} {
+			if isPostgres && selection.Until != nil {
+				continue // of a range with two ends, it expects few resources, and sorts these
+			}
 			selection.Take = 30
 			filter := query.And{orderedSearch{search}}
 			if selection.Filter != nil {
 				filter = append(filter, selection.Filter)
 			}
 			selection.Filter = filter
-			plan := planOf(t, st, books, selection, false)
+			plan := planOf(t, st, books, selection, isPostgres)
 			text := strings.Join(plan, "\n")
-			if strings.Contains(text, "TEMP B-TREE") || !strings.HasPrefix(text, `SCAN _search.books.words VIRTUAL TABLE`) {
+			if strings.Contains(text, "TEMP B-TREE") || strings.Contains(text, "Sort") || strings.Contains(text, "Seq Scan") || !strings.HasPrefix(text, begins) {
 				t.Errorf("%s:\n%s", name, text)
 			}
-			bounds := strings.Count(plan[0], ">") + strings.Count(plan[0], "<")
+			bounded := plan[0]
+			for _, line := range plan {
+				if strings.HasPrefix(line, "Index Cond: ") && strings.Contains(line, "_resource") && !strings.Contains(line, "books") {
+					bounded = line
+				}
+			}
+			bounds := strings.Count(bounded, ">") + strings.Count(bounded, "<")
 			want := 0
 			if selection.From != nil {
 				want++

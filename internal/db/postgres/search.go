@@ -65,7 +65,7 @@ func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, m
 // in the row, and are slow to read.
 const maxSampled = "2000"
 
-func (dialect) SampleSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
+func (dialect) SampleSearched(table string, terms db.SearchTerms, last bool, most string, arg func(string) string) string {
 	having := func(terms db.SearchTerms) string {
 		return ", count(*) FILTER (WHERE _words @@ " + arg(tsquery(terms)) + "::text::tsquery)"
 	}
@@ -73,13 +73,23 @@ func (dialect) SampleSearched(table string, terms db.SearchTerms, most string, a
 	for i := range terms {
 		counts += having(terms[i : i+1])
 	}
-	return "SELECT " + counts + ` FROM (SELECT _words FROM "` + table + `" ORDER BY _resource LIMIT ` + most + ") AS sample WHERE pg_column_size(_words) <= " + maxSampled
+	return "SELECT " + counts + ` FROM (SELECT _words FROM "` + table + `" ORDER BY _resource` + db.Choose(last, " DESC", "") + " LIMIT " + most + ") AS sample WHERE pg_column_size(_words) <= " + maxSampled
 }
 
-// SearchJoin and SearchHolds are not used: GIN has no order.
-func (dialect) SearchJoin(string, db.SearchTerms, func(string) string) string { return "" }
+// SearchJoin reads the words of all resources in the order of ids, which takes a fifth of a microsecond for
+// a short text: GIN has no order. The subquery cannot become another kind of join (OFFSET 0), and no index is used for the
+// condition, so that the planner cannot choose to find all matches and sort them.
+func (dialect) SearchJoin(table, resources, ids string, _ db.SearchTerms, _ func(string) string) string {
+	return `(SELECT _resource AS _match, _words FROM "` + table + `") AS _matches CROSS JOIN LATERAL (SELECT * FROM ` + resources + " WHERE " + ids + " = _match OFFSET 0) AS " + resources
+}
 
-func (dialect) SearchHolds(db.SearchTerms, func(string) string) string { return "" }
+func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {
+	return "ts_match_vq(_words, " + arg(tsquery(terms)) + "::text::tsquery)"
+}
+
+func (dialect) SearchBound(_ string, upTo bool, id string) string {
+	return "_match" + db.Choose(upTo, " <= ", " >= ") + id
+}
 
 var lexemeEscapes = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 

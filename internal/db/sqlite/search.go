@@ -69,10 +69,21 @@ func (dialect) FindSearched(table string, terms db.SearchTerms, _ []bool, most s
 }
 
 // SampleSearched: FTS5 skips what another term does not have, so common terms cost little.
-func (dialect) SampleSearched(string, db.SearchTerms, string, func(string) string) string { return "" }
+func (dialect) SampleSearched(string, db.SearchTerms, bool, string, func(string) string) string {
+	return ""
+}
 
-func (dialect) SearchJoin(table string, terms db.SearchTerms, arg func(string) string) string {
-	return "(" + matches(table, terms, arg) + `) AS _matches CROSS JOIN "` + table + `" ON _place = _match`
+func (dialect) SearchJoin(table, resources, ids string, terms db.SearchTerms, arg func(string) string) string {
+	return "(" + matches(table, terms, arg) + `) AS _matches CROSS JOIN "` + table + `" ON _place = _match CROSS JOIN ` + resources + " ON " + ids + " = _resource"
+}
+
+// SearchBound: FTS5 reads without bounds if one is null.
+func (dialect) SearchBound(table string, upTo bool, id string) string {
+	operator, direction, otherwise := " >= ", "", "9223372036854775807"
+	if upTo {
+		operator, direction, otherwise = " <= ", " DESC", "-9223372036854775808"
+	}
+	return "_match" + operator + `coalesce((SELECT _place FROM "` + table + `" WHERE _resource` + operator + id + " ORDER BY _resource" + direction + " LIMIT 1), " + otherwise + ")"
 }
 
 func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {
