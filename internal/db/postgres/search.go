@@ -36,15 +36,14 @@ func (dialect) Search(table string) db.SearchSQL {
 // become a join (OFFSET 0). Otherwise the planner would choose by its estimate for prefixes, which is
 // often wrong by orders of magnitude, and read a whole collection for a few resources.
 func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, arg func(string) string) string {
-	matching := "_words @@ " + arg(tsquery(terms)) + "::text::tsquery"
 	if byIndex {
-		return id + ` = ANY (ARRAY(SELECT _resource FROM "` + table + `" WHERE ` + matching + "))"
+		return id + ` = ANY (ARRAY(SELECT _resource FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery))"
 	}
-	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + matching + " OFFSET 0)"
+	return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + holds(terms, arg) + " OFFSET 0)"
 }
 
 // FindSearched asks GIN for the terms that are not common: it reads the whole list of each prefix first.
-// The others are compared by the function behind the operator @@, for which the index is not used.
+// The others are compared row by row.
 func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, most string, arg func(string) string) string {
 	var asked db.SearchTerms
 	for i, alternatives := range terms {
@@ -58,7 +57,7 @@ func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, m
 	if len(asked) == 0 || len(asked) == len(terms) {
 		return find(terms) + " LIMIT " + most
 	}
-	return find(asked) + " AND ts_match_vq(_words, " + arg(tsquery(terms)) + "::text::tsquery) LIMIT " + most
+	return find(asked) + " AND " + holds(terms, arg) + " LIMIT " + most
 }
 
 // maxSampled is how many bytes the words of a sampled resource have at most. Longer ones are not stored
@@ -67,7 +66,7 @@ const maxSampled = "2000"
 
 func (dialect) SampleSearched(table string, terms db.SearchTerms, last bool, most string, arg func(string) string) string {
 	having := func(terms db.SearchTerms) string {
-		return ", count(*) FILTER (WHERE _words @@ " + arg(tsquery(terms)) + "::text::tsquery)"
+		return ", count(*) FILTER (WHERE " + holds(terms, arg) + ")"
 	}
 	counts := "count(*)" + having(terms)
 	for i := range terms {
@@ -84,7 +83,13 @@ func (dialect) SearchJoin(table, resources, ids string, _ db.SearchTerms, _ func
 }
 
 func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {
-	return "ts_match_vq(_words, " + arg(tsquery(terms)) + "::text::tsquery)"
+	return holds(terms, arg)
+}
+
+// holds is a condition on the words of a row, for which no index is used: it calls the function behind the
+// operator @@. The terms are a subquery, because a parameter would be parsed again for each row.
+func holds(terms db.SearchTerms, arg func(string) string) string {
+	return "ts_match_vq(_words, (SELECT " + arg(tsquery(terms)) + "::text::tsquery))"
 }
 
 func (dialect) SearchBound(_ string, upTo bool, id string) string {
