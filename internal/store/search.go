@@ -153,8 +153,8 @@ var manyMatches = 4000
 
 // findSearched replaces a search that must hold by what is faster for a page: by one that is read in the
 // order of the page, or by its matches, if these are few. If it stays, searchByRow applies. Last: the page
-// is read from the end.
-func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, last bool) (query.Filter, error) {
+// is read from the end. Need is how many resources it has at most.
+func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, last bool, need int64) (query.Filter, error) {
 	search, rest, ok := takeSearch(filter)
 	if !ok {
 		return filter, nil
@@ -172,11 +172,11 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 		}
 		return inOrder, nil
 	}
-	often, common, err := t.sample(c, search, byID && order[0].Descending != last)
+	many, common, err := t.choose(c, search, byID && order[0].Descending != last, min(need, few)+1)
 	if err != nil {
 		return nil, err
 	}
-	if !often {
+	if !many {
 		matches, err := t.matchesOf(c, search, common)
 		if err != nil {
 			return nil, err
@@ -226,31 +226,67 @@ func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Fi
 	return int(matches) <= sampleSize || int(passing) >= sampleLeast, t.fault(err)
 }
 
-// firstSampled is how many resources are looked at to estimate how many matches a search has. It is a variable for tests.
-var firstSampled = 1000
+// firstSampled is how many resources are looked at to estimate how many matches a search has, and moreSampled
+// how many if these have few. They are variables for tests.
+var firstSampled, moreSampled = 200, 1000
 
-// sample estimates how many matches a search has, by the first resources, or the last ones: often, if a
-// page that is read in order soon has enough; and which words are common: some resources of the sample have
-// them, and none has another word.
-func (t *Tx) sample(c *model.Collection, search query.Search, last bool) (often bool, common []bool, err error) {
+// sample is how many of some resources have the words of a search.
+type sample struct {
+	total  int64 // resources of the collection
+	sample int64
+	all    int64   // that have all words
+	each   []int64 // that have each word
+}
+
+// readSample looks at the first resources of a collection, or at the last ones.
+func (t *Tx) readSample(c *model.Collection, search query.Search, last bool, most int) (found sample, err error) {
+	s := t.store.statement(c, "SELECT counted.*, ", lists.TotalSQL("'"+c.Name+"'", "''"), " FROM (")
+	s.Write(s.dialect.SampleSearched(s.table.words, terms(c, search), last, strconv.Itoa(most), s.text), ") AS counted")
+	_, err = db.One(t.conn, func(row model.Row) {
+		found.sample, found.all = row.Int(0), row.Int(1)
+		for i := range search.Words {
+			found.each = append(found.each, row.Int(2+i))
+		}
+		found.total = row.Int(2 + len(search.Words))
+	}, s.String(), s.Args...)
+	return found, t.fault(err)
+}
+
+// choose estimates which way is faster where the index of words has no order: to read the words in the order
+// of the page until it has enough matches, or to find all matches by the index. Common are words for which
+// the index need not be asked, because another word is in no resource of the sample.
+func (t *Tx) choose(c *model.Collection, search query.Search, last bool, need int64) (inOrder bool, common []bool, err error) {
 	common = make([]bool, len(search.Words))
 	if t.store.db.Traits().OrderedSearch {
 		return false, common, nil
 	}
-	s := t.store.statement(c)
-	s.Write(s.dialect.SampleSearched(s.table.words, terms(c, search), last, strconv.Itoa(firstSampled), s.text))
-	rare := false
-	_, err = db.One(t.conn, func(row model.Row) {
-		often = row.Int(1) > 0 && row.Int(0) >= int64(firstSampled/2)
-		for i := range common {
-			common[i] = row.Int(2+i) > 0
-			rare = rare || !common[i]
-		}
-	}, s.String(), s.Args...)
-	if !rare {
-		clear(common)
+	first, err := t.readSample(c, search, last, firstSampled)
+	if dense := 2*first.sample >= int64(firstSampled) && 50*first.all >= first.sample; err != nil || dense {
+		return dense, common, err
 	}
-	return often, common, t.fault(err)
+	more, err := t.readSample(c, search, last, moreSampled)
+	if err != nil {
+		return false, nil, err
+	}
+	if slices.Contains(more.each, 0) {
+		for i, n := range more.each {
+			common[i] = n > 0
+		}
+	}
+	return more.inOrder(need), common, nil
+}
+
+// inOrder compares the costs of both ways, in multiples of 50 ns: the words of a resource are read in the order of
+// ids in 500 ns, by the index in 1,500 ns, and the index takes 150 ns for each entry of a word.
+func (s sample) inOrder(need int64) bool {
+	if s.all == 0 || s.sample < int64(moreSampled)/2 {
+		return false
+	}
+	entries := int64(0)
+	for _, n := range s.each {
+		entries += n
+	}
+	return 10*need*s.sample*s.sample <= (3*entries+30*s.all)*s.total*s.all
 }
 
 // matchesOf asks the index for all matches of a search. Nil: there are many.

@@ -19,8 +19,10 @@ import (
 // with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
 // is taken.
 func TestSearchRanges(t *testing.T) {
-	size, least, many, first := sampleSize, sampleLeast, manyMatches, firstSampled
-	t.Cleanup(func() { sampleSize, sampleLeast, manyMatches, firstSampled = size, least, many, first })
+	size, least, many, first, more := sampleSize, sampleLeast, manyMatches, firstSampled, moreSampled
+	t.Cleanup(func() {
+		sampleSize, sampleLeast, manyMatches, firstSampled, moreSampled = size, least, many, first, more
+	})
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
 	year := books.Field("year").Column
@@ -43,7 +45,7 @@ func TestSearchRanges(t *testing.T) {
 			slices.SortFunc(rows, func(a, b model.Record) int { return lists.CompareIDs(a.ID(0), b.ID(0)) })
 			for i := range 10 {
 				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
-				firstSampled = rapid.SampledFrom([]int{1, 5, 1000}).Draw(rt, "first")
+				firstSampled, moreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
 				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
 				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
 				if rapid.Bool().Draw(rt, "filter") {
