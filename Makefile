@@ -22,8 +22,10 @@ PACKAGES ?=
 LOAD     ?= 2
 BENCH    ?= .
 
-# Of make bench: bin/bench -help lists them.
+# Of make bench: bin/bench -help lists them. bin/bench growth -help, bin/bench check -help.
 BENCHFLAGS ?=
+# Of make bench-check: the commit to compare with; the last tag if it is empty.
+BASE       ?=
 
 # Of make soak: how often at least, and for how long at most.
 KILLS    ?= 200
@@ -213,14 +215,24 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 		(set -x; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"); \
 	done <<< "$$targets"
 
-.PHONY: bench
-bench: ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS
+.PHONY: bench-tool
+bench-tool:
 	go build -C tools/bench -o ../../bin/bench ./cmd/bench
-	bin/bench $(BENCHFLAGS)
+
+.PHONY: bench
+bench: bench-tool ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS; bin/bench.md, .json and .svg have the results
+	bin/bench -markdown bin/bench.md -json bin/bench.json -svg bin/bench.svg $(BENCHFLAGS)
+
+.PHONY: bench-growth
+bench-growth: bench-tool ## Measure what requests cost at several sizes, with BENCHFLAGS; bin/growth.md, .json and .svg have the results
+	bin/bench growth -markdown bin/growth.md -json bin/growth.json -svg bin/growth.svg $(BENCHFLAGS)
+
+.PHONY: bench-check
+bench-check: bench-tool ## Fail if a request costs over 10 % more processor time than with the commit BASE (the last tag), with BENCHFLAGS
+	bin/bench check $(if $(BASE),-base '$(BASE)') $(BENCHFLAGS)
 
 .PHONY: bench-streams
-bench-streams: ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
-	go build -C tools/bench -o ../../bin/bench ./cmd/bench
+bench-streams: bench-tool ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
 	bin/bench streams $(BENCHFLAGS)
 
 .PHONY: benchmarks

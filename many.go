@@ -83,7 +83,7 @@ func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values
 	if err != nil {
 		return nil, callError(err)
 	}
-	request.Limits = resource.Limits{Depth: c.depth, Items: max(1, len(values))}
+	request.BodyLimits = resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
 	written, err := c.reach.do(ctx, write{Request: request, conflict: conflict})
 	if err != nil {
 		return nil, err

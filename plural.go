@@ -96,7 +96,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.AcceptTimestamps = config.AcceptTimestamps
-	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
@@ -121,7 +121,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Guard:        guard,
 		Document:     documentOptions(config),
 		Prefix:       config.Prefix,
-		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
+		QueryLimits:  query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
 		MaxWrites:    config.MaxWriteMemory,

@@ -37,10 +37,10 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	})
 	log := &strings.Builder{}
 	resources := resource.New(st)
-	resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+	resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
-		Query: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, MaxWrites: 8 << 20, Ready: ready,
+		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, MaxWrites: 8 << 20, Ready: ready,
 	}), log
 }
 

@@ -35,7 +35,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 			names = append(names, c.Name)
 		}
 	}
-	limits := a.Query
+	limits := a.QueryLimits
 	limits.Choices = map[string][]string{
 		model.ChangeCollection: names,
 		"kind":                 {string(feed.Created), string(feed.Updated), string(feed.Deleted)},
@@ -127,6 +127,9 @@ func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFun
 
 // readChange replies with one change, also under its singular path.
 func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
+	if err := query.ParseNone(r.URL.RawQuery); err != nil {
+		return nil, err
+	}
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err

@@ -34,14 +34,14 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	once, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
+	idempotent, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
 		return fingerprintOf([]byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), once)
+	return a.replayOrPerform(r.Context(), idempotent, func(ctx context.Context) (*reply, error) {
+		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), idempotent)
 		return reply, err
 	})
 }
@@ -56,7 +56,7 @@ type step struct {
 
 // steps prepares the writes of a transaction.
 func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) pendingWrite {
-	limits := a.Resources.Limits
+	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
 		return pendingWrite{failed: err}
@@ -98,7 +98,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
 	}
 	if dryRun {
-		return pending.undone(collections...)
+		return pending.asDryRun(collections...)
 	}
 	return pending
 }

@@ -59,7 +59,7 @@ func (n *notes) do(method string, c *model.Collection, id model.ID, body any) er
 	if err != nil {
 		return err
 	}
-	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id, Limits: resource.Limits{Depth: 10, Items: 10}}
+	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 	if method != http.MethodDelete {
 		request.Body = text
 	}

@@ -176,7 +176,7 @@ func TestTwoServersShareTheWork(t *testing.T) {
 }
 
 // TestHooksOfOperations: Before runs where the work is done, Within in the
-// rehearsal too, and After once, ahead of an answer that is waited for.
+// dry run too, and After once, ahead of an answer that is waited for.
 func TestHooksOfOperations(t *testing.T) {
 	var mutex sync.Mutex
 	var calls []string
@@ -210,7 +210,7 @@ func TestHooksOfOperations(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, strings.Join(want, ", "))
 		}
 		notes := s.get("/notes")
-		notes.expectTotal(t, "1") // nothing remains of the rehearsal
+		notes.expectTotal(t, "1") // nothing remains of the dry run
 		if !strings.Contains(notes.body, `"text":"Renamed"`) {
 			t.Errorf("got %s", notes.body)
 		}

@@ -25,12 +25,12 @@ type Budget struct {
 	mutex   sync.Mutex
 	left    int64
 	held    map[string]int64 // by caller
-	arrive  map[*Upload]bool
+	arrive  map[*Reservation]bool
 	changed chan struct{} // closed when memory is released
 }
 
-// Upload is a body that is being received.
-type Upload struct {
+// Reservation is the memory of one body, or of the resources of one request.
+type Reservation struct {
 	budget *Budget
 	who    string
 	held   int64
@@ -58,7 +58,7 @@ func NewBudget(all, largest int64) *Budget {
 		held:    map[string]int64{},
 		now:     time.Now,
 		wait:    budgetWait,
-		arrive:  map[*Upload]bool{},
+		arrive:  map[*Reservation]bool{},
 		changed: make(chan struct{}),
 	}
 }
@@ -74,9 +74,9 @@ func NewWriteBudget(all int64) *Budget {
 // Most is what one caller may hold.
 func (b *Budget) Most() int64 { return b.most }
 
-// Begin starts a body of a caller. It must be ended.
-func (b *Budget) Begin(who string, giveUp func()) *Upload {
-	u := &Upload{budget: b, who: who, giveUp: giveUp, since: b.now()}
+// Begin starts a reservation of a caller. It must be ended.
+func (b *Budget) Begin(who string, giveUp func()) *Reservation {
+	u := &Reservation{budget: b, who: who, giveUp: giveUp, since: b.now()}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.arrive[u] = true
@@ -84,7 +84,7 @@ func (b *Budget) Begin(who string, giveUp func()) *Upload {
 }
 
 // Take reserves memory, and waits if there is not enough.
-func (u *Upload) Take(size int64) error {
+func (u *Reservation) Take(size int64) error {
 	b := u.budget
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()
@@ -103,7 +103,7 @@ func (u *Upload) Take(size int64) error {
 }
 
 // tryTake reserves memory if there is enough. If not, it cancels slow bodies.
-func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok bool) {
+func (b *Budget) tryTake(u *Reservation, size int64) (changed <-chan struct{}, ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.left >= size && b.held[u.who]+size <= b.most {
@@ -124,7 +124,7 @@ func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok boo
 }
 
 // Received counts bytes that have arrived.
-func (u *Upload) Received(count int) {
+func (u *Reservation) Received(count int) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	if u.progress += count; u.progress >= slowEach {
@@ -134,7 +134,7 @@ func (u *Upload) Received(count int) {
 
 // Arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
 // was cancelled as slow.
-func (u *Upload) Arrived(needed int64) (slow bool) {
+func (u *Reservation) Arrived(needed int64) (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	delete(u.budget.arrive, u)
@@ -143,7 +143,7 @@ func (u *Upload) Arrived(needed int64) (slow bool) {
 }
 
 // End releases the memory of the body.
-func (u *Upload) End() {
+func (u *Reservation) End() {
 	if u == nil {
 		return
 	}
@@ -154,7 +154,7 @@ func (u *Upload) End() {
 }
 
 // release gives memory back to the budget, whose mutex is held.
-func (u *Upload) release(size int64) {
+func (u *Reservation) release(size int64) {
 	b := u.budget
 	u.held -= size
 	b.left += size

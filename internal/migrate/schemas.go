@@ -82,19 +82,19 @@ func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) 
 	return err
 }
 
-// saveNumbered makes the new schema the one in force.
-func (m *migration) saveNumbered() error {
+// saveNewSchema makes the new schema the one in force.
+func (m *migration) saveNewSchema() error {
 	last, err := lastRevision(m.conn, m.dialect)
 	if err != nil {
 		return err
 	}
-	numbers := numberAll(m.plan.old)
+	numbers := numberAll(m.plan.from)
 	if !m.plan.upgrade {
 		if numbers, err = readNumbering(m.conn); err != nil {
 			return err
 		}
 	}
-	return saveSchema(m.conn, m.plan.now, numbers.after(m.plan, last), m.at)
+	return saveSchema(m.conn, m.plan.to, numbers.after(m.plan, last), m.at)
 }
 
 // ReadSchema reads the current schema.

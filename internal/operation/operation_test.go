@@ -58,7 +58,7 @@ func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *worl
 	}
 	t.Cleanup(func() { st.Close() })
 	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
-	w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	config.Workers, config.Backlog = 2, 100
 	config.Failed = func(_ string, err error) {
 		w.mutex.Lock()
@@ -157,7 +157,7 @@ func (w *world) told() (failures, effects int) {
 // TestAttemptsAreLimited: ten attempts are enough, and those behind go on.
 func TestAttemptsAreLimited(t *testing.T) {
 	unavailable := fault.New(problem.CodeUnavailable, "Not now.")
-	var rehearsed bool
+	var checked bool
 	hooks := map[string]resource.Hook{
 		"before": {Before: func(_ context.Context, change *resource.Change) error {
 			if change.Verb == resource.Create {
@@ -166,7 +166,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 			return nil
 		}},
 		"within": {Within: func(_ context.Context, _ *resource.Handle, change *resource.Change) error {
-			if rehearsed && change.Verb == resource.Create {
+			if checked && change.Verb == resource.Create {
 				return unavailable
 			}
 			return nil
@@ -174,12 +174,12 @@ func TestAttemptsAreLimited(t *testing.T) {
 	}
 	for name, hook := range hooks {
 		t.Run(name, func(t *testing.T) {
-			rehearsed = false
+			checked = false
 			noPause := func(int64) time.Duration { return 0 }
 			eachWorld(t, Config{Pause: noPause}, hook, func(t *testing.T, w *world) {
-				rehearsed = false
+				checked = false
 				first, second := w.accept("POST", newUser), w.accept("PATCH", `{"name":"Bob"}`)
-				rehearsed = true
+				checked = true
 				w.run()
 				w.expect(first, `failed 10 [{"status":503,"code":"unavailable","title":"Not available at the moment","detail":"Not now."}]`)
 				w.expect(second, `failed 1 [{"status":404,"code":"not_found","title":"Not found","detail":"There is no resource `+user.String()+` here in users."}]`)

@@ -26,7 +26,7 @@ func accepting(t *testing.T, url string) *world {
 	}
 	t.Cleanup(func() { st.Close() })
 	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
-	w.resources.Limits = resource.Limits{Depth: 64, Items: 1000}
+	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	w.Operations = New(Config{Workers: 1, Backlog: 100, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
 	return w
 }

@@ -37,7 +37,7 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 	defer func() { w.creating = w.creating[:before] }()
 	for i, record := range records {
 		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
-			return nil, at(pointer(i), err)
+			return nil, placed(pointer(i), err)
 		}
 	}
 	find := findAmong(w.tx, c, records...)
@@ -47,7 +47,7 @@ func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) st
 			return nil, err
 		}
 		if !allowed {
-			return nil, at(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
+			return nil, placed(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
 	}
 	dangling, err := w.checkReferences(path.By, c, nil, records)
@@ -73,7 +73,7 @@ func (w *Work) insert(path Path, records []model.Record, pointer func(i int) str
 	created := make([]Resource, len(records))
 	var conflicts problem.Errors
 	for i, record := range records {
-		conflicts = append(conflicts, below(pointer(i), path.redact(refused[i]))...)
+		conflicts = append(conflicts, prefixed(pointer(i), path.redact(refused[i]))...)
 		created[i] = w.resources.resource(path, record, representations[i])
 		created[i].Created = true
 		w.written(&Change{Verb: Create, Collection: c, After: record})
@@ -109,30 +109,30 @@ func timesOf(tx *store.Tx, c *model.Collection, input model.Input) (created, upd
 	return tx.Now(), tx.Now()
 }
 
-// at prefixes the JSON Pointers of an error, if it is a fault.
-func at(pointer string, err error) error {
+// placed prefixes the JSON Pointers of an error, if it is a problem.Error.
+func placed(pointer string, err error) error {
 	var list problem.Errors
 	var one *problem.Error
 	switch {
 	case errors.As(err, &list):
-		return below(pointer, list)
+		return prefixed(pointer, list)
 	case errors.As(err, &one):
-		return below(pointer, problem.Errors{one})
+		return prefixed(pointer, problem.Errors{one})
 	}
 	return err
 }
 
-// below prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
+// prefixed prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
 // faults: a hook may return the same one repeatedly.
-func below(pointer string, faults problem.Errors) problem.Errors {
-	placed := make(problem.Errors, len(faults))
+func prefixed(pointer string, faults problem.Errors) problem.Errors {
+	result := make(problem.Errors, len(faults))
 	for i, f := range faults {
-		if placed[i] = f; f.Status() >= 500 {
+		if result[i] = f; f.Status() >= 500 {
 			continue
 		}
 		moved := *f
 		moved.Source.Pointer = pointer + f.Source.Pointer
-		placed[i] = &moved
+		result[i] = &moved
 	}
-	return placed
+	return result
 }

@@ -24,7 +24,7 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 			return err
 		}
 		changed = w.affected
-		if err := w.see(changed, seen); err != nil {
+		if err := w.addVisible(changed, seen); err != nil {
 			return err
 		}
 		return errDryRun
@@ -32,15 +32,15 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 	if !errors.Is(err, errDryRun) {
 		return nil, err
 	}
-	if err := w.see(changed, seen); err != nil {
+	if err := w.addVisible(changed, seen); err != nil {
 		return nil, err
 	}
 	return w.count(seen), nil
 }
 
-// see adds the changed resources that the caller sees now. A rule may read other resources, so it is
+// addVisible adds the changed resources that the caller sees at this moment. A rule may read other resources, so it is
 // evaluated before the first write, which means after all are undone, and after the last one.
-func (w *Work) see(changed map[identity]effect, seen map[identity]bool) error {
+func (w *Work) addVisible(changed map[identity]effect, seen map[identity]bool) error {
 	ids := map[*model.Collection][]model.ID{}
 	for each, effect := range changed {
 		switch {

@@ -69,7 +69,7 @@ func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*Idempot
 func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, effect func(*Work) error,
 	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
 	err = r.RunWork(ctx, sharing, func(w *Work) error {
-		found, claimed, err := w.tx.ClaimRecord(request.Key)
+		found, locked, err := w.tx.LockRecord(request.Key)
 		if record, err = request.check(found, err); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 			}
 			return err
 		}
-		if !claimed {
+		if !locked {
 			return KeyInUse()
 		}
 		failed := w.Savepoint(func() error { return effect(w) })

@@ -271,7 +271,7 @@ func (m *logModel) existing(c *logCollection) (found []logResource) {
 func (m *logModel) write() {
 	m.Helper()
 	c := m.collections[m.random.IntN(len(m.collections))]
-	request := Request{Method: http.MethodPost, Path: Path{Collection: m.schema.Collection(c.name)}, Limits: Limits{Depth: 64, Items: 10}}
+	request := Request{Method: http.MethodPost, Path: Path{Collection: m.schema.Collection(c.name)}, BodyLimits: BodyLimits{Depth: 64, Items: 10}}
 	body := map[string]json.RawMessage{}
 	some := 1
 	if there := m.existing(c); len(there) > 0 && m.random.IntN(3) > 0 {

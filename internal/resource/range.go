@@ -27,9 +27,9 @@ func (write *Write) checkRange() error {
 	return write.Path.Require(schema.MayList)
 }
 
-// Survey reads what a write needs to know before its transaction: which resources are in its range, and
+// FindRange reads what a write needs to know before its transaction: which resources are in its range, and
 // whether they are too many. QuotaKey is whose quota of reads it uses.
-func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) error {
+func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) e
 		if row == nil {
 			return nil
 		}
-		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.limits.Items {
+		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.bodyLimits.Items {
 			page.Close()
 			return r.tooMany(ctx, write, quotaKey)
 		}
@@ -58,7 +58,7 @@ func (r *Resources) Survey(ctx context.Context, write *Write, quotaKey string) e
 // pageQuery asks for the resources of the range, and for one more than may be changed.
 func (write *Write) pageQuery() store.PageQuery {
 	q := *write.Range
-	most := int64(write.limits.Items) + 1
+	most := int64(write.bodyLimits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
 	return pageQuery(write.Path, q, false)
 }
@@ -91,7 +91,7 @@ func (r *Resources) tooMany(ctx context.Context, write *Write, quotaKey string) 
 }
 
 func (write *Write) refuseTooMany(count int64) error {
-	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, write.limits.Items)
+	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, write.bodyLimits.Items)
 }
 
 // runBeforeRange runs the hooks before the transaction for the resources that the survey found.
@@ -176,7 +176,7 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 		}
 		record := write.Path.Collection.Scan(row)
 		records = append(records, record)
-		if len(records) > write.limits.Items {
+		if len(records) > write.bodyLimits.Items {
 			return nil, write.refuseTooMany(int64(len(records)))
 		}
 		if bytes += record.TextSize(); bytes > store.MaxManyBytes {
@@ -193,7 +193,7 @@ func (w *Work) readRange(write Write) ([]model.Record, error) {
 func (w *Work) updateRange(write Write, records []model.Record, inputs []model.Input) ([]Resource, error) {
 	all := make([]updating, len(records))
 	for i := range records {
-		all[i] = updating{before: records[i], input: inputs[i], echo: write.echo}
+		all[i] = updating{before: records[i], input: inputs[i], readOnly: write.readOnly}
 	}
 	if !w.resources.hasWithin(write.Path.Collection, Update) {
 		return w.updateAll(write.Path, all, nil)

@@ -21,8 +21,8 @@ type Resources struct {
 	store *store.Store
 	hooks map[hookKey][]Hook
 
-	// Limits bounds what is decoded.
-	Limits Limits
+	// BodyLimits bounds the bodies of requests.
+	BodyLimits BodyLimits
 
 	// AcceptTimestamps lets new resources bring created_at and updated_at.
 	AcceptTimestamps bool

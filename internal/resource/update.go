@@ -17,14 +17,14 @@ func (w *Work) update(write Write) ([]Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.updateAll(write.Path, []updating{{before: before, input: write.Inputs[0], echo: write.echo}}, nil)
+	return w.updateAll(write.Path, []updating{{before: before, input: write.Inputs[0], readOnly: write.readOnly}}, nil)
 }
 
 // updating is one resource that is updated, as it was read in the transaction.
 type updating struct {
-	before model.Record
-	input  model.Input
-	echo   echo
+	before   model.Record
+	input    model.Input
+	readOnly readOnlyValues
 }
 
 // updateAll updates resources of a path, or none of them. Pointer is the JSON Pointer of the
@@ -104,7 +104,7 @@ func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Er
 			return own
 		}
 		if len(own) > 0 {
-			faults = append(faults, below(pointer(i), own)...)
+			faults = append(faults, prefixed(pointer(i), own)...)
 		}
 	}
 	return faults
@@ -115,7 +115,7 @@ func atItem(pointer func(i int) string, i int, err error) error {
 	if pointer == nil {
 		return err
 	}
-	return at(pointer(i), err)
+	return placed(pointer(i), err)
 }
 
 // apply returns a copy of a resource with the attributes of an input.
@@ -133,8 +133,8 @@ func apply(c *model.Collection, before model.Record, input model.Input) model.Re
 // change.
 func checkUnchanged(c *model.Collection, each updating) problem.Errors {
 	var faults problem.Errors
-	for column, given := range each.echo.set {
-		if given && each.echo.values[column] != each.before[column] {
+	for column, given := range each.readOnly.set {
+		if given && each.readOnly.values[column] != each.before[column] {
 			name := c.Columns()[column].Name
 			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}

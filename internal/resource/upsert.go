@@ -18,8 +18,8 @@ import (
 // upsert is one input of an upsert, for both cases.
 type upsert struct {
 	model.Upsert
-	echo   echo
-	before Verb // whose Before hooks have run; empty: none have
+	readOnly readOnlyValues
+	before   Verb // whose Before hooks have run; empty: none have
 }
 
 // decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
@@ -33,7 +33,7 @@ func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) erro
 	write.Many, write.upserts = many, make([]upsert, len(decoded))
 	var missing problem.Errors
 	for i, each := range decoded {
-		write.upserts[i].echo = separateReadOnly(c, &each.Patch, options.Writable)
+		write.upserts[i].readOnly = separateReadOnly(c, &each.Patch, options.Writable)
 		if options.Parent != nil && each.Patch.Values != nil {
 			for _, wrong := range each.CreateFaults {
 				if wrong.Code == problem.CodeParentMismatch { // a POST cannot move a child
@@ -43,7 +43,7 @@ func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) erro
 			each.Patch.Values[options.Parent.Column], each.Patch.Set[options.Parent.Column] = model.IDValue(options.ParentID), true
 		}
 		write.upserts[i].Upsert = each
-		missing = append(missing, below(write.pointer(i), write.missingKey(i))...)
+		missing = append(missing, prefixed(write.pointer(i), write.missingKey(i))...)
 	}
 	return missing.Err()
 }
@@ -57,8 +57,8 @@ func (write *Write) key(i int) model.Record {
 		case each.Patch.Values == nil:
 		case each.Patch.Set[column]:
 			key[column] = each.Patch.Values[column]
-		case each.echo.set != nil && each.echo.set[column]:
-			key[column] = each.echo.values[column]
+		case each.readOnly.set != nil && each.readOnly.set[column]:
+			key[column] = each.readOnly.values[column]
 		}
 	}
 	return key
@@ -138,7 +138,7 @@ func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, foun
 		each.before = Create
 		err = r.before(ctx, write, Create, nil, &each.Create)
 	}
-	return at(write.pointer(i), err)
+	return placed(write.pointer(i), err)
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
@@ -192,17 +192,17 @@ func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) err
 			verb = Update
 		}
 		if err := path.Require(verbs[verb]); err != nil {
-			return at(pointer, err)
+			return placed(pointer, err)
 		}
 		if record == nil {
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
 		if err := path.requireOn(w.tx, Update, record); err != nil {
-			return at(pointer, err)
+			return placed(pointer, err)
 		}
 		if c.RequireIfMatch {
-			return at(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
+			return placed(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
 		}
 		invalid[k] = slices.Clone(each.PatchFaults)
 		if len(each.PatchFaults) == 0 && each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
@@ -217,7 +217,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) err
 	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
 	for _, i := range items {
 		if again := seen.add(write.key(i)); again {
-			conflicts = append(conflicts, below(write.pointer(i), path.redact(problem.Errors{store.ConflictOf(c, write.Conflict)}))...)
+			conflicts = append(conflicts, prefixed(write.pointer(i), path.redact(problem.Errors{store.ConflictOf(c, write.Conflict)}))...)
 		}
 	}
 	return conflicts.Err()
@@ -238,7 +238,7 @@ func (w *Work) upsertViolations(write Write, items []int, owners []model.Record,
 			}
 		case each.Patch.Values != nil:
 			before[k], after[k] = record, apply(c, record, each.Patch)
-			unchanged[k] = checkUnchanged(c, updating{before: record, input: each.Patch, echo: each.echo})
+			unchanged[k] = checkUnchanged(c, updating{before: record, input: each.Patch, readOnly: each.readOnly})
 		}
 	}
 	dangling, err := w.checkReferences(write.Path.By, c, before, after)
@@ -247,7 +247,7 @@ func (w *Work) upsertViolations(write Write, items []int, owners []model.Record,
 	}
 	var all problem.Errors
 	for k, i := range items {
-		all = slices.Concat(all, invalid[k], below(write.pointer(i), unchanged[k]), below(write.pointer(i), dangling[k]))
+		all = slices.Concat(all, invalid[k], prefixed(write.pointer(i), unchanged[k]), prefixed(write.pointer(i), dangling[k]))
 	}
 	return all.Err()
 }
@@ -282,7 +282,7 @@ func (w *Work) upsertItems(write Write, items []int, owners []model.Record, resu
 		}
 		each := write.upserts[i]
 		if before := owners[k]; before != nil {
-			updates, updated = append(updates, updating{before: before, input: each.Patch, echo: each.echo}), append(updated, i)
+			updates, updated = append(updates, updating{before: before, input: each.Patch, readOnly: each.readOnly}), append(updated, i)
 		} else {
 			inputs, created = append(inputs, each.Create), append(created, i)
 		}

@@ -32,8 +32,8 @@ type Write struct {
 	Condition Condition
 	DryRun    bool // see Work.DryRun
 
-	limits Limits
-	echo   echo
+	bodyLimits BodyLimits
+	readOnly   readOnlyValues
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
 
@@ -73,8 +73,8 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 	return results, err
 }
 
-// Try does the same as Do, and undoes it. See Work.DryRun.
-func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+// DryRun does the same as Do, and undoes it. See Work.DryRun.
+func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
@@ -105,8 +105,8 @@ func (write *Write) SetID(id model.ID) {
 	write.Inputs = []model.Input{input}
 }
 
-// DependsOn lists the pending operations that the writes rely on.
-func (w *Work) DependsOn() []model.ID { return w.dependsOn }
+// Awaited lists the pending operations that must be executed before the writes.
+func (w *Work) Awaited() []model.ID { return w.awaited }
 
 // Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
@@ -133,7 +133,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	}
 	for i := range write.Inputs {
 		if err := r.before(ctx, write, write.Verb, id, &write.Inputs[i]); err != nil {
-			return at(write.pointer(i), err)
+			return placed(write.pointer(i), err)
 		}
 	}
 	return nil

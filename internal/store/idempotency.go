@@ -31,9 +31,9 @@ func (t *Tx) FindRecord(key IdempotencyKey) (*IdempotencyRecord, error) {
 	return record, err
 }
 
-// ClaimRecord returns the record of a key, or nil, and locks the key until the transaction
+// LockRecord returns the record of a key, or nil, and locks the key until the transaction
 // ends. False means that another transaction has the lock.
-func (t *Tx) ClaimRecord(key IdempotencyKey) (record *IdempotencyRecord, claimed bool, err error) {
+func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked bool, err error) {
 	return t.findRecord(t.store.db.TryLock("$1", "$2"), key)
 }
 

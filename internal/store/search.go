@@ -172,7 +172,7 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 		}
 		return inOrder, nil
 	}
-	many, common, err := t.choose(c, search, byID && order[0].Descending != last, min(need, few)+1)
+	many, common, err := t.choose(c, search, byID && order[0].Descending != last, min(need, maxByID)+1)
 	if err != nil {
 		return nil, err
 	}

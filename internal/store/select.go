@@ -162,8 +162,8 @@ func (t *Tx) firstOf(c *model.Collection, selection Selection) (place Place, mor
 	return place, more, t.fault(err)
 }
 
-// few is how many resources are found by their ids first.
-const few = 1000
+// maxByID is the largest number of rows for which the ids are found first: see rowsStatement.
+const maxByID = 1000
 
 // rowsStatement selects whole resources. If many are skipped or sorted for a few, the ids are
 // found first from an index, and only those few resources are read.
@@ -171,7 +171,7 @@ func (t *Tx) rowsStatement(c *model.Collection, selection Selection) *statement 
 	table := t.store.tables[c]
 	sorted := len(selection.Order) > 1
 	skips := selection.Skip > 0 && (sorted || selection.Filter != nil)
-	if selection.Take > few || !skips && !(sorted && selection.Order[0].Descending) {
+	if selection.Take > maxByID || !skips && !(sorted && selection.Order[0].Descending) {
 		return t.selectStatement(c, table.All, selection)
 	}
 	id := table.Columns[model.IDColumn]

@@ -205,7 +205,7 @@ func (w *sqlWorld) run(t *testing.T, name string) []string {
 		"create under an idempotency key": func() error {
 			return inTransaction(func(tx *Tx) error {
 				key := IdempotencyKey{Caller: "a", Value: "b"}
-				if _, _, err := tx.ClaimRecord(key); err != nil {
+				if _, _, err := tx.LockRecord(key); err != nil {
 					return err
 				}
 				err := tx.Savepoint(func() error {

@@ -117,7 +117,7 @@ func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Reco
 	if !t.store.db.Traits().ManyWriters || t.newIDs[id.ID()] {
 		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
 	}
-	return []db.Statement{{SQL: table.claim, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
+	return []db.Statement{{SQL: table.insertUnrevised, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
 }
 
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only

@@ -6,12 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/jackc/pgx/v5"
 	"io"
 	"math/rand/v2"
 	"syscall"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // NodesPlan is how often each trouble happens to nodes on PostgreSQL.
@@ -127,7 +128,7 @@ func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, s
 		return 0, err
 	}
 	for _, v := range r.Findings {
-		if v.Fault == Lost {
+		if v.Fault == ledger.Lost {
 			lost++
 		}
 	}

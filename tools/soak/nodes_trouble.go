@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"syscall"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // Trouble is a fault of nodes or of their database while writers write.
@@ -140,8 +142,8 @@ var (
 )
 
 const (
-	// impatient is how long writers wait for a node before they use another.
-	impatient = 3 * time.Second
+	// maxWait is how long writers wait for a node before they use another.
+	maxWait = 3 * time.Second
 
 	acksBefore = 300             // of writes, before a trouble
 	acksAfter  = 50              // and after it, by each node
@@ -151,7 +153,7 @@ const (
 // Endure causes troubles a number of times, one after another, on nodes under load, and checks
 // everything after each.
 func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Trouble) error {
-	r.patience = impatient
+	r.answerTimeout = maxWait
 	for _, trouble := range troubles {
 		if trouble.Unavailable {
 			r.broken = []int{http.StatusServiceUnavailable}
@@ -221,13 +223,13 @@ func (r *Run) judge() {
 		noticed := c.watch.noticed()
 		r.Trouble.add(noticed)
 		if noticed.Recovery > maxRecovery {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d recovered after %v, and not within %v", i, noticed.Recovery, maxRecovery)})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("node %d recovered after %v, and not within %v", i, noticed.Recovery, maxRecovery)})
 		}
 		if noticed.Longest > maxTrouble {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d took %v for an answer", i, noticed.Longest)})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("node %d took %v for an answer", i, noticed.Longest)})
 		}
 		if noticed.Unhelpful > 0 {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("node %d answered %d times with 503 and without Retry-After", i, noticed.Unhelpful)})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("node %d answered %d times with 503 and without Retry-After", i, noticed.Unhelpful)})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // Plan is how often a run makes a server crash, and in which ways.
@@ -213,7 +214,7 @@ func (c Control) Run(ctx context.Context, server string, writers int, seed uint6
 		}
 	}
 	for _, v := range r.Findings {
-		if v.Fault == Lost {
+		if v.Fault == ledger.Lost {
 			lost++
 		}
 	}

@@ -7,13 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/jackc/pgx/v5"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // Upheaval is what happens to the change log of a database, so that subscribers may have to begin again with a
@@ -72,7 +73,7 @@ func (u Upheaval) run(ctx context.Context, r *Run, s upheaved) error {
 	}
 	for deadline := time.Now().Add(maxSettle); !u.over(r) && len(r.Findings) == 0; {
 		if time.Now().After(deadline) {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%s: subscribers have not noticed it in %v", u.Name, maxSettle)})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("%s: subscribers have not noticed it in %v", u.Name, maxSettle)})
 			return nil
 		}
 		// A stream that is open notices it with the next change, if not before.
@@ -125,7 +126,7 @@ func keepOn(context.Context, *Run, upheaved) error { return nil }
 
 // migrate adds an attribute to every collection while the servers run, and starts them again with the new schema.
 func migrate(ctx context.Context, r *Run, s upheaved) error {
-	changed := bytes.ReplaceAll(schemaFile, []byte("      token: {type: string}\n"), []byte("      token: {type: string}\n      "+added+": {type: string}\n"))
+	changed := bytes.ReplaceAll(schemaFile, []byte("      token: {type: string}\n"), []byte("      token: {type: string}\n      "+ledger.Added+": {type: string}\n"))
 	if err := os.WriteFile(s.schema(), changed, 0o644); err != nil {
 		return err
 	}

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // TestSubscribersSurviveUpheavals: what makes them begin again brings them to the right state, and no change is left
-// out, doubled or told in another order before or after it.
+// out, doubled or sent in another order before or after it.
 func TestSubscribersSurviveUpheavals(t *testing.T) {
 	for _, u := range Upheavals() {
 		for name, system := range systems {
@@ -59,33 +61,35 @@ func once(fault func(e event, kept *event) (altered []event, done bool)) func() 
 	}
 }
 
-func isChange(e event) bool { return e.kind == created || e.kind == updated || e.kind == deleted }
+func isChange(e event) bool {
+	return e.kind == ledger.Created || e.kind == ledger.Updated || e.kind == ledger.Deleted
+}
 
 // resourceOf is the id of the resource of an event.
 func resourceOf(e event) string {
-	_, rest, _ := strings.Cut(e.data, `"id":"`)
-	id, _, _ := strings.Cut(rest, `"`)
+	_, contents, _ := strings.Cut(e.data, `"id":"`)
+	id, _, _ := strings.Cut(contents, `"`)
 	return id
 }
 
-// TestBrokenFeedsAreNoticed: a harness that finds nothing where a change is left out, doubled, or told behind the
+// TestBrokenFeedsAreNoticed: a harness that finds nothing where a change is left out, doubled, or sent after the
 // next one of its resource, or where a stream goes on although it had to begin again, would find nothing at all.
 func TestBrokenFeedsAreNoticed(t *testing.T) {
 	faults := map[string]func() func(event) []event{
 		"a change is left out": once(func(e event, _ *event) ([]event, bool) {
-			if e.kind != updated {
+			if e.kind != ledger.Updated {
 				return []event{e}, false
 			}
 			return nil, true
 		}),
 		"a creation is left out": once(func(e event, _ *event) ([]event, bool) {
-			if e.kind != created {
+			if e.kind != ledger.Created {
 				return []event{e}, false
 			}
 			return nil, true
 		}),
 		"a deletion is left out": once(func(e event, _ *event) ([]event, bool) {
-			if e.kind != deleted {
+			if e.kind != ledger.Deleted {
 				return []event{e}, false
 			}
 			return nil, true
@@ -164,7 +168,7 @@ func notice(t *testing.T, fault func() func(event) []event, happen func(*Run, up
 	}
 	for _, v := range r.Findings {
 		if strings.Contains(v.Text, "subscriber") {
-			t.Log(shortened(v.Text))
+			t.Log(ledger.Shortened(v.Text))
 			return
 		}
 	}

@@ -1,0 +1,113 @@
+package suite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+)
+
+// ChangesName is the collection of changes.
+const ChangesName = "changes"
+
+// streamType is the media type of event streams.
+const streamType = "text/event-stream"
+
+// event is an event of a stream.
+type event struct{ kind, ID, data string }
+
+// resource is the resource that an event is about.
+func (e event) resource() Resource {
+	var envelope struct{ Data Resource }
+	_ = json.Unmarshal([]byte(e.data), &envelope) // invalid JSON has no resource
+	return envelope.Data
+}
+
+// Stream is a stream that is being read.
+type Stream struct {
+	p       *Probe
+	request *Reply
+	lines   *bufio.Scanner
+	Close   func()
+}
+
+// Stream opens a stream. A server without streams answers 406.
+func (p *Probe) Stream(path string, headers ...string) *Stream {
+	request := &Reply{Method: http.MethodGet, URL: p.Base + path, extra: append([]string{"Accept", streamType}, headers...)}
+	if strings.HasPrefix(path, "http") {
+		request.URL = path
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, p.operationTimeout)
+	response, err := p.open(ctx, request)
+	if err != nil {
+		cancel()
+		p.sent(err, request)
+	}
+	s := &Stream{p: p, request: request, lines: bufio.NewScanner(response.Body), Close: func() {
+		cancel()
+		_ = response.Body.Close() // nothing more is read
+	}}
+	s.lines.Buffer(nil, 1<<20)
+	switch {
+	case response.StatusCode == http.StatusNotAcceptable:
+		s.Close()
+		p.Skip("not supported: the server has no event streams")
+	case response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), streamType):
+		s.Close()
+		p.Fail(request, "status 200 with Content-Type: "+streamType, "status %d with %q", response.StatusCode, response.Header.Get("Content-Type"))
+	}
+	return s
+}
+
+// open sends the request of a stream, and does not read its response to the end.
+func (s *Suite) open(ctx context.Context, request *Reply) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, request.Method, request.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range s.options.Headers {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	for i := 0; i < len(request.extra); i += 2 {
+		r.Header.Set(request.extra[i], request.extra[i+1])
+	}
+	return s.client.Do(r)
+}
+
+// next waits for an event, for as long as an answer may take. Bookmarks are left out.
+func (s *Stream) next(expected string) event {
+	var e event
+	for s.lines.Scan() {
+		line := s.lines.Text()
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "" && e.kind != "" && e.kind != "bookmark":
+			return e
+		case line == "":
+			e = event{}
+		case name == "event":
+			e.kind = value
+		case name == "id":
+			e.ID = value
+		case name == "data":
+			e.data = value
+		}
+	}
+	s.p.Fail(s.request, expected, "the stream ended, or nothing came in time")
+	return e
+}
+
+// Expect waits for an event of a kind about a resource; empty: about none.
+func (s *Stream) Expect(kind, id string) event {
+	expected := "the event " + kind
+	if id != "" {
+		expected += " of " + id
+	}
+	e := s.next(expected)
+	if e.kind != kind || e.resource().ID() != id {
+		s.p.Fail(s.request, expected, "%s %s", e.kind, Shorten(e.data))
+	}
+	return e
+}
