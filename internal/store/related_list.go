@@ -41,31 +41,12 @@ func (t *Tx) listRelated(c *model.Collection, filter query.Filter) (query.Filter
 	if t.store.db.Traits().HashJoins {
 		return filter, nil
 	}
-	switch f := filter.(type) {
-	case query.And:
-		all, err := t.listAllRelated(c, f)
-		return query.And(all), err
-	case query.Or:
-		all, err := t.listAllRelated(c, f)
-		return query.Or(all), err
-	case query.Not:
-		inner, err := t.listRelated(c, f.Filter)
-		return query.Not{Filter: inner}, err
-	case query.Related:
-		return t.listOneRelated(c, f)
-	}
-	return filter, nil
-}
-
-func (t *Tx) listAllRelated(c *model.Collection, filters []query.Filter) ([]query.Filter, error) {
-	all := make([]query.Filter, len(filters))
-	for i, each := range filters {
-		var err error
-		if all[i], err = t.listRelated(c, each); err != nil {
-			return nil, err
+	return query.Map(filter, func(each query.Filter) (query.Filter, error) {
+		if related, ok := each.(query.Related); ok {
+			return t.listOneRelated(c, related)
 		}
-	}
-	return all, nil
+		return each, nil
+	})
 }
 
 func (t *Tx) listOneRelated(c *model.Collection, f query.Related) (query.Filter, error) {

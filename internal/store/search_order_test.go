@@ -13,15 +13,16 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
 )
 
 // TestSearchRanges compares ranges of searches with a model, in both directions, from offsets and cursors,
 // with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
 // is taken.
 func TestSearchRanges(t *testing.T) {
-	size, least, many, first, more := sampleSize, sampleLeast, manyMatches, firstSampled, moreSampled
+	size, least, many, first, more := sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled
 	t.Cleanup(func() {
-		sampleSize, sampleLeast, manyMatches, firstSampled, moreSampled = size, least, many, first, more
+		sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled = size, least, many, first, more
 	})
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
@@ -45,7 +46,7 @@ func TestSearchRanges(t *testing.T) {
 			slices.SortFunc(rows, func(a, b model.Record) int { return lists.CompareIDs(a.ID(0), b.ID(0)) })
 			for i := range 10 {
 				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
-				firstSampled, moreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
+				search.FirstSampled, search.MoreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
 				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
 				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
 				if rapid.Bool().Draw(rt, "filter") {
@@ -111,7 +112,7 @@ func TestSearchInOrderStops(t *testing.T) {
 			_, _, err := tx.InsertAll(books, rows)
 			return err
 		})
-		search := searchFor(books, "ada lovelace", "title", "body")
+		words := searchFor(books, "ada lovelace", "title", "body")
 		id := Place{model.IDValue(model.ID{7})}
 		backwards := NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
 		for name, selection := range map[string]Selection{
@@ -126,7 +127,7 @@ func TestSearchInOrderStops(t *testing.T) {
 				continue // of a range with two ends, it expects few resources, and sorts these
 			}
 			selection.Take = 30
-			filter := query.And{orderedSearch{search}}
+			filter := query.And{orderedSearch{words}}
 			if selection.Filter != nil {
 				filter = append(filter, selection.Filter)
 			}
