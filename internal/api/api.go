@@ -39,7 +39,6 @@ type Config struct {
 	QueryLimits  query.Limits
 	MaxBody      int64
 	MaxBodies    int64         // bytes of all bodies in flight
-	MaxWrites    int64         // bytes of the resources that all requests which write many hold
 	WriteTimeout time.Duration // for the client to receive each piece of a response
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
 	MaxRequests  int64         // concurrent requests; 0: no limit
@@ -66,6 +65,9 @@ type Config struct {
 	// Stopping is closed when new requests are refused.
 	Stopping <-chan struct{}
 
+	// ListFound is called when the database has found the first piece of a list, or has failed, with the time it took.
+	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
+
 	// Ready returns the reason why the server is not ready, or nil.
 	Ready func(context.Context) error
 }
@@ -80,7 +82,6 @@ type API struct {
 	openapis *documents
 	patterns map[*model.Collection]patterns
 	bodies   *limit.Budget
-	writes   *limit.Budget
 	ready    *readiness
 	stopped  context.Context // ends when new requests are refused
 	local    bool            // see Local
@@ -102,7 +103,6 @@ func New(config Config) *API {
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
-		writes:   limit.NewWriteBudget(config.MaxWrites),
 		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
 	}

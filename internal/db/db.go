@@ -150,11 +150,10 @@ const (
 	LongRead                 // any number of queries that take any time
 )
 
-// Errors of Read and Write, and of a query that computes a number that is too large.
+// Errors of Read and Write.
 var (
-	ErrClosed   = errors.New("the database is closed")
-	ErrBusy     = errors.New("all connections are in use")
-	ErrTooLarge = errors.New("a number is too large")
+	ErrClosed = errors.New("the database is closed")
+	ErrBusy   = errors.New("all connections are in use")
 )
 
 // Fault turns every error of a database into a problem, except the end of the caller's context.
@@ -220,6 +219,10 @@ type Conn interface {
 	// fails. Expect is called first in a transaction. Its error may be returned by the next
 	// statement.
 	Expect(v Version, otherwise func(Conn) error) error
+
+	// Explain returns the plan of a query with so many parameters, one step in each line. It does not contain
+	// the values of parameters.
+	Explain(sql string, parameters int) (plan []string, err error)
 
 	// Extend allows a read that was begun for a page to continue at the speed of its client, so
 	// that slow clients do not block the first pages of others.
