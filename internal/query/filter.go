@@ -155,3 +155,14 @@ func (op Op) holds(a, b model.Value) bool {
 		return order == 0
 	}
 }
+
+// Equality reports whether a filter asks for a value, or for the beginning of one, and of which column.
+func Equality(f Filter) (column int, ok bool) {
+	switch f := f.(type) {
+	case Compare:
+		return f.Column, f.Op == Equal || f.Op == StartsWith
+	case In:
+		return f.Column, true
+	}
+	return 0, false
+}

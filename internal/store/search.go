@@ -181,7 +181,7 @@ func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Fi
 // searchByRow replaces searches by searches that look at the words of each resource. An order that no index
 // has needs all matches in any case.
 func searchByRow(c *model.Collection, filter query.Filter, order Order) query.Filter {
-	if !inOrder(c, order) {
+	if len(order) > 1 && !db.IndexBegins(c, c.Columns()[order[0].Column].Name) {
 		return filter
 	}
 	replaced, _ := query.Map(filter, func(each query.Filter) (query.Filter, error) {
@@ -191,17 +191,4 @@ func searchByRow(c *model.Collection, filter query.Filter, order Order) query.Fi
 		return each, nil
 	})
 	return replaced
-}
-
-// inOrder reports whether an index has the order: that of ids, or one that begins with an indexed column.
-func inOrder(c *model.Collection, order Order) bool {
-	if len(order) == 1 {
-		return true
-	}
-	for _, index := range db.Indexes(c) {
-		if index.Columns[0] == c.Columns()[order[0].Column].Name {
-			return true
-		}
-	}
-	return false
 }

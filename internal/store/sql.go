@@ -121,31 +121,11 @@ func (s *statement) compare(column string, f query.Compare, holds bool) {
 func (s *statement) startsWith(column, prefix string, holds bool) {
 	s.Write(db.Choose(holds, "", "NOT "), "(", column, " >= ")
 	s.Arg(model.TextValue(prefix))
-	if end, ok := successor(prefix); ok {
+	if end, ok := db.Successor(prefix); ok {
 		s.Write(" AND ", column, " < ")
 		s.Arg(model.TextValue(end))
 	}
 	s.Write(")")
-}
-
-// successor is the smallest string by code point that is larger than every string with the
-// prefix. A prefix of the largest characters has none.
-func successor(prefix string) (string, bool) {
-	runes := []rune(prefix)
-	for len(runes) > 0 {
-		last := len(runes) - 1
-		switch runes[last] {
-		case 0x10FFFF:
-			runes = runes[:last]
-			continue
-		case 0xD7FF:
-			runes[last] = 0xE000 // after the surrogates, which are no characters
-		default:
-			runes[last]++
-		}
-		return string(runes), true
-	}
-	return "", false
 }
 
 // where writes the conditions of a selection.

@@ -59,10 +59,10 @@ func (s *statement) finds(t *table, f query.Filter) bool {
 	case query.Or:
 		return len(f) > 0 && !slices.ContainsFunc(f, func(each query.Filter) bool { return !s.finds(t, each) })
 	case query.Compare, query.In:
-		column, equals := equality(f)
+		column, equals := query.Equality(f)
 		return equals && t.indexed[model.IndexPart{Column: column}] && t.Collection.Columns()[column].Kind != model.KindBoolean
 	case query.Inside:
-		_, equals := equality(f.Filter)
+		_, equals := query.Equality(f.Filter)
 		return equals && t.indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
 		return t.indexed[model.IndexPart{Column: f.Column, Items: true}]
@@ -72,15 +72,4 @@ func (s *statement) finds(t *table, f query.Filter) bool {
 		return s.finds(s.tables[f.Relation.To], query.And{query.Both(query.All, f.Scope), f.Filter})
 	}
 	return false
-}
-
-// equality reports whether a filter asks for a value, or for the beginning of one, and of which column.
-func equality(f query.Filter) (column int, ok bool) {
-	switch f := f.(type) {
-	case query.Compare:
-		return f.Column, f.Op == query.Equal || f.Op == query.StartsWith
-	case query.In:
-		return f.Column, true
-	}
-	return 0, false
 }
