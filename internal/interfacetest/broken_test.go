@@ -185,9 +185,9 @@ func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request
 
 // front is the way of a request through a fault to the server.
 type front struct {
-	answer func(serve, *http.Request) *broken
-	behind http.Handler
-	checker  *checker // nil: nobody listens
+	answer  func(serve, *http.Request) *broken
+	behind  http.Handler
+	checker *checker // nil: nobody listens
 }
 
 func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {

@@ -20,11 +20,11 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // server is a running server with a client's view of it.
 type server struct {
-	t      testing.TB
-	base   string
-	opened *plural.Server
-	config plural.Config
-	checker  *checker
+	t       testing.TB
+	base    string
+	opened  *plural.Server
+	config  plural.Config
+	checker *checker
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
