@@ -91,6 +91,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	if err := t.conn.Insert(insertion); err != nil {
 		return nil, nil, t.fault(err)
 	}
+	var created []model.Record // whose words are stored
 	var last model.Record
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
@@ -104,15 +105,15 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		}
 		representations[i] = c.Represent(record)
 		t.addDelta(c, record, 1)
-		if err := t.putWords(c, nil, record); err != nil {
-			return nil, nil, t.fault(err)
+		if t.store.tables[c].words != "" {
+			created = append(created, record)
 		}
 		last = record
 	}
 	if last != nil {
 		t.last = t.store.log.LastOf(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
 	}
-	return representations, conflicts, nil
+	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }
 
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
