@@ -35,7 +35,7 @@ type SearchSQL struct {
 	Create     []string // makes the table
 	Finish     []string // makes its index, or improves it, when it has the words of all resources
 	Drop       []string
-	Definition TableDefinition // what Describe tells of it
+	Definition TableDefinition // what Describe returns for it
 
 	Put    string // sets the words $2 of the resource $1
 	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
