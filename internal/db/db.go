@@ -65,6 +65,10 @@ type Traits struct {
 	RoundTrips bool
 	// Lateral: the database supports LATERAL.
 	Lateral bool
+	// HashJoins: the planner decides how often a related resource is read for a condition on it.
+	HashJoins bool
+	// OrderedSearch: the index of words has the order of ids.
+	OrderedSearch bool
 	// PageReads is how many pages may be read at the same time, and LongReads how many
 	// reads may go on for as long as a client takes.
 	PageReads, LongReads int

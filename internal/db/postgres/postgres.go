@@ -229,5 +229,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }
