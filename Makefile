@@ -17,6 +17,8 @@ FUZZTIME ?= 30s
 
 # Of make test-repeat.
 COUNT    ?= 30
+# Of make test-properties.
+CHECKS   ?= 1000
 # Directories; without any, all packages of all modules.
 PACKAGES ?=
 LOAD     ?= 2
@@ -158,6 +160,11 @@ if [ -n "$$packages" ]; then \
 	tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found"); \
 fi
 endef
+
+.PHONY: test-properties
+test-properties: packages ## Run the property tests with CHECKS cases each (1000); make test draws 25 or 100
+	@packages=$$(grep -rl --include='*_test.go' 'pgregory.net/rapid' client cmd internal schema | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
+	(set -x; go test $(ONCE) -rapid.checks=$(CHECKS) $$packages)
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat
