@@ -24,8 +24,10 @@ PACKAGES ?=
 LOAD     ?= 2
 BENCH    ?= .
 
-# Of make bench: bin/bench -help lists them.
+# Of make bench: bin/bench -help lists them. bin/bench growth -help, bin/bench check -help.
 BENCHFLAGS ?=
+# Of make bench-check: the commit to compare with; the last tag if it is empty.
+BASE       ?=
 
 # Of make soak: how often at least, and for how long at most.
 KILLS    ?= 200
@@ -39,7 +41,7 @@ RESTARTS    ?= 5
 DISCONNECTS ?= 50
 FAILOVERS   ?= 2
 # Retention, migrations and restores with subscribers, on each database.
-UPHEAVALS   ?= 3
+FEED_RESETS ?= 3
 DURATION ?= 30m
 SEED     ?=
 
@@ -205,11 +207,11 @@ test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
 	go test ./schema ./conform ./internal/auth ./internal/fault ./internal/observe ./internal/query
 
 .PHONY: soak
-soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION
+soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and make its nodes fail on PostgreSQL, in DURATION
 	go build -C tools/soak -o ../../bin/soak ./cmd/soak
 	bin/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
 		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
-		-upheavals $(UPHEAVALS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
+		-feed-resets $(FEED_RESETS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.
@@ -221,14 +223,24 @@ fuzz: ## Run every fuzz target for FUZZTIME (30s) each
 		(set -x; go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package"); \
 	done <<< "$$targets"
 
-.PHONY: bench
-bench: ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS
+.PHONY: bench-tool
+bench-tool:
 	go build -C tools/bench -o ../../bin/bench ./cmd/bench
-	bin/bench $(BENCHFLAGS)
+
+.PHONY: bench
+bench: bench-tool ## Measure the server against bare net/http and handlers written by hand, with BENCHFLAGS; bin/bench.md, .json and .svg have the results
+	bin/bench -markdown bin/bench.md -json bin/bench.json -svg bin/bench.svg $(BENCHFLAGS)
+
+.PHONY: bench-growth
+bench-growth: bench-tool ## Measure what requests cost at several sizes, with BENCHFLAGS; bin/growth.md, .json and .svg have the results
+	bin/bench growth -markdown bin/growth.md -json bin/growth.json -svg bin/growth.svg $(BENCHFLAGS)
+
+.PHONY: bench-check
+bench-check: bench-tool ## Fail if a request costs over 10 % more processor time than with the commit BASE (the last tag), with BENCHFLAGS
+	bin/bench check $(if $(BASE),-base '$(BASE)') $(BENCHFLAGS)
 
 .PHONY: bench-streams
-bench-streams: ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
-	go build -C tools/bench -o ../../bin/bench ./cmd/bench
+bench-streams: bench-tool ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
 	bin/bench streams $(BENCHFLAGS)
 
 .PHONY: benchmarks

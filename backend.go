@@ -119,7 +119,7 @@ func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) e
 		}
 		ready, err := s.resources.Decode(ctx, request)
 		if err == nil {
-			err = s.resources.Survey(ctx, &ready, "")
+			err = s.resources.FindRange(ctx, &ready, "")
 		}
 		if err != nil {
 			return err
@@ -138,7 +138,7 @@ func (d *dryRun) do(ctx context.Context, w write) (results []resource.Resource, 
 	w.DryRun = true
 	err = d.prepare(ctx, w, func(ready resource.Write) error {
 		var affected resource.Affected
-		results, affected, err = d.resources.Try(ctx, ready)
+		results, affected, err = d.resources.DryRun(ctx, ready)
 		for _, each := range affected.Include(w.Path.Collection) {
 			d.affected[each.Collection.Name] = int64(each.Count)
 		}

@@ -77,7 +77,8 @@ type Config struct {
 	MaxBodyMemory int64
 
 	// MaxWriteMemory bounds the bytes of the resources that all requests which write many (arrays, ranges,
-	// upserts, transactions) read and return. Requests that find no room are refused with 503. A caller gets
+	// upserts, transactions) read and return, calls of the program included, and of recorded responses that are
+	// sent again. Requests that find no room are refused with 503. A caller gets
 	// at most half of it, and a request that needs more is refused with 413. Default: 256 MiB.
 	MaxWriteMemory int64
 
@@ -91,6 +92,10 @@ type Config struct {
 	// QueryTimeout is how long the database may take to find each piece of a response; it does not
 	// bound writes. Default: 30 s. Negative: no limit.
 	QueryTimeout time.Duration
+
+	// SlowQuery is how long the database may take to find the first piece of a list before the list is logged,
+	// with the plan of its statement and without values. Default: 1 s. Negative: none is logged.
+	SlowQuery time.Duration
 
 	// MaxRequests is how many requests are answered at the same time; more are refused
 	// with 503, and more than half of them from one address with 429. Default: 10,000.
@@ -193,6 +198,7 @@ func (c Config) withDefaults() Config {
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
+	c.SlowQuery = orDefault(c.SlowQuery, time.Second)
 	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
 	c.MaxStreams = orDefault(c.MaxStreams, 10_000)
 	c.MaxStreamsPerCaller = orDefault(c.MaxStreamsPerCaller, 100)

@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
@@ -96,7 +97,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.AcceptTimestamps = config.AcceptTimestamps
-	resources.Limits = resource.Limits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
@@ -113,6 +115,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
 	}, config.model(), st, resources)
+	slow := newSlowLists(config.SlowQuery, resources, observer)
 	s.api = api.New(api.Config{
 		Schema:       config.model(),
 		Resources:    resources,
@@ -121,10 +124,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Guard:        guard,
 		Document:     documentOptions(config),
 		Prefix:       config.Prefix,
-		Query:        query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
+		QueryLimits:  query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
-		MaxWrites:    config.MaxWriteMemory,
 		WriteTimeout: config.WriteTimeout,
 		Feed:         s.feed,
 
@@ -142,6 +144,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
+		ListFound: slow.note,
 		Ready: func(ctx context.Context) error {
 			if s.isStopping() {
 				return errors.New("shutting down")

@@ -12,13 +12,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/plural-go/plural/conform/internal/suite"
 )
 
 // Options say what to check, and how the server is reached.
@@ -66,7 +65,7 @@ type Check struct {
 	// has, "" if it can be run asynchronously.
 	Synchronous string `json:"synchronous,omitempty"`
 
-	run func(*probe)
+	check suite.Check
 }
 
 // Topic is the part of the id before the dot.
@@ -83,31 +82,30 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	started := time.Now()
-	s, err := newSuite(ctx, options)
+	s, err := suite.NewSuite(ctx, suiteOptions(options))
 	if err != nil {
 		return nil, err
 	}
-	defer s.client.CloseIdleConnections()
-	s.size = sizeFor(selected)
+	defer s.Close()
 	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, SeedOnly: options.SeedOnly, Async: options.Async}
-	err = s.prepare()
+	err = s.Prepare(sizeFor(selected))
 	if err == nil {
-		report.Collection = s.collection.Name
-		if options.ReadOnly && len(s.reference) == 0 {
-			report.Warnings = append(report.Warnings, fmt.Sprintf("%s has no resources to look at, and a read-only run creates none: most checks are skipped", s.collection.Name))
+		report.Collection = s.Collection.Name
+		if options.ReadOnly && len(s.Reference) == 0 {
+			report.Warnings = append(report.Warnings, fmt.Sprintf("%s has no resources to look at, and a read-only run creates none: most checks are skipped", s.Collection.Name))
 		}
 		for _, check := range selected {
-			if err = s.stopped(); err != nil {
+			if err = s.Stopped(); err != nil {
 				break
 			}
-			report.Results = append(report.Results, s.result(check))
+			report.Results = append(report.Results, resultOf(s, check))
 		}
 	}
 	// Resources that were created are deleted also after the run was ended early.
-	report.Leftovers = s.cleanUp(context.WithoutCancel(ctx))
-	report.Created, report.Elapsed = s.created, time.Since(started)
+	report.Leftovers = s.CleanUp(context.WithoutCancel(ctx))
+	report.Created, report.Elapsed = s.Created, time.Since(started)
 	if err == nil {
-		err = s.stopped() // the last check may have been cut short
+		err = s.Stopped() // the last check may have been cut short
 	}
 	if err != nil {
 		if len(report.Leftovers) > 0 {
@@ -116,14 +114,6 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	return report, nil
-}
-
-// stopped returns why the run cannot continue, or nil.
-func (s *suite) stopped() error {
-	if err := s.ctx.Err(); err != nil {
-		return err
-	}
-	return s.gaveUp
 }
 
 // selection is the list of checks that the options ask for.
@@ -153,141 +143,40 @@ func selection(options Options) ([]Check, error) {
 	return selected, nil
 }
 
-// suite is one run: what is known of the server, and what was created there.
-type suite struct {
-	ctx      context.Context
-	options  Options
-	base     string // without a slash at its end
-	client   *http.Client
-	tag      string // part of all values of this run, so that they differ from those of other runs
-	counter  int    // number of bodies made
-	created  int
-	tracked  []place                    // resources to remove, in the order of creation
-	existing map[string]map[string]bool // ids of others by collection, read before the first write there
-	catalog  []collection
-	samples  map[string]resource // valid bodies, by collection
-	parents  map[string]string   // ids for required references, by collection
-	children *relation           // the sub-collection that is used, nil if there is none
-	noChild  string              // why there is no sub-collection
-	shared   *family             // made when the first check needs it
+// suiteOptions are the options of a run, without those that select checks.
+func suiteOptions(o Options) suite.Options {
+	return suite.Options{
+		BaseURL: o.BaseURL, Collection: o.Collection, Sample: o.Sample, Samples: o.Samples, Headers: o.Headers,
+		ReadOnly: o.ReadOnly, Async: o.Async, Timeout: o.Timeout, Client: o.Client,
+	}
+}
 
-	collection collection
-	constant   map[place]bool // attributes, as places in a collection, that refused another value than the sample's
-
-	// size is the number of resources in the fixture.
-	size int
-	// reference is the whole collection after the fixture was made, in the
-	// order in which the server lists it; position maps an id to its index.
-	reference []resource
-	position  map[string]int
-
-	// What is known of asynchronous operations, see operation.go.
-	async      support
-	unfinished []string      // URLs of operations that may still have to take effect
-	patience   time.Duration // with an operation
-
-	careful sync.Map // names of collections in which every change needs an If-Match
-
-	largestBody int64
-	cleanUpTime time.Duration
-	unanswered  int   // requests in a row
-	gaveUp      error // nil as long as the server answers
+// resultOf runs one check.
+func resultOf(s *suite.Suite, c Check) Result {
+	started := time.Now()
+	outcome := s.Execute(c.check)
+	result := Result{Check: c, Status: Passed, Reason: outcome.Skipped, Failure: (*Failure)(outcome.Failure), Elapsed: time.Since(started)}
+	switch {
+	case result.Failure != nil:
+		result.Status = Failed
+	case result.Reason != "":
+		result.Status = Skipped
+	}
+	return result
 }
 
 const (
-	mostUnanswered     = 3
-	defaultLargestBody = 64 << 20
-	defaultCleanUpTime = 15 * time.Second
+	fixtureSize  = 45 // enough for the seed's own numbers: offset 39, and a cursor with limit 30
+	smallFixture = 5  // for checks that look at one resource, or at those that they make
 )
 
-func newSuite(ctx context.Context, options Options) (*suite, error) {
-	base, err := url.Parse(options.BaseURL)
-	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
-		return nil, fmt.Errorf("the base URL must be one such as https://example.com/api, but is %q", options.BaseURL)
-	}
-	samples, err := readSamples(options)
-	if err != nil {
-		return nil, err
-	}
-	if options.Async && options.ReadOnly {
-		return nil, errors.New("a read-only run has nothing to do asynchronously")
-	}
-	if options.Timeout < 0 {
-		return nil, fmt.Errorf("the time-out must be more than nothing, but is %s", options.Timeout)
-	}
-	client := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableCompression: true}}
-	if options.Client != nil {
-		given := *options.Client
-		client = &given
-	}
-	patience := defaultPatience
-	if options.Timeout > 0 {
-		client.Timeout, patience = options.Timeout, options.Timeout
-	}
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &suite{
-		ctx: ctx, options: options, base: strings.TrimSuffix(options.BaseURL, "/"), client: client, tag: newTag(),
-		samples: samples, parents: map[string]string{}, constant: map[place]bool{}, position: map[string]int{},
-		existing: map[string]map[string]bool{}, patience: patience, largestBody: defaultLargestBody, cleanUpTime: max(defaultCleanUpTime, patience),
-	}, nil
-}
+// lookAtMany are the topics of checks that look at a whole collection.
+var lookAtMany = []string{"read", "representation", "range", "cursor", "parameter", "filter", "search", "sort", "fields", "groups", "total", "link"}
 
-// readSamples reads the sample bodies. That of the collection to work with,
-// which may not be known yet, is under "".
-func readSamples(options Options) (map[string]resource, error) {
-	samples := map[string]resource{}
-	read := func(collection, what string, text json.RawMessage) error {
-		var sample resource
-		if !json.Valid(text) {
-			return fmt.Errorf("%s is not valid JSON", what)
-		}
-		if json.Unmarshal(text, &sample) != nil || sample.members == nil {
-			return fmt.Errorf("%s must be a JSON object, but is %s", what, shorten(string(text)))
-		}
-		samples[collection] = sample
-		return nil
+// sizeFor is how many resources checks need to look at.
+func sizeFor(checks []Check) int {
+	if slices.ContainsFunc(checks, func(c Check) bool { return !c.Writes && slices.Contains(lookAtMany, c.Topic()) }) {
+		return fixtureSize
 	}
-	if len(options.Sample) > 0 {
-		if err := read("", "the sample", options.Sample); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(options.Samples)) {
-		if !nameForm.MatchString(name) {
-			return nil, fmt.Errorf("a sample must be for the name of a collection, but is for %q", name)
-		}
-		if err := read(name, "the sample for "+name, options.Samples[name]); err != nil {
-			return nil, err
-		}
-	}
-	return samples, nil
-}
-
-// result runs one check. A check ends by a panic with an outcome when it has
-// failed or cannot be run, so that each reads from top to bottom.
-func (s *suite) result(check Check) (result Result) {
-	result = Result{Check: check, Status: Passed}
-	started := time.Now()
-	defer func() {
-		result.Elapsed = time.Since(started)
-		switch reason := recover().(type) {
-		case nil:
-		case outcome:
-			result.Status, result.Reason, result.Failure = reason.status, reason.reason, reason.failure
-		default:
-			panic(reason)
-		}
-	}()
-	switch {
-	case check.Writes && s.options.ReadOnly:
-		result.Status, result.Reason = Skipped, "the run is read-only"
-	case s.options.Async && check.Synchronous != "":
-		result.Status, result.Reason = Skipped, "it is about the synchronous answer: "+check.Synchronous
-	case s.options.Async && s.async == unsupported:
-		result.Status, result.Reason = Skipped, notSupported
-	default:
-		defer s.awaitUnfinished(s.ctx)
-		check.run(&probe{suite: s, check: check})
-	}
-	return result
+	return smallFixture
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plural-go/plural/conform/internal/suite"
 )
 
 // sampleReport has one check of each outcome.
@@ -56,7 +58,7 @@ func TestWriteJSON(t *testing.T) {
 	if err := decoder.Decode(&raw); err != nil {
 		t.Fatal(err)
 	}
-	compact.WriteString(encodeJSON(raw))
+	compact.WriteString(suite.EncodeJSON(raw))
 	want := `{"base_url":"http://x.test","collection":"users","read_only":false,"seed_only":false,"async":false,"results":[` +
 		`{"id":"a.good","title":"good","rule":"It is good.","source":"seed: A","seed":true,"writes":false,"status":"passed","elapsed_ns":20000000},` +
 		`{"id":"a.bad-one","title":"bad","rule":"It is <good>.","source":"interface: B","seed":false,"writes":true,"status":"failed",` +

@@ -12,20 +12,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/plural-go/plural/conform/internal/suite"
 )
 
-// toy is a server with one collection, that answers POST as it likes.
-type toy struct {
+// fakeServer is a server with one collection, that answers POST as it likes.
+type fakeServer struct {
 	ids     []string // in the order of creation
-	created func(t *toy, id string) string
+	created func(t *fakeServer, id string) string
 	largest int      // limit, 0 for any
 	written []string // paths that were written to, other than by POST
 	whole   []string // writes to the collection, other than POST: method, query and body
 	ranges  bool     // it answers PATCH of a range with what the filter selects
 }
 
-func (t *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	collection, id, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	var offset, limit int
 	_, _ = fmt.Sscan(r.FormValue("offset"), &offset)
@@ -65,7 +66,9 @@ func (t *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func representation(id string) string { return encodeJSON(map[string]any{"id": id, "name": "Ada"}) }
+func representation(id string) string {
+	return suite.EncodeJSON(map[string]any{"id": id, "name": "Ada"})
+}
 
 func representations(ids []string) string {
 	texts := make([]string, len(ids))
@@ -75,7 +78,7 @@ func representations(ids []string) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-func (t *toy) run(test *testing.T, only ...string) *Report {
+func (t *fakeServer) run(test *testing.T, only ...string) *Report {
 	test.Helper()
 	server := httptest.NewServer(t)
 	defer server.Close()
@@ -93,20 +96,20 @@ var updates = []string{"patch", "put", "delete", "create"}
 // What was there before a run is neither changed nor deleted, whatever the
 // server says that it has created.
 func TestExistingResourcesAreNotChanged(t *testing.T) {
-	for name, created := range map[string]func(*toy, string) string{
-		"what was created": func(_ *toy, id string) string { return representation(id) },
-		"an old resource":  func(*toy, string) string { return representation("old-1") },
-		"dots":             func(*toy, string) string { return representation("..") },
-		"an old with more": func(*toy, string) string { return representation("old-1?x=1") },
+	for name, created := range map[string]func(*fakeServer, string) string{
+		"what was created": func(_ *fakeServer, id string) string { return representation(id) },
+		"an old resource":  func(*fakeServer, string) string { return representation("old-1") },
+		"dots":             func(*fakeServer, string) string { return representation("..") },
+		"an old with more": func(*fakeServer, string) string { return representation("old-1?x=1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := &toy{ids: []string{"old-1", "old-2"}, created: created}
+			server := &fakeServer{ids: []string{"old-1", "old-2"}, created: created}
 			report := server.run(t, updates...)
 			if !slices.Contains(server.ids, "old-1") || !slices.Contains(server.ids, "old-2") {
 				t.Errorf("left are %q", server.ids)
 			}
 			for _, path := range server.written {
-				if !strings.HasPrefix(path, "/things/new-") && !uuidForm.MatchString(strings.TrimPrefix(path, "/things/")) {
+				if !strings.HasPrefix(path, "/things/new-") && !suite.UUIDForm.MatchString(strings.TrimPrefix(path, "/things/")) {
 					t.Errorf("a write to %s", path)
 				}
 			}
@@ -126,7 +129,7 @@ func TestWholeCollectionsAreNotChanged(t *testing.T) {
 		patch  bool // a change was sent
 		delete bool
 	}{{[]string{"old-1"}, false, false, false}, {nil, false, false, false}, {[]string{"old-1"}, true, true, false}, {nil, true, true, true}} {
-		server := &toy{ids: test.ids, ranges: test.ranges, created: func(_ *toy, id string) string { return representation(id) }}
+		server := &fakeServer{ids: test.ids, ranges: test.ranges, created: func(_ *fakeServer, id string) string { return representation(id) }}
 		server.run(t, "many", "upsert", "dryrun", "transaction")
 		patched, deleted := false, false
 		for _, each := range server.whole {
@@ -144,31 +147,10 @@ func TestWholeCollectionsAreNotChanged(t *testing.T) {
 	}
 }
 
-// An answer with more resources than were sent says nothing of whose they are.
-func TestNewIDs(t *testing.T) {
-	for _, c := range []struct {
-		sent, body, location string
-		want                 []string
-	}{
-		{`{}`, `{"data":{"id":"a"}}`, "", []string{"a"}},
-		{`{}`, `{"data":[{"id":"a"},{"id":"b"}]}`, "/things/a", nil},
-		{`[{},{}]`, `{"data":[{"id":"a"},{"id":"b"}]}`, "", []string{"a", "b"}},
-		{`[{}]`, `{"data":[{"id":"a"},{"id":"b"}]}`, "", nil},
-		{`[]`, `{"data":[{"id":"a"}]}`, "", nil},
-		{`{}`, ``, "http://conform.test/things/a", []string{"a"}},
-		{`{}`, ``, "/others/a", nil},
-	} {
-		r := &reply{sent: c.sent, body: []byte(c.body), header: http.Header{"Location": {c.location}}}
-		if got := r.newIDs("things"); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: got %q", c, got)
-		}
-	}
-}
-
 func TestResourcesWithUnsafeIDsAreNotDeleted(t *testing.T) {
 	n, strange := 0, []string{".", "..", "a?b", "a/b", "a%2fb", "ä", "a b", "a#b"}
-	server := &toy{}
-	server.created = func(_ *toy, id string) string {
+	server := &fakeServer{}
+	server.created = func(_ *fakeServer, id string) string {
 		if n++; n <= len(strange) {
 			return representation(strange[n-1])
 		}
@@ -194,26 +176,9 @@ func TestResourcesWithUnsafeIDsAreNotDeleted(t *testing.T) {
 	}
 }
 
-// An id that comes back from PATCH or PUT is removed too.
-func TestIDsOfUpdatesAreTracked(t *testing.T) {
-	s, err := newSuite(context.Background(), Options{BaseURL: "http://conform.test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.existing["things"] = map[string]bool{"old": true}
-	for _, c := range []struct{ method, id string }{
-		{"PATCH", "a"}, {"PATCH", "b"}, {"PATCH", "old"}, {"PUT", "c"}, {"PUT", "old"},
-	} {
-		s.observe("/things/a", &reply{method: c.method, status: 200, body: []byte(`{"data":` + representation(c.id) + `}`)})
-	}
-	if want := []place{{"things", "b"}, {"things", "a"}, {"things", "c"}}; !slices.Equal(s.tracked, want) {
-		t.Errorf("got %v, want %v", s.tracked, want)
-	}
-}
-
 func TestSmallLargestLimit(t *testing.T) {
 	for _, largest := range []int{10, 1} {
-		server := &toy{largest: largest, created: func(_ *toy, id string) string { return representation(id) }}
+		server := &fakeServer{largest: largest, created: func(_ *fakeServer, id string) string { return representation(id) }}
 		report := server.run(t, "read.item")
 		if report.Created != fixtureSize || len(server.ids) > 0 || report.Count(Passed) != 1 {
 			t.Errorf("%d: got %+v, left %q", largest, report, server.ids)
@@ -221,43 +186,12 @@ func TestSmallLargestLimit(t *testing.T) {
 	}
 }
 
-// The clean-up gives up on a server that does not answer, and says what is left.
-func TestCleanUpIsBounded(t *testing.T) {
-	for name, c := range map[string]struct {
-		time     time.Duration
-		answer   roundTrip
-		requests int
-	}{
-		"errors": {time.Hour, func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }, 2},
-		"silence": {time.Millisecond, func(r *http.Request) (*http.Response, error) {
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		}, 1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			requests := 0
-			s, err := newSuite(context.Background(), Options{BaseURL: "http://conform.test", Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-				requests++
-				return c.answer(r)
-			})}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.cleanUpTime = c.time
-			s.tracked = []place{{"things", "1"}, {"things", "2"}, {"things", "3"}, {"things", "4"}}
-			left := s.cleanUp(context.Background())
-			// A deadline may have passed before the first request was sent.
-			if want := []string{"/things/4", "/things/3", "/things/2", "/things/1"}; !slices.Equal(left, want) || requests > c.requests {
-				t.Errorf("left %q after %d requests", left, requests)
-			}
-		})
-	}
-}
-
 type timeout struct{}
 
-func (timeout) Error() string   { return "no answer in time" }
-func (timeout) Timeout() bool   { return true }
+func (timeout) Error() string { return "no answer in time" }
+
+func (timeout) Timeout() bool { return true }
+
 func (timeout) Temporary() bool { return true }
 
 // A server that stops answering does not hold up every check, and one that is gone
@@ -274,7 +208,7 @@ func TestRunEndsWithoutResponses(t *testing.T) {
 		"no more":    {io.ErrUnexpectedEOF, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inner := &toy{ids: []string{"a", "b"}}
+			inner := &fakeServer{ids: []string{"a", "b"}}
 			requests, failed := 0, 0
 			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				if requests++; requests > 10 {
@@ -297,64 +231,5 @@ func TestRunEndsWithoutResponses(t *testing.T) {
 				t.Errorf("got %v, %v after %d requests", report, err, failed)
 			}
 		})
-	}
-}
-
-// A collection of which the server says nothing is known by its sample.
-func TestSampleOfAnUnlistedCollection(t *testing.T) {
-	var sent []string
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		w := httptest.NewRecorder()
-		if r.Method == http.MethodGet {
-			_, _ = io.WriteString(w, `{"data":[]}`)
-			return w.Result(), nil
-		}
-		body, _ := io.ReadAll(r.Body)
-		sent = append(sent, r.URL.Path+" "+string(body))
-		if len(sent) == 1 { // it insists on the value of the sample
-			w.WriteHeader(http.StatusUnprocessableEntity)
-			_, _ = io.WriteString(w, `{"errors":[{"source":{"pointer":"/code"}}]}`)
-			return w.Result(), nil
-		}
-		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"data":{"id":"t1"}}`)
-		return w.Result(), nil
-	})}
-	s, err := newSuite(context.Background(), Options{BaseURL: "http://conform.test", Client: client, Samples: map[string]json.RawMessage{"teams": json.RawMessage(`{"code":"x","size":[1]}`)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.tag = "a1b2c3"
-	s.collection = collection{Name: "players", described: true, Attributes: []attribute{{Name: "team_id", References: "teams", required: true}}}
-	s.catalog = []collection{s.collection}
-	if err := s.assignSamples(); err != nil {
-		t.Fatal(err)
-	}
-	members, err := s.members(s.collection, 1)
-	if err != nil || encodeJSON(members) != `{"team_id":"t1"}` {
-		t.Errorf("got %v, %v", members, err)
-	}
-	if want := []string{`/teams {"code":"x 07919a1b2c3","size":[1]}`, `/teams {"code":"x","size":[1]}`}; !slices.Equal(sent, want) {
-		t.Errorf("sent %q", sent)
-	}
-}
-
-func TestLongBodiesAreNotRead(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, strings.Repeat("x", len(r.URL.Path)))
-	}))
-	defer server.Close()
-	s, err := newSuite(context.Background(), Options{BaseURL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.client.CloseIdleConnections()
-	s.largestBody = 4
-	if answer, err := s.send(context.Background(), "GET", "/abc", ""); err != nil || string(answer.body) != "xxxx" {
-		t.Errorf("got %v, %v", answer, err)
-	}
-	_, err = s.send(context.Background(), "GET", "/abcd", "")
-	if want := "GET " + server.URL + "/abcd: the body of the answer has more than 4 bytes"; err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -32,7 +32,7 @@ func (t *target) isProbe() bool { return t.system == "health" || t.system == "re
 // them, and refuses what their role never allows. Rules on single resources are applied where
 // these are read. From here on the path carries the permit.
 func (a *API) admit(r *http.Request, out *response, t *target) error {
-	if t.isProbe() || t.isPage() {
+	if t.isProbe() || t.isWebPage() {
 		return nil
 	}
 	by, handed, err := a.Guard.FromContext(r.Context())

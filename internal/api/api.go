@@ -36,10 +36,9 @@ type Config struct {
 	Document   openapi.Options // prefix and caller are added per request
 
 	Prefix       string // path under which the API is mounted, without a trailing slash
-	Query        query.Limits
+	QueryLimits  query.Limits
 	MaxBody      int64
 	MaxBodies    int64         // bytes of all bodies in flight
-	MaxWrites    int64         // bytes of the resources that all requests which write many hold
 	WriteTimeout time.Duration // for the client to receive each piece of a response
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
 	MaxRequests  int64         // concurrent requests; 0: no limit
@@ -66,6 +65,9 @@ type Config struct {
 	// Stopping is closed when new requests are refused.
 	Stopping <-chan struct{}
 
+	// ListFound is called when the database has found the first piece of a list, or has failed, with the time it took.
+	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
+
 	// Ready returns the reason why the server is not ready, or nil.
 	Ready func(context.Context) error
 }
@@ -80,7 +82,6 @@ type API struct {
 	openapis *documents
 	patterns map[*model.Collection]patterns
 	bodies   *limit.Budget
-	writes   *limit.Budget
 	ready    *readiness
 	stopped  context.Context // ends when new requests are refused
 	local    bool            // see Local
@@ -102,7 +103,6 @@ func New(config Config) *API {
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
-		writes:   limit.NewWriteBudget(config.MaxWrites),
 		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
 	}
@@ -164,15 +164,15 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkHost(r); err != nil {
 		return nil, err
 	}
-	target, unrouted := a.route(r)
+	target, notFound := a.route(r)
 	if err := a.checkLoad(out, target); err != nil {
 		return nil, err
 	}
-	if unknown := (*unknownName)(nil); errors.As(unrouted, &unknown) {
-		unrouted = a.nearestPath(r, out, unknown)
+	if unknown := (*unknownName)(nil); errors.As(notFound, &unknown) {
+		return nil, a.nearestPath(r, out, unknown)
 	}
-	if unrouted != nil {
-		return nil, unrouted
+	if notFound != nil {
+		return nil, notFound
 	}
 	out.route = target.pattern
 	if target.redirect != "" {
@@ -220,16 +220,12 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.writeSteps(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):
 		return a.write(r.WithContext(out.context(r)), out, target)
-	case target.kind != rootPath && !a.isLog(target):
-		return a.read(r, out, target)
+	case target.kind == rootPath:
+		return a.collections(r, out, target)
+	case a.isLog(target):
+		return a.readChange(r, out, target)
 	}
-	if err := query.ParseNone(r.URL.RawQuery); err != nil {
-		return nil, err
-	}
-	if target.kind == rootPath {
-		return a.collections(out.context(r), target.path.By)
-	}
-	return a.readChange(r, out, target)
+	return a.read(r, out, target)
 }
 
 // refuse turns an error into a reply, and logs what the reply does not show.

@@ -35,7 +35,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 			names = append(names, c.Name)
 		}
 	}
-	limits := a.Query
+	limits := a.QueryLimits
 	limits.Choices = map[string][]string{
 		model.ChangeCollection: names,
 		"kind":                 {string(feed.Created), string(feed.Updated), string(feed.Deleted)},
@@ -84,7 +84,7 @@ func (l logRows) extend() error { return nil } // each part is read in a transac
 func (l logRows) close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
-// the caller sees a change behind the start of the range, or the time is over.
+// the caller sees a change after the start of the range, or the time is over.
 func (a *API) awaitChanges(r *http.Request, out *response, timer *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(timer, request)
 	q := request.Query
@@ -127,6 +127,9 @@ func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFun
 
 // readChange replies with one change, also under its singular path.
 func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
+	if err := query.ParseNone(r.URL.RawQuery); err != nil {
+		return nil, err
+	}
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err

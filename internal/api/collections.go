@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -9,13 +8,18 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
 )
 
 // collections answers GET /: the collections as resources.
-func (a *API) collections(ctx context.Context, by *auth.Permit) (*reply, error) {
+func (a *API) collections(r *http.Request, out *response, t *target) (*reply, error) {
+	if err := query.ParseNone(r.URL.RawQuery); err != nil {
+		return nil, err
+	}
+	by := t.path.By
 	all := slices.DeleteFunc(append(a.Schema.All(), a.Schema.Changes()), func(c *model.Collection) bool { return !a.mayKnow(by, c) })
-	totals, err := a.Resources.Totals(ctx, by, all)
+	totals, err := a.Resources.Totals(out.context(r), by, all)
 	if err != nil {
 		return nil, err
 	}

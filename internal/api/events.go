@@ -82,10 +82,10 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.isCollection():
-		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.limits(t))
+		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
-	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	return feed.Shape{Path: t.path, ID: &t.id, Fields: q.Visible}, q.Since, err
 }
 

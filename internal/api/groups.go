@@ -24,7 +24,7 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
 	}

@@ -33,11 +33,11 @@ func (a *API) idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool,
 	if dryRun {
 		return nil, fault.Parameter("dry_run", problem.CodeInvalidParameter, "A dry run has no effect that a key could repeat. Leave out dry_run or Idempotency-Key.")
 	}
-	once := &resource.IdempotentRequest{Key: resource.IdempotencyKey{Value: key}, Fingerprint: fingerprint()}
+	idempotent := &resource.IdempotentRequest{Key: resource.IdempotencyKey{Value: key}, Fingerprint: fingerprint()}
 	if by != nil {
-		once.Key.Caller = by.Caller.ID
+		idempotent.Key.Caller = by.Caller.ID
 	}
-	return once, nil
+	return idempotent, nil
 }
 
 // fingerprint identifies the content of a request, without preferences about its reply.

@@ -202,7 +202,7 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 
 // decodeKey reads what an API key is created from.
 func (a *API) decodeKey(body []byte, by *auth.Permit, now time.Time) (key auth.APIKey, err error) {
-	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: a.Resources.Limits.Depth, MaxItems: 1})
+	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: a.Resources.BodyLimits.Depth, MaxItems: 1})
 	switch {
 	case err != nil:
 		return key, err

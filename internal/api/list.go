@@ -25,13 +25,15 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		return &reply{status: http.StatusNotModified}, err
 	}
 	exact := prefers(r, "count", "exact")
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.limits(t))
+	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
 	}
 	if r.Method == http.MethodHead {
-		q.Includes = nil // nobody reads them
+		q.Includes = nil // HEAD has no body
 	}
+	begun := time.Now()
+	defer func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }()
 	timer := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
@@ -73,9 +75,11 @@ type listPage struct {
 	rows       rows
 	query      query.Query
 	neighbours func() (previous, next *query.Range, err error)
-	position   func() string // where a stream of it begins; empty: it has none; called after neighbours
-	applied    []string      // preferences
-	header     http.Header
+	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
+	// which may read on: a list of changes begins its stream after the last change that was read.
+	position func() string
+	applied  []string // preferences
+	header   http.Header
 }
 
 func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
@@ -85,9 +89,9 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
 	list := a.newListWriter(p.rows)
 	list.timer = timer
-	sent := &reply{status: http.StatusOK, list: list}
+	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
-		if sent.header == nil { // an error or a panic: it was not handed over
+		if reply.header == nil { // an error or a panic: nobody else closes the list
 			list.close()
 		}
 	}()
@@ -116,17 +120,17 @@ func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p
 			return nil, err
 		}
 	}
-	sent.header = p.header
+	reply.header = p.header
 	if p.header["Vary"] != nil && wantsGzip(r) {
-		sent.zipped = true
+		reply.zipped = true
 		p.header.Set("Content-Encoding", "gzip")
 	}
-	return sent, nil
+	return reply, nil
 }
 
-// limits bounds what the caller may ask for at a path.
-func (a *API) limits(t *target) query.Limits {
-	limits := a.Query
+// queryLimits bounds what the caller may ask for at a path.
+func (a *API) queryLimits(t *target) query.Limits {
+	limits := a.QueryLimits
 	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
 	return limits
 }
@@ -313,7 +317,7 @@ func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error)
 	for sent := int64(0); ; {
 		sent += int64(len(w.buffer))
 		if w.slowest > 0 && !w.ended {
-			// A slow client keeps a snapshot open, and with it the log of the database.
+			// A slow client keeps a snapshot open, and the database keeps its write-ahead log or old rows for it.
 			out.latest = out.started.Add(out.timeout + time.Duration(float64(sent)/float64(w.slowest)*float64(time.Second)))
 		}
 		if _, err := to.Write(w.buffer); err != nil {

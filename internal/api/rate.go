@@ -82,7 +82,7 @@ func (a *API) limitAddress(out *response) error {
 	if a.Rate.Requests == 0 {
 		return nil
 	}
-	return a.limit(out, "address", "address:"+blockOf(out.remote), a.Rate)
+	return a.countRequest(out, "address", "address:"+blockOf(out.remote), a.Rate)
 }
 
 // quotaKeyOf is the key by which quotas count long lists, streams and bodies: the id of the caller, or
@@ -107,7 +107,7 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	if by.Caller.Anonymous() {
 		who = blockOf(out.remote)
 	}
-	return a.limit(out, "caller", "role:"+role+":"+who, allowed)
+	return a.countRequest(out, "caller", "role:"+role+":"+who, allowed)
 }
 
 // limitWrong counts a request with wrong credentials for its address, as one of the public.
@@ -123,11 +123,11 @@ func (a *API) limitWrong(out *response) error {
 	if allowed.Requests == 0 {
 		return nil
 	}
-	return a.limit(out, "caller", "wrong:"+blockOf(out.remote), allowed)
+	return a.countRequest(out, "caller", "wrong:"+blockOf(out.remote), allowed)
 }
 
-// limit counts a request, and sets the headers that say how many more are allowed.
-func (a *API) limit(out *response, policy, who string, allowed schema.Rate) error {
+// countRequest counts a request, and sets the headers that say how many more are allowed.
+func (a *API) countRequest(out *response, policy, who string, allowed schema.Rate) error {
 	level, ok := a.buckets.take(who, allowed)
 	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, allowed.Requests, int64(allowed.Per/time.Second)))
 	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.left, seconds(level.full)))

@@ -98,9 +98,9 @@ type response struct {
 	latest  time.Time // deadline of the current write; zero: none
 	whole   time.Time // deadline of several writes together, instead of one for each; zero: none
 
-	upload     *limit.Upload // the request body; nil: none
-	written    *limit.Upload // the resources of a write of many; nil: none
-	retryAfter string        // seconds, if a rate limit is exceeded
+	upload     *limit.Reservation // the request body; nil: none
+	written    *limit.Reservation // the resources of a write of many; nil: none
+	retryAfter string             // seconds, if a rate limit is exceeded
 }
 
 // context returns the context of everything but lists. Only a list can take as long as its

@@ -53,7 +53,7 @@ type target struct {
 	pattern  string         // for metrics
 	redirect string         // set for a redirect
 	system   string         // path below /-/
-	page     string         // the same, of an HTML page
+	webPage  string         // the same, of a web page
 	file     *explorer.File // of that page; nil: its HTML document
 	path     resource.Path
 	id       model.ID

@@ -28,7 +28,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if len(segments) == 2 && "/-/"+segments[0] == groupsPrefix {
 		return a.groupsTarget(segments[1])
 	}
-	if t := pageTarget(segments); t != nil {
+	if t := webPageTarget(segments); t != nil {
 		return t, nil
 	}
 	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "explorer", "docs"}); near != "" {
@@ -38,7 +38,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 }
 
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
-	if t.isPage() {
+	if t.isWebPage() {
 		return a.serve(r, t)
 	}
 	switch t.system {

@@ -34,14 +34,14 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	once, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
+	idempotent, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
 		return fingerprintOf([]byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), once)
+	return a.replayOrPerform(r.Context(), idempotent, out, func(ctx context.Context) (*reply, error) {
+		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), idempotent)
 		return reply, err
 	})
 }
@@ -56,7 +56,7 @@ type step struct {
 
 // steps prepares the writes of a transaction.
 func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) pendingWrite {
-	limits := a.Resources.Limits
+	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
 		return pendingWrite{failed: err}
@@ -98,7 +98,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
 	}
 	if dryRun {
-		return pending.undone(collections...)
+		return pending.asDryRun(collections...)
 	}
 	return pending
 }
@@ -155,7 +155,7 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 	if to.path.Collection == nil || !slices.Contains(to.allowed(), given.Method) || isItem == to.isCollection() {
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
 	}
-	// As for a request by itself: without any right, nothing of the collection is told.
+	// As for a request by itself: without any right, nothing of the collection is shown.
 	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
 		return nil, query.Query{}, to.path.Require(verb)
 	}

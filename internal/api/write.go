@@ -26,11 +26,11 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	when := timingOf(r, request)
 	request.Accepting = when.later
-	once, err := a.idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
+	idempotent, err := a.idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), once, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, once, out) })
+	return a.replayOrPerform(r.Context(), idempotent, out, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, idempotent, out) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -52,8 +52,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 
 // parseWrite reads the query string of a write.
 func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
-	limits := a.Query
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	limits := a.queryLimits(t)
 	switch {
 	case !t.isCollection():
 		return query.ParseWrite(raw)
@@ -63,32 +62,33 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	return query.ParseRange(t.path.Collection, raw, limits)
 }
 
-// replayOrPerform performs a request, unless there is an idempotency record of it. Once is nil if it has no
+// replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no
 // Idempotency-Key.
-func (a *API) replayOrPerform(ctx context.Context, once *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
-	if once == nil {
+func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.IdempotentRequest, out *response, perform func(context.Context) (*reply, error)) (*reply, error) {
+	if idempotent == nil {
 		return perform(ctx)
 	}
-	if !a.keys.enter(once.Key) {
+	if !a.keys.enter(idempotent.Key) {
 		return nil, resource.KeyInUse()
 	}
-	defer a.keys.leave(once.Key)
-	record, err := a.Resources.FindRecord(ctx, *once)
+	defer a.keys.leave(idempotent.Key)
+	idempotent.Reserve = func(bytes int64) error { return a.reserveReplay(out, bytes) }
+	record, err := a.Resources.FindRecord(ctx, *idempotent)
 	if err != nil || record != nil {
 		return replayOf(record), err
 	}
 	return perform(ctx)
 }
 
-// perform executes a write in this request, or accepts it for later. Once is nil if the request
+// perform executes a write in this request, or accepts it for later. Idempotent is nil if the request
 // has no Idempotency-Key; otherwise the same transaction stores the idempotency record.
-func (a *API) perform(ctx context.Context, request resource.Request, when timing, once *resource.IdempotentRequest, out *response) (*reply, error) {
+func (a *API) perform(ctx context.Context, request resource.Request, when timing, idempotent *resource.IdempotentRequest, out *response) (*reply, error) {
 	if !when.later {
-		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, out), once)
+		reply, _, err := a.execute(ctx, a.prepareNow(ctx, request, out), idempotent)
 		return reply, err
 	}
 	var accepted operation.Accepted
-	reply, fresh, err := a.execute(ctx, a.prepareLater(ctx, request, when, &accepted), once)
+	reply, fresh, err := a.execute(ctx, a.prepareLater(ctx, request, when, &accepted), idempotent)
 	if err != nil || !fresh || reply.status != http.StatusAccepted {
 		a.Operations.StopWaiting(accepted)
 		return reply, err
@@ -97,13 +97,13 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 	if when.wait == 0 {
 		return reply, nil
 	}
-	return a.await(ctx, accepted, reply, when, once)
+	return a.await(ctx, accepted, reply, when, idempotent)
 }
 
-// execute runs the transaction of a write. Once is nil if the request has no Idempotency-Key.
+// execute runs the transaction of a write. Idempotent is nil if the request has no Idempotency-Key.
 // Fresh is false if the reply comes from an idempotency record.
-func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
-	if once == nil || write.failed != nil && !isFinal(write.failed) {
+func (a *API) execute(ctx context.Context, write pendingWrite, idempotent *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
+	if idempotent == nil || write.failed != nil && !isFinal(write.failed) {
 		if write.failed != nil {
 			return nil, false, write.failed
 		}
@@ -129,7 +129,7 @@ func (a *API) execute(ctx context.Context, write pendingWrite, once *resource.Id
 		}
 		return recordOf(reply)
 	}
-	recorded, repeated, err := a.Resources.RunRecorded(ctx, *once, write.sharing, effect, render)
+	recorded, repeated, err := a.Resources.RunRecorded(ctx, *idempotent, write.sharing, effect, render)
 	if err != nil {
 		return nil, false, err
 	}
@@ -148,13 +148,21 @@ type pendingWrite struct {
 	reply   func() *reply
 }
 
+// reserveReplay reserves memory for a recorded reply until it is sent. One that is longer than a caller may hold
+// reserves as much as that, so that it can be sent at all.
+func (a *API) reserveReplay(out *response, bytes int64) error {
+	out.written.End()
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
+	return out.written.Take(min(bytes, a.Resources.Memory.Most()))
+}
+
 // holdOf returns what a transaction that writes many resources reserves memory with until the response is
 // sent. Each run of the transaction starts anew.
 func (a *API) holdOf(out *response) func(*resource.Work) {
-	out.written = a.writes.Begin(quotaKeyOf(out), nil)
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
 	return func(w *resource.Work) {
 		out.written.End()
-		w.Reserve(a.writes.Most(), out.written.Take)
+		w.Reserve(a.Resources.Memory.Most(), out.written.Take)
 	}
 }
 
@@ -180,7 +188,7 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
 	if request.DryRun {
-		return pending.undone(request.Path.Collection)
+		return pending.asDryRun(request.Path.Collection)
 	}
 	return pending
 }
@@ -189,7 +197,7 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 // before it.
 func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey string) error {
 	timer := a.startQueryTimer(ctx)
-	err := timer.Explain(a.Resources.Survey(timer, write, quotaKey))
+	err := timer.Explain(a.Resources.FindRange(timer, write, quotaKey))
 	timer.End()
 	if err == nil {
 		err = a.Resources.Before(ctx, write)
@@ -197,9 +205,9 @@ func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey strin
 	return err
 }
 
-// undone is a dry run of a write. What does not stay has no ETag and no Location. The
+// asDryRun is a dry run of the write. What does not stay has no ETag and no Location. The
 // collections are named in any case.
-func (d pendingWrite) undone(collections ...*model.Collection) pendingWrite {
+func (d pendingWrite) asDryRun(collections ...*model.Collection) pendingWrite {
 	var affected resource.Affected
 	effect, plain := d.effect, d.reply
 	d.effect = func(w *resource.Work) (err error) {
@@ -214,6 +222,9 @@ func (d pendingWrite) undone(collections ...*model.Collection) pendingWrite {
 		reply.header.Del("ETag")
 		reply.header.Del("Location")
 		reply.header.Set("X-Affected", affected.String())
+		if deletions := affected.Deletions(); deletions != "" {
+			reply.header.Set("X-Deleted", deletions)
+		}
 		return reply
 	}
 	return d
@@ -246,10 +257,10 @@ const settleTime = 10 * time.Second
 
 // await waits for the outcome of an operation and replies with it, or with the pending reply if it
 // takes too long. The idempotency record gets the same reply, unless the outcome is a passing error.
-func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *reply, when timing, once *resource.IdempotentRequest) (*reply, error) {
-	wanted, cancel := a.whileAwaited(ctx)
+func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *reply, when timing, idempotent *resource.IdempotentRequest) (*reply, error) {
+	waiting, cancel := a.untilDisconnectedOrStopped(ctx)
 	defer cancel()
-	outcome, ok := a.Operations.Wait(wanted, accepted, when.wait)
+	outcome, ok := a.Operations.Wait(waiting, accepted, when.wait)
 	reply, recorded := pending, pending
 	switch {
 	case ok && outcome.Err != nil:
@@ -258,33 +269,33 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 		reply = a.replyToWrite(outcome.Write, outcome.Results)
 	}
 	reply.header.Set("Preference-Applied", when.applied)
-	if once == nil {
+	if idempotent == nil {
 		return reply, nil
 	}
 	if outcome.Err == nil || isFinal(outcome.Err) {
 		recorded = reply
 	}
 	recorded.provisional = 0
-	other, err := a.Resources.FinalizeRecord(ctx, once.Key, recordOf(recorded))
+	other, err := a.Resources.FinalizeRecord(ctx, *idempotent, recordOf(recorded))
 	if err == nil && other != nil {
 		reply = replyOf(other) // a repeated request was answered first
 	}
 	return reply, err
 }
 
-// whileAwaited returns a context that ends when the client disconnects or the server stops.
-func (a *API) whileAwaited(ctx context.Context) (context.Context, context.CancelFunc) {
-	wanted, cancel := context.WithCancel(ctx)
+// untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
+func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting, cancel := context.WithCancel(ctx)
 	client := clientOf(ctx)
 	go func() {
 		select {
 		case <-a.Stopping:
 		case <-client.Done():
-		case <-wanted.Done():
+		case <-waiting.Done():
 		}
 		cancel()
 	}()
-	return wanted, cancel
+	return waiting, cancel
 }
 
 type clientContextKey struct{}

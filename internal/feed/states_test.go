@@ -119,7 +119,7 @@ func (w *things) write(t *rapid.T) {
 		if w.after[id] == nil {
 			method = "POST"
 		}
-		request := resource.Request{Method: method, Path: resource.Path{Collection: w.c}, ID: id, Body: text, Limits: resource.Limits{Depth: 10, Items: 10}}
+		request := resource.Request{Method: method, Path: resource.Path{Collection: w.c}, ID: id, Body: text, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 		if method == "DELETE" {
 			request.Body = nil
 		}

@@ -150,7 +150,7 @@ func TestHooksKnowTheCaller(t *testing.T) {
 		}
 		created := []string{"before create posts", "within create posts", "after create posts"}
 		for who, want := range map[string][]string{
-			"author " + id(adaAt): created, "author " + id(boAt): {created[1], created[0], created[2]}, // it is rehearsed first
+			"author " + id(adaAt): created, "author " + id(boAt): {created[1], created[0], created[2]}, // a dry run comes first
 			"editor " + key: {"before create users", "within create users", "after create users", "before delete users", "within delete posts", "within delete users", "after delete posts", "after delete users"},
 		} {
 			if !slices.Equal(told[who], want) {

@@ -124,7 +124,7 @@ func TestSynchronousWritesDoNotWait(t *testing.T) {
 // TestTransientFailures: what is not the request's fault is tried again, and
 // those behind it wait.
 func TestTransientFailures(t *testing.T) {
-	var tries, rehearsals atomic.Int64
+	var tries, dryRuns atomic.Int64
 	var accepted chan struct{}
 	hook := plural.Hook{
 		Collection: "people",
@@ -141,7 +141,7 @@ func TestTransientFailures(t *testing.T) {
 			}
 			switch tries.Load() {
 			case 0:
-				rehearsals.Add(1)
+				dryRuns.Add(1)
 			case 1:
 				return &problem.Error{Code: "unavailable", Detail: "Not now."}
 			case 2:
@@ -152,11 +152,11 @@ func TestTransientFailures(t *testing.T) {
 	}
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
 		tries.Store(0)
-		rehearsals.Store(0)
+		dryRuns.Store(0)
 		first := s.later("POST", "/people", named(1, "Shaky"))
 		second := s.later("PATCH", "/people/"+id(1), `{"name":"Firm"}`)
-		if got := rehearsals.Load(); got < 2 { // the second is rehearsed behind the first
-			t.Errorf("there were %d rehearsals", got)
+		if got := dryRuns.Load(); got < 2 { // the second is checked by a dry run after the first
+			t.Errorf("there were %d dryRuns", got)
 		}
 		close(accepted)
 		s.finished(second).expect(t, 200, one(operation(second, "succeeded", "PATCH", 1, 1)))

@@ -20,7 +20,7 @@ const (
 	root     = "../.." // of the module, from here
 	maxLines = 500     // of a file
 
-	maxPackage = 4200 // lines of the files of a package in internal, without its tests
+	maxPackage = 4000 // lines of the files of a package, without its tests
 )
 
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth", "internal/limit"},
 	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	// and with them past everything that holds for all of them.
 	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
+	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
@@ -71,8 +71,10 @@ var mayImport = map[string][]string{
 	"client/ts": {"schema", "internal/model", "internal/query"},
 
 	// For servers in any language, so they know nothing of ours.
-	"conform": {},
-	"client":  {"problem"},
+	"conform/internal/suite":  {},
+	"conform/internal/checks": {"conform/internal/suite"},
+	"conform":                 {"conform/internal/suite", "conform/internal/checks"},
+	"client":                  {"problem"},
 
 	// Files to and from collections, as a client does it.
 	"internal/move": {"client", "problem", "internal/model"},
@@ -96,7 +98,9 @@ var mayImport = map[string][]string{
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},
-	"tools/soak":          {"tools/soak/disk", "internal/pgserver", "internal/process"},
+	"tools/soak":          {"tools/soak/disk", "tools/soak/ledger", "tools/soak/stored", "internal/pgserver", "internal/process"},
+	"tools/soak/ledger":   {},
+	"tools/soak/stored":   {"tools/soak/ledger"},
 	"tools/soak/cmd/soak": {"tools/soak"},
 
 	// Several processes, or several servers in one, on one database: tests only.
@@ -237,7 +241,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestFilesAreShort: a file can be read in one sitting, and a package of internal in a day.
+// TestFilesAreShort: a file can be read in one sitting, and a package in a day.
 func TestFilesAreShort(t *testing.T) {
 	lines := map[string]int{} // of packages
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -273,7 +277,7 @@ func TestFilesAreShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, n := range lines {
-		if n > maxPackage && strings.HasPrefix(name, "internal/") {
+		if n > maxPackage {
 			t.Errorf("%s has %d lines without its tests, and %d are allowed: split it", name, n, maxPackage)
 		}
 	}

@@ -10,11 +10,13 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Budget is the memory that the bodies of all requests in flight may use. Each body reserves
-// what it may need before it arrives, and releases it when its request is answered.
+// Budget is memory that all requests in flight share: for their bodies, or for the resources that they write
+// and return. Each request reserves memory before it uses it, and releases it when it is answered. A caller gets
+// at most half of the budget.
 //
-// A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
-// then cancelled, so that clients that stop in the middle of a body do not block all others.
+// A body reserves what it may need before it arrives. If that is more than is left, it waits. Slow bodies are
+// then cancelled, so that clients that stop in the middle of a body do not block all others. Resources
+// never wait: see NewWriteBudget.
 type Budget struct {
 	what string // uses it, for error messages
 	all  int64
@@ -25,12 +27,12 @@ type Budget struct {
 	mutex   sync.Mutex
 	left    int64
 	held    map[string]int64 // by caller
-	arrive  map[*Upload]bool
+	arrive  map[*Reservation]bool
 	changed chan struct{} // closed when memory is released
 }
 
-// Upload is a body that is being received.
-type Upload struct {
+// Reservation is what one request has reserved: for a body that is being received, or for resources.
+type Reservation struct {
 	budget *Budget
 	who    string
 	held   int64
@@ -58,13 +60,13 @@ func NewBudget(all, largest int64) *Budget {
 		held:    map[string]int64{},
 		now:     time.Now,
 		wait:    budgetWait,
-		arrive:  map[*Upload]bool{},
+		arrive:  map[*Reservation]bool{},
 		changed: make(chan struct{}),
 	}
 }
 
-// NewWriteBudget returns a budget of the resources that requests which write many hold. They take it in a
-// transaction, where nothing can wait: others might wait for the transaction.
+// NewWriteBudget returns a budget of the resources that requests and programs which write many hold, and of replies
+// that are replayed. Writes take it in a transaction, where nothing can wait: others might wait for the transaction.
 func NewWriteBudget(all int64) *Budget {
 	b := NewBudget(all, 0)
 	b.what, b.wait = "resources that requests write", 0
@@ -74,9 +76,9 @@ func NewWriteBudget(all int64) *Budget {
 // Most is what one caller may hold.
 func (b *Budget) Most() int64 { return b.most }
 
-// Begin starts a body of a caller. It must be ended.
-func (b *Budget) Begin(who string, giveUp func()) *Upload {
-	u := &Upload{budget: b, who: who, giveUp: giveUp, since: b.now()}
+// Begin starts a body, or a write, of a caller. It must be ended.
+func (b *Budget) Begin(who string, giveUp func()) *Reservation {
+	u := &Reservation{budget: b, who: who, giveUp: giveUp, since: b.now()}
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	b.arrive[u] = true
@@ -84,7 +86,7 @@ func (b *Budget) Begin(who string, giveUp func()) *Upload {
 }
 
 // Take reserves memory, and waits if there is not enough.
-func (u *Upload) Take(size int64) error {
+func (u *Reservation) Take(size int64) error {
 	b := u.budget
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()
@@ -103,7 +105,7 @@ func (u *Upload) Take(size int64) error {
 }
 
 // tryTake reserves memory if there is enough. If not, it cancels slow bodies.
-func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok bool) {
+func (b *Budget) tryTake(u *Reservation, size int64) (changed <-chan struct{}, ok bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.left >= size && b.held[u.who]+size <= b.most {
@@ -124,7 +126,7 @@ func (b *Budget) tryTake(u *Upload, size int64) (changed <-chan struct{}, ok boo
 }
 
 // Received counts bytes that have arrived.
-func (u *Upload) Received(count int) {
+func (u *Reservation) Received(count int) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	if u.progress += count; u.progress >= slowEach {
@@ -134,7 +136,7 @@ func (u *Upload) Received(count int) {
 
 // Arrived ends the reception of a body that needs so much memory, releases the rest, and reports whether it
 // was cancelled as slow.
-func (u *Upload) Arrived(needed int64) (slow bool) {
+func (u *Reservation) Arrived(needed int64) (slow bool) {
 	u.budget.mutex.Lock()
 	defer u.budget.mutex.Unlock()
 	delete(u.budget.arrive, u)
@@ -142,8 +144,8 @@ func (u *Upload) Arrived(needed int64) (slow bool) {
 	return u.slow
 }
 
-// End releases the memory of the body.
-func (u *Upload) End() {
+// End releases the memory.
+func (u *Reservation) End() {
 	if u == nil {
 		return
 	}
@@ -154,7 +156,7 @@ func (u *Upload) End() {
 }
 
 // release gives memory back to the budget, whose mutex is held.
-func (u *Upload) release(size int64) {
+func (u *Reservation) release(size int64) {
 	b := u.budget
 	u.held -= size
 	b.left += size

@@ -15,8 +15,8 @@ func TestBudget(t *testing.T) {
 	b.now = func() time.Time { return now }
 	b.wait = 0
 	var gaveUp []string
-	begin := func(name string) *Upload { return b.Begin(name, func() { gaveUp = append(gaveUp, name) }) }
-	expect := func(u *Upload, size int64, want bool) {
+	begin := func(name string) *Reservation { return b.Begin(name, func() { gaveUp = append(gaveUp, name) }) }
+	expect := func(u *Reservation, size int64, want bool) {
 		t.Helper()
 		err := u.Take(size)
 		if (err == nil) != want || err != nil && !fault.Is(err, problem.CodeOverloaded) {

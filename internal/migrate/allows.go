@@ -6,26 +6,26 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Allows reports what a server that only has the old schema of a database may do.
-func Allows(old, now *model.Schema) (reads, writes bool) {
-	p := newPlan(old, now)
+// Allows reports what a server may do that has the schema from, while the database has the later schema to.
+func Allows(from, to *model.Schema) (reads, writes bool) {
+	p := newPlan(from, to)
 	return readable(p), writable(p)
 }
 
-// readable reports whether a server with the old schema can read everything. The new schema
-// is as stored, without renamed_from.
+// readable reports whether a server with the earlier schema can read everything. The later one is as
+// stored, without renamed_from.
 func readable(p *plan) bool {
 	for _, pair := range p.pairs {
-		for from, column := range pair.old.Columns() {
+		for from, column := range pair.from.Columns() {
 			to := slices.Index(pair.source, from)
-			if to < 0 || pair.now.Columns()[to].Name != column.Name || pair.now.Columns()[to].Kind != column.Kind {
+			if to < 0 || pair.to.Columns()[to].Name != column.Name || pair.to.Columns()[to].Kind != column.Kind {
 				return false
 			}
 		}
-		if pair.old.ParentLink() != nil && !pair.sameParent() {
+		if pair.from.ParentLink() != nil && !pair.sameParent() {
 			return false // the new server does not update its totals
 		}
-		if len(pair.old.SearchColumns()) > 0 && !pair.sameSearch() {
+		if len(pair.from.SearchColumns()) > 0 && !pair.sameSearch() {
 			return false // the index has other words
 		}
 	}
@@ -39,15 +39,15 @@ func writable(p *plan) bool {
 		return false
 	}
 	for _, pair := range p.pairs {
-		for to, column := range pair.now.Columns() {
+		for to, column := range pair.to.Columns() {
 			a := column.Attribute
 			if a == nil {
 				continue
 			}
 			before := model.Null
 			if from := pair.source[to]; from != noSource {
-				old := pair.old.Columns()[from].Attribute
-				if before = old.DefaultValue(); onDelete(old) != onDelete(a) {
+				earlier := pair.from.Columns()[from].Attribute
+				if before = earlier.DefaultValue(); onDelete(earlier) != onDelete(a) {
 					return false
 				}
 			} else if a.Required {

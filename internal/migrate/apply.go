@@ -47,7 +47,7 @@ func (m *migration) apply() error {
 		{"add foreign keys", m.addForeignKeys},
 		{"totals", m.recount},
 		{"history", m.renewIfRewritten},
-		{"schema", m.saveNumbered},
+		{"schema", m.saveNewSchema},
 		{"verification", m.verify},
 	} {
 		if err := stage.run(); err != nil {
@@ -58,7 +58,7 @@ func (m *migration) apply() error {
 	return nil
 }
 
-// moved reports whether a column of now is filled under a temporary name, and returns that
+// moved reports whether a column of to is filled under a temporary name, and returns that
 // name. This is so for a column whose kind changes, and for one that is still NOT NULL
 // although some of its values are dropped.
 func (p *pair) moved(to int) (temporary string, ok bool) {
@@ -66,9 +66,9 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 	if from == noSource {
 		return "", false
 	}
-	before, now := p.old.Columns()[from], p.now.Columns()[to]
-	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.to == to && (c.value != nil || c.link != nil) })
-	if before.Kind == now.Kind && !(before.NotNull && givesUp) {
+	before, after := p.from.Columns()[from], p.to.Columns()[to]
+	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.toColumn == to && (c.value != nil || c.link != nil) })
+	if before.Kind == after.Kind && !(before.NotNull && givesUp) {
 		return "", false
 	}
 	return "_plural_" + strconv.Itoa(to), true
@@ -77,14 +77,14 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 // addColumns adds the new columns. A later stage makes them required.
 func (m *migration) addColumns() error {
 	for _, p := range m.plan.pairs {
-		for to, column := range p.now.Columns() {
+		for to, column := range p.to.Columns() {
 			name := column.Name
 			if temporary, ok := p.moved(to); ok {
 				name = temporary
 			} else if p.source[to] != noSource {
 				continue
 			}
-			err := db.ExecAll(m.conn, "ALTER TABLE "+db.Quote(m.dialect, p.old.Name)+" ADD COLUMN "+db.Quote(m.dialect, name)+" "+m.dialect.ColumnType(column.Kind))
+			err := db.ExecAll(m.conn, "ALTER TABLE "+db.Quote(m.dialect, p.from.Name)+" ADD COLUMN "+db.Quote(m.dialect, name)+" "+m.dialect.ColumnType(column.Kind))
 			if err != nil {
 				return err
 			}
@@ -95,19 +95,19 @@ func (m *migration) addColumns() error {
 
 // mergeDeltas merges all deltas, because those left over would belong to the old schema.
 func (m *migration) mergeDeltas() error {
-	_, err := lists.Merge(m.conn, m.dialect, m.plan.old, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
+	_, err := lists.Merge(m.conn, m.dialect, m.plan.from, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
 	return err
 }
 
 // recount counts the resources of each parent again where parents have changed.
 func (m *migration) recount() error {
 	for _, p := range m.plan.pairs {
-		link := p.now.ParentLink()
-		changed := link != nil && slices.ContainsFunc(p.changes, func(c *change) bool { return c.to == link.Column })
+		link := p.to.ParentLink()
+		changed := link != nil && slices.ContainsFunc(p.changes, func(c *change) bool { return c.toColumn == link.Column })
 		if p.sameParent() && !changed {
 			continue
 		}
-		if err := lists.RecountParents(m.conn, db.NewTable(m.dialect, p.now)); err != nil {
+		if err := lists.RecountParents(m.conn, db.NewTable(m.dialect, p.to)); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (m *migration) verify() error {
 	if err != nil {
 		return err
 	}
-	if differences := Compare(m.dialect, m.plan.now, found); len(differences) > 0 {
+	if differences := Compare(m.dialect, m.plan.to, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema, so nothing was changed; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	return nil

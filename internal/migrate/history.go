@@ -20,11 +20,11 @@ func (m *migration) renewIfRewritten() error {
 // convertsHistory reports whether values in the change log have another form in the new schema.
 func (p *plan) convertsHistory() bool {
 	for _, pair := range p.pairs {
-		if pair.old.NoTimestamps != pair.now.NoTimestamps {
+		if pair.from.NoTimestamps != pair.to.NoTimestamps {
 			return true
 		}
 		for to, from := range pair.source {
-			if from != noSource && pair.old.Columns()[from].Kind != pair.now.Columns()[to].Kind {
+			if from != noSource && pair.from.Columns()[from].Kind != pair.to.Columns()[to].Kind {
 				return true
 			}
 		}

@@ -63,34 +63,34 @@ func (n *Numbering) add(c *model.Collection) {
 
 // after is the numbering of the new schema of a plan. Last is the last revision before it.
 func (n *Numbering) after(p *plan, last int64) *Numbering {
-	now := &Numbering{Next: n.Next, Collections: map[string]NumberedCollection{}}
+	next := &Numbering{Next: n.Next, Collections: map[string]NumberedCollection{}}
 	for _, pair := range p.pairs {
-		now.follow(pair, n.Collections[pair.old.Name], last)
+		next.follow(pair, n.Collections[pair.from.Name], last)
 	}
 	for _, c := range p.added {
-		now.add(c)
+		next.add(c)
 	}
-	now.Collections[model.OperationsName] = n.Collections[model.OperationsName]
-	return now
+	next.Collections[model.OperationsName] = n.Collections[model.OperationsName]
+	return next
 }
 
 // follow numbers a collection that there was.
-func (n *Numbering) follow(p *pair, old NumberedCollection, last int64) {
-	numbered := NumberedCollection{Number: old.Number, Attributes: map[string]NumberedAttribute{}}
-	from, to := p.now.AttributeColumns()
-	for column := from; column < to; column++ {
-		a := p.now.Columns()[column].Attribute
+func (n *Numbering) follow(p *pair, before NumberedCollection, last int64) {
+	numbered := NumberedCollection{Number: before.Number, Attributes: map[string]NumberedAttribute{}}
+	first, end := p.to.AttributeColumns()
+	for column := first; column < end; column++ {
+		a := p.to.Columns()[column].Attribute
 		if p.source[column] != noSource {
-			numbered.Attributes[a.Name] = old.Attributes[p.old.Columns()[p.source[column]].Name]
+			numbered.Attributes[a.Name] = before.Attributes[p.from.Columns()[p.source[column]].Name]
 			continue
 		}
 		added := NumberedAttribute{Number: n.next(), AddedAfter: last}
 		if fill := a.DefaultValue(); !fill.IsNull() {
-			added.Fill = p.now.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
+			added.Fill = p.to.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
 		}
 		numbered.Attributes[a.Name] = added
 	}
-	n.Collections[p.now.Name] = numbered
+	n.Collections[p.to.Name] = numbered
 }
 
 // readNumbering reads the numbering of the schema in force.

@@ -41,33 +41,37 @@ type Step struct {
 // Loses reports whether the step loses stored values.
 func (s *Step) Loses() bool { return s.Class == Losing || s.Violations > 0 }
 
-// plan is the difference between two schemas.
+// plan is how to get from one schema to another: from is the schema that the database has, to is the
+// one that it will have.
 type plan struct {
-	old, now *model.Schema
+	from, to *model.Schema
 	steps    []*Step
 	pairs    []*pair
-	added    []*model.Collection // of now
-	removed  []*model.Collection // of old
+	added    []*model.Collection // collections of to
+	removed  []*model.Collection // collections of from
 
-	version int64 // of old
-	earlier int64 // version of now, if the database has had it before; 0 if not
+	version int64 // of from
+	earlier int64 // version of to, if the database has had it before; 0 if not
 	upgrade bool  // the database has the previous format
 }
 
-// pair is a collection that is in both schemas, perhaps under two names.
+// pair is a collection that is in both schemas, perhaps under two names. Columns are numbered in each
+// of the two.
 type pair struct {
-	old, now *model.Collection
-	source   []int // the column of old for each column of now; noSource for a new one
+	from, to *model.Collection
+	source   []int // the column of from for each column of to; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
+
+	formerWords bool // the table of words has an earlier form
 }
 
 const noSource = -1
 
-// change is a column of both schemas whose values must be checked.
+// change is a column of both schemas whose values must be checked, as it is numbered in each.
 type change struct {
-	from, to  int // the column of old, and of now
-	attribute *model.Attribute
+	fromColumn, toColumn int
+	attribute            *model.Attribute
 
 	value    *Step // the definition changed: values are converted and checked
 	required *Step // null is no longer allowed; a default takes its place
@@ -75,7 +79,7 @@ type change struct {
 	target   *model.Collection
 }
 
-// uniqueChange is a group of columns of now that must become unique.
+// uniqueChange is a group of columns of to that must become unique.
 type uniqueChange struct {
 	group []int
 	step  *Step
@@ -83,19 +87,24 @@ type uniqueChange struct {
 
 // makePlan plans the migration of a database to a schema, which may be one that the database had
 // before. Nil: the database has this schema. It reads no resources.
-func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
+func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 	found, err := db.Describe(c, d)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return firstPlan(now), nil
+		return firstPlan(to), nil
 	}
 	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err != nil || !oldFormat && bytes.Equal(stored.Document(), now.Document()) {
+	if err != nil {
 		return nil, err
 	}
-	p := newPlan(stored, now)
+	former := formerWords(d, stored, found)
+	if !oldFormat && len(former) == 0 && bytes.Equal(stored.Document(), to.Document()) {
+		return nil, nil
+	}
+	p := newPlan(stored, to)
+	p.rebuildWords(former)
 	if oldFormat {
 		p.upgradeStep()
 	}
@@ -107,13 +116,13 @@ func makePlan(c db.Conn, d db.Dialect, now *model.Schema) (*plan, error) {
 	err = db.Each(c, func(row model.Row) bool {
 		// A schema that this version cannot read is not equal to the new one.
 		before, err := compile.Stored(row.AppendText(nil, 1))
-		if err == nil && bytes.Equal(before.Document(), now.Document()) {
+		if err == nil && bytes.Equal(before.Document(), to.Document()) {
 			p.earlier = row.Int(0)
 		}
 		return true
 	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
-	if bytes.Equal(stored.Document(), now.Document()) {
-		p.earlier = 0 // only the format differs
+	if bytes.Equal(stored.Document(), to.Document()) {
+		p.earlier = 0 // only the form of the tables differs
 	}
 	return p, err
 }
@@ -127,20 +136,20 @@ func (p *plan) earlierVersion() string {
 }
 
 // newPlan compares two schemas. It reads no data.
-func newPlan(old, now *model.Schema) *plan {
-	p := &plan{old: old, now: now}
+func newPlan(from, to *model.Schema) *plan {
+	p := &plan{from: from, to: to}
 	paired := map[*model.Collection]bool{}
-	for _, c := range now.Collections() {
-		before := old.Collection(c.Name)
+	for _, c := range to.Collections() {
+		before := from.Collection(c.Name)
 		if before == nil && c.RenamedFrom != "" {
-			before = old.Collection(c.RenamedFrom)
+			before = from.Collection(c.RenamedFrom)
 		}
 		if before == nil {
 			p.added = append(p.added, c)
 			continue
 		}
 		paired[before] = true
-		p.pairs = append(p.pairs, &pair{old: before, now: c})
+		p.pairs = append(p.pairs, &pair{from: before, to: c})
 	}
 	for _, pair := range p.pairs {
 		p.compare(pair)
@@ -148,24 +157,24 @@ func newPlan(old, now *model.Schema) *plan {
 	for _, c := range p.added {
 		p.add(Additive, nil, "new collection %s", c.Name)
 	}
-	for _, c := range old.Collections() {
+	for _, c := range from.Collections() {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
 			rename := func(c *model.Collection) (to, from string) { return c.Name, c.RenamedFrom }
-			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, now.Collections(), rename))
+			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, to.Collections(), rename))
 		}
 	}
-	if len(p.steps) == 0 && !bytes.Equal(old.Document(), now.Document()) {
+	if len(p.steps) == 0 && !bytes.Equal(from.Document(), to.Document()) {
 		p.add(Additive, nil, "the collections are declared in another order")
 	}
 	return p
 }
 
 // firstPlan is the plan for an empty database.
-func firstPlan(now *model.Schema) *plan { return newPlan(&model.Schema{}, now) }
+func firstPlan(to *model.Schema) *plan { return newPlan(&model.Schema{}, to) }
 
 // isFirst reports whether the database has no schema yet.
-func (p *plan) isFirst() bool { return len(p.old.Collections()) == 0 }
+func (p *plan) isFirst() bool { return len(p.from.Collections()) == 0 }
 
 // whyRemoved explains a removal where another declaration names it in renamed_from.
 func whyRemoved[T any](name string, declared []T, rename func(T) (to, from string)) string {
@@ -188,10 +197,10 @@ func (p *plan) additive() bool {
 	return !slices.ContainsFunc(p.steps, func(s *Step) bool { return s.Class != Additive })
 }
 
-// pairOf finds the pair of a collection of now, or returns nil.
-func (p *plan) pairOf(now *model.Collection) *pair {
+// pairOf finds the pair of a collection of to, or returns nil.
+func (p *plan) pairOf(to *model.Collection) *pair {
 	for _, pair := range p.pairs {
-		if pair.now == now {
+		if pair.to == to {
 			return pair
 		}
 	}
@@ -199,53 +208,53 @@ func (p *plan) pairOf(now *model.Collection) *pair {
 }
 
 func (p *plan) compare(pair *pair) {
-	old, now, before := pair.old, pair.now, len(p.steps)
-	if old.Name != now.Name {
-		p.add(Rewriting, nil, "collection %s is renamed to %s", old.Name, now.Name)
+	from, to, before := pair.from, pair.to, len(p.steps)
+	if from.Name != to.Name {
+		p.add(Rewriting, nil, "collection %s is renamed to %s", from.Name, to.Name)
 	}
-	if old.Singular != now.Singular {
-		p.add(Additive, nil, "%s: the singular becomes %s", now.Name, now.Singular)
+	if from.Singular != to.Singular {
+		p.add(Additive, nil, "%s: the singular becomes %s", to.Name, to.Singular)
 	}
 	pair.match()
-	from, to := now.AttributeColumns()
-	for column := from; column < to; column++ {
+	first, end := to.AttributeColumns()
+	for column := first; column < end; column++ {
 		if pair.source[column] == noSource {
 			p.newAttribute(pair, column)
 		} else {
 			p.compareAttribute(pair, pair.source[column], column)
 		}
 	}
-	from, to = old.AttributeColumns()
-	for column := from; column < to; column++ {
+	first, end = from.AttributeColumns()
+	for column := first; column < end; column++ {
 		if !slices.Contains(pair.source, column) {
-			name := old.Columns()[column].Name
+			name := from.Columns()[column].Name
 			rename := func(a model.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
-			p.add(Losing, costOf("loses the values of", old, column), "%s: attribute %s is removed%s%s", now.Name, name,
-				whyRemoved(name, now.Attributes, rename), pair.renameAdvice(old.Columns()[column].Attribute))
+			p.add(Losing, costOf("loses the values of", from, column), "%s: attribute %s is removed%s%s", to.Name, name,
+				whyRemoved(name, to.Attributes, rename), pair.renameAdvice(from.Columns()[column].Attribute))
 		}
 	}
-	if old.NoTimestamps && !now.NoTimestamps {
-		p.add(Rewriting, costOf("writes", old, noSource), "%s: created_at and updated_at are added, with the time of the migration", now.Name)
+	if from.NoTimestamps && !to.NoTimestamps {
+		p.add(Rewriting, costOf("writes", from, noSource), "%s: created_at and updated_at are added, with the time of the migration", to.Name)
 	}
-	if !old.NoTimestamps && now.NoTimestamps {
-		p.add(Losing, costOf("loses the timestamps of", old, noSource), "%s: created_at and updated_at are removed", now.Name)
+	if !from.NoTimestamps && to.NoTimestamps {
+		p.add(Losing, costOf("loses the timestamps of", from, noSource), "%s: created_at and updated_at are removed", to.Name)
 	}
 	p.planIndexes(pair)
 	p.compareSearch(pair)
 	p.compareParents(pair)
-	if len(p.steps) == before && !bytes.Equal(old.Document(), now.Document()) {
-		p.add(Additive, nil, "%s: changes without effect on stored values", now.Name)
+	if len(p.steps) == before && !bytes.Equal(from.Document(), to.Document()) {
+		p.add(Additive, nil, "%s: changes without effect on stored values", to.Name)
 	}
 }
 
-// match finds the column of old for each column of now.
+// match finds the column of from for each column of to.
 func (p *pair) match() {
 	columns := map[string]int{}
-	for i, column := range p.old.Columns() {
+	for i, column := range p.from.Columns() {
 		columns[column.Name] = i
 	}
-	stays := func(name string) bool { return p.now.Field(name) != nil }
-	for _, column := range p.now.Columns() {
+	stays := func(name string) bool { return p.to.Field(name) != nil }
+	for _, column := range p.to.Columns() {
 		source, ok := columns[column.Name]
 		if a := column.Attribute; !ok && a != nil {
 			if source, ok = columns[a.RenamedFrom]; !ok {
@@ -263,7 +272,7 @@ func (p *pair) match() {
 // renamed to a new one of the same type.
 func (p *pair) renameAdvice(removed *model.Attribute) string {
 	var names []string
-	for i, column := range p.now.Columns() {
+	for i, column := range p.to.Columns() {
 		if a := column.Attribute; p.source[i] == noSource && a != nil && a.RenamedFrom == "" && typeName(a) == typeName(removed) {
 			names = append(names, a.Name)
 		}
@@ -277,19 +286,19 @@ func (p *pair) renameAdvice(removed *model.Attribute) string {
 // formerParent handles the reference to the parent: it may be named after the parent, and is
 // then renamed with it.
 func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, bool) {
-	old, now := p.old.ParentLink(), p.now.ParentLink()
-	if old == nil || now == nil || p.now.Parent.Attribute != a.Name || stays(p.old.Parent.Attribute) {
+	before, after := p.from.ParentLink(), p.to.ParentLink()
+	if before == nil || after == nil || p.to.Parent.Attribute != a.Name || stays(p.from.Parent.Attribute) {
 		return 0, false
 	}
-	if to := now.To; to.Name != old.To.Name && to.RenamedFrom != old.To.Name {
+	if to := after.To; to.Name != before.To.Name && to.RenamedFrom != before.To.Name {
 		return 0, false
 	}
-	for i := range p.now.Attributes { // another attribute may declare renamed_from
-		if p.now.Attributes[i].RenamedFrom == p.old.Parent.Attribute {
+	for i := range p.to.Attributes { // another attribute may declare renamed_from
+		if p.to.Attributes[i].RenamedFrom == p.from.Parent.Attribute {
 			return 0, false
 		}
 	}
-	return old.Column, true
+	return before.Column, true
 }
 
 func (p *plan) planIndexes(pair *pair) {
@@ -303,35 +312,35 @@ func (p *plan) planIndexes(pair *pair) {
 		}
 		return groups
 	}
-	carried := func(groups []model.IndexGroup) (now []model.IndexGroup) { // those whose columns still exist
+	carried := func(groups []model.IndexGroup) (result []model.IndexGroup) { // those whose columns still exist
 		for _, group := range groups {
 			if group = pair.carriedParts(group); group != nil {
-				now = append(now, group)
+				result = append(result, group)
 			}
 		}
-		return now
+		return result
 	}
-	oldUnique, oldIndex := carried(unique(pair.old)), carried(pair.old.IndexGroups())
-	for i, group := range unique(pair.now) {
-		if !containsParts(oldUnique, group) {
-			step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: values of %s must be unique", pair.now.Name, namesOf(pair.now, group))
-			pair.unique = append(pair.unique, uniqueChange{pair.now.UniqueGroups()[i], step})
+	uniqueBefore, indexBefore := carried(unique(pair.from)), carried(pair.from.IndexGroups())
+	for i, group := range unique(pair.to) {
+		if !containsParts(uniqueBefore, group) {
+			step := p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))
+			pair.unique = append(pair.unique, uniqueChange{pair.to.UniqueGroups()[i], step})
 		}
 	}
 	pair.keepUnique()
-	for _, group := range pair.now.IndexGroups() {
-		if !containsParts(oldIndex, group) {
-			p.add(Additive, costOf("indexes", pair.old, noSource), "%s: new index on %s", pair.now.Name, namesOf(pair.now, group))
+	for _, group := range pair.to.IndexGroups() {
+		if !containsParts(indexBefore, group) {
+			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: new index on %s", pair.to.Name, namesOf(pair.to, group))
 		}
 	}
-	for _, group := range oldUnique {
-		if !containsParts(unique(pair.now), group) {
-			p.add(Additive, nil, "%s: values of %s no longer need to be unique", pair.now.Name, namesOf(pair.now, group))
+	for _, group := range uniqueBefore {
+		if !containsParts(unique(pair.to), group) {
+			p.add(Additive, nil, "%s: values of %s no longer need to be unique", pair.to.Name, namesOf(pair.to, group))
 		}
 	}
-	for _, group := range oldIndex {
-		if !containsParts(pair.now.IndexGroups(), group) {
-			p.add(Additive, nil, "%s: the index on %s is removed", pair.now.Name, namesOf(pair.now, group))
+	for _, group := range indexBefore {
+		if !containsParts(pair.to.IndexGroups(), group) {
+			p.add(Additive, nil, "%s: the index on %s is removed", pair.to.Name, namesOf(pair.to, group))
 		}
 	}
 }
@@ -349,40 +358,40 @@ func namesOf(c *model.Collection, group model.IndexGroup) string {
 	return strings.Join(names, ", ")
 }
 
-// carriedParts returns the values of an index of old as values of now; nil if one of their columns is
+// carriedParts returns the values of an index of from as values of to; nil if one of their columns is
 // removed.
 func (p *pair) carriedParts(group model.IndexGroup) model.IndexGroup {
-	now := slices.Clone(group)
+	result := slices.Clone(group)
 	for i, part := range group {
-		if now[i].Column = slices.Index(p.source, part.Column); now[i].Column < 0 {
+		if result[i].Column = slices.Index(p.source, part.Column); result[i].Column < 0 {
 			return nil
 		}
 	}
-	return now
+	return result
 }
 
-// carried returns a group of old as columns of now; nil if one of them is removed.
+// carried returns a group of from as columns of to; nil if one of them is removed.
 func (p *pair) carried(group []int) []int {
-	now := make([]int, len(group))
+	result := make([]int, len(group))
 	for i, column := range group {
-		if now[i] = slices.Index(p.source, column); now[i] < 0 {
+		if result[i] = slices.Index(p.source, column); result[i] < 0 {
 			return nil
 		}
 	}
-	return now
+	return result
 }
 
 // keepUnique checks groups that were unique before and whose values change: different values
 // may become equal.
 func (p *pair) keepUnique() {
-	for _, group := range p.now.UniqueGroups() {
+	for _, group := range p.to.UniqueGroups() {
 		known := slices.ContainsFunc(p.unique, func(u uniqueChange) bool { return slices.Equal(u.group, group) })
 		for _, c := range p.changes {
 			step := c.value
 			if step == nil {
 				step = c.required
 			}
-			if !known && step != nil && slices.Contains(group, c.to) {
+			if !known && step != nil && slices.Contains(group, c.toColumn) {
 				p.unique = append(p.unique, uniqueChange{group, step})
 				break
 			}
@@ -391,20 +400,20 @@ func (p *pair) keepUnique() {
 }
 
 func (p *plan) compareParents(pair *pair) {
-	old, now := pair.old.ParentLink(), pair.now.ParentLink()
+	before, after := pair.from.ParentLink(), pair.to.ParentLink()
 	switch {
-	case now == nil && old != nil:
-		p.add(Additive, nil, "%s: no longer a sub-collection of %s", pair.now.Name, old.To.Name)
-	case now != nil && !pair.sameParent():
-		p.add(Additive, costOf("counts", pair.old, noSource), "%s: becomes a sub-collection of %s, by %s", pair.now.Name, now.To.Name, pair.now.Parent.Attribute)
+	case after == nil && before != nil:
+		p.add(Additive, nil, "%s: no longer a sub-collection of %s", pair.to.Name, before.To.Name)
+	case after != nil && !pair.sameParent():
+		p.add(Additive, costOf("counts", pair.from, noSource), "%s: becomes a sub-collection of %s, by %s", pair.to.Name, after.To.Name, pair.to.Parent.Attribute)
 	}
 }
 
 // sameParent reports whether the totals by parent stay the same.
 func (p *pair) sameParent() bool {
-	old, now := p.old.ParentLink(), p.now.ParentLink()
-	if old == nil || now == nil {
-		return old == now
+	before, after := p.from.ParentLink(), p.to.ParentLink()
+	if before == nil || after == nil {
+		return before == after
 	}
-	return p.source[now.Column] == old.Column
+	return p.source[after.Column] == before.Column
 }

@@ -11,32 +11,32 @@ import (
 
 // newAttribute plans an attribute that the old schema does not have.
 func (p *plan) newAttribute(pair *pair, column int) {
-	a := pair.now.Columns()[column].Attribute
-	name, what := pair.now.Name, typeName(a)
-	if link := linkAt(pair.now, column); link != nil {
+	a := pair.to.Columns()[column].Attribute
+	name, what := pair.to.Name, typeName(a)
+	if link := linkAt(pair.to, column); link != nil {
 		what = "refers to " + link.To.Name
 	}
 	switch {
 	case !a.DefaultValue().IsNull():
-		p.add(Additive, costOf("writes", pair.old, noSource), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
+		p.add(Additive, costOf("writes", pair.from, noSource), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
 	case a.Required:
-		step := p.add(Rewriting, costOf("checks", pair.old, noSource), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
-		pair.changes = append(pair.changes, &change{from: noSource, to: column, attribute: a, required: step})
+		step := p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
+		pair.changes = append(pair.changes, &change{fromColumn: noSource, toColumn: column, attribute: a, required: step})
 	default:
 		p.add(Additive, nil, "%s: new attribute %s (%s)", name, a.Name, what)
 	}
 }
 
 // compareAttribute plans an attribute that is in both schemas, perhaps under another name.
-func (p *plan) compareAttribute(pair *pair, from, to int) {
-	before, a := pair.old.Columns()[from].Attribute, pair.now.Columns()[to].Attribute
-	name, steps := pair.now.Name, len(p.steps)
-	values := costOf("checks", pair.old, from)
-	c := &change{from: from, to: to, attribute: a}
+func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
+	before, a := pair.from.Columns()[fromColumn].Attribute, pair.to.Columns()[toColumn].Attribute
+	name, steps := pair.to.Name, len(p.steps)
+	values := costOf("checks", pair.from, fromColumn)
+	c := &change{fromColumn: fromColumn, toColumn: toColumn, attribute: a}
 	if before.Name != a.Name {
 		p.add(Rewriting, nil, "%s: attribute %s is renamed to %s", name, before.Name, a.Name)
 	}
-	kind, kindBefore := pair.now.Columns()[to].Kind, pair.old.Columns()[from].Kind
+	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {
 		c.value = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a))
 	} else if keywords := a.Tightened(before); len(keywords) > 0 {
@@ -44,9 +44,9 @@ func (p *plan) compareAttribute(pair *pair, from, to int) {
 	}
 	switch {
 	case a.Required && !before.Required && !a.DefaultValue().IsNull():
-		c.required = p.add(Rewriting, costOfNulls("writes", pair.old, from), "%s: %s becomes required; resources without a value get the default", name, a.Name)
+		c.required = p.add(Rewriting, costOfNulls("writes", pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name)
 	case a.Required && !before.Required:
-		c.required = p.add(Rewriting, costOfNulls("checks", pair.old, from), "%s: %s becomes required", name, a.Name)
+		c.required = p.add(Rewriting, costOfNulls("checks", pair.from, fromColumn), "%s: %s becomes required", name, a.Name)
 	case !a.Required && before.Required:
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}
@@ -60,19 +60,19 @@ func (p *plan) compareAttribute(pair *pair, from, to int) {
 }
 
 func (p *plan) compareLinks(pair *pair, c *change, values func(*survey) (string, error)) {
-	old, now := linkAt(pair.old, c.from), linkAt(pair.now, c.to)
-	name := pair.now.Name
+	before, after := linkAt(pair.from, c.fromColumn), linkAt(pair.to, c.toColumn)
+	name := pair.to.Name
 	switch {
-	case now == nil && old == nil:
-	case now == nil:
-		p.add(Additive, nil, "%s: %s no longer refers to %s", name, c.attribute.Name, old.To.Name)
+	case after == nil && before == nil:
+	case after == nil:
+		p.add(Additive, nil, "%s: %s no longer refers to %s", name, c.attribute.Name, before.To.Name)
 	default:
-		target := p.pairOf(now.To)
-		if old != nil && target != nil && target.old == old.To {
+		target := p.pairOf(after.To)
+		if before != nil && target != nil && target.from == before.To {
 			return
 		}
-		c.target = now.To
-		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, now.To.Name)
+		c.target = after.To
+		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, after.To.Name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
 )
@@ -11,14 +12,37 @@ import (
 // sameSearch reports whether the same attributes are searched, in the same order. Their names may
 // differ: the index does not have them.
 func (p *pair) sameSearch() bool {
-	old, now := p.old.SearchColumns(), p.now.SearchColumns()
-	return len(old) == len(now) && slices.Equal(p.carried(old), now)
+	before, after := p.from.SearchColumns(), p.to.SearchColumns()
+	return len(before) == len(after) && slices.Equal(p.carried(before), after)
+}
+
+// formerWords lists the collections whose tables of words have an earlier form.
+func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) (former []*model.Collection) {
+	for _, c := range s.All() {
+		name := db.SearchTable(c)
+		if len(c.SearchColumns()) == 0 || found[name] == nil {
+			continue
+		}
+		if before := d.Search(name).Former; before != nil && slices.Equal(found[name].Columns, before.Columns) {
+			former = append(former, c)
+		}
+	}
+	return former
+}
+
+// rebuildWords adds steps for the tables of words that have an earlier form.
+func (p *plan) rebuildWords(former []*model.Collection) {
+	for _, pair := range p.pairs {
+		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
+			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: the search index is built again, in the order of ids", pair.to.Name)
+		}
+	}
 }
 
 // keepsWords reports whether the words in the index stay right.
 func (p *pair) keepsWords() bool {
-	rewritten := func(c *change) bool { return slices.Contains(p.now.SearchColumns(), c.to) }
-	return p.old.Name == p.now.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
+	rewritten := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
+	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
 }
 
 // compareSearch adds a step if other attributes are searched.
@@ -32,10 +56,10 @@ func (p *plan) compareSearch(pair *pair) {
 	}
 	switch {
 	case pair.sameSearch():
-	case len(pair.now.SearchColumns()) == 0:
-		p.add(Additive, nil, "%s: no longer searched", pair.now.Name)
+	case len(pair.to.SearchColumns()) == 0:
+		p.add(Additive, nil, "%s: no longer searched", pair.to.Name)
 	default:
-		p.add(Additive, costOf("indexes", pair.old, noSource), "%s: search in %s", pair.now.Name, names(pair.now))
+		p.add(Additive, costOf("indexes", pair.from, noSource), "%s: search in %s", pair.to.Name, names(pair.to))
 	}
 }
 
@@ -44,7 +68,7 @@ func (m *migration) dropWords() error {
 	gone := slices.Clone(m.plan.removed)
 	for _, p := range m.plan.pairs {
 		if !p.keepsWords() {
-			gone = append(gone, p.old)
+			gone = append(gone, p.from)
 		}
 	}
 	for _, c := range gone {
@@ -60,7 +84,7 @@ func (m *migration) buildWords() error {
 	missing := slices.Clone(m.plan.added)
 	for _, p := range m.plan.pairs {
 		if !p.keepsWords() {
-			missing = append(missing, p.now)
+			missing = append(missing, p.to)
 		}
 	}
 	for _, c := range missing {

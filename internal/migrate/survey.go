@@ -45,7 +45,7 @@ func (s *survey) operations() error {
 	affected := slices.Clone(s.plan.removed)
 	for _, pair := range s.plan.pairs {
 		if pair.affectsRequests() {
-			affected = append(affected, pair.old)
+			affected = append(affected, pair.from)
 		}
 	}
 	for _, c := range affected {
@@ -65,15 +65,15 @@ func (s *survey) operations() error {
 
 // affectsRequests reports whether a valid request of the old schema may be invalid in the new one.
 func (p *pair) affectsRequests() bool {
-	for from, column := range p.old.Columns() {
-		if to := slices.Index(p.source, from); to < 0 || p.now.Columns()[to].Name != column.Name {
+	for from, column := range p.from.Columns() {
+		if to := slices.Index(p.source, from); to < 0 || p.to.Columns()[to].Name != column.Name {
 			return true
 		}
 	}
 	return len(p.changes) > 0
 }
 
-// count counts the resources of a collection of old: all, those with a value in a column, or
+// count counts the resources of a collection of from: all, those with a value in a column, or
 // those without one.
 func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, err error) {
 	t := db.NewTable(s.dialect, c)
@@ -107,13 +107,13 @@ func (s *survey) readPair(p *pair, write func(before, after model.Record) error)
 		u.step.reset()
 		seen[i] = map[[sha256.Size]byte]struct{}{}
 	}
-	return db.EachBatch(s.conn, db.NewTable(s.dialect, p.old), batchSize, func(batch []model.Record) error {
+	return db.EachBatch(s.conn, db.NewTable(s.dialect, p.from), batchSize, func(batch []model.Record) error {
 		for _, before := range batch {
 			after, err := s.transform(p, before)
 			if err != nil {
 				return err
 			}
-			if write != nil { // the rows are written now: the survey has looked for duplicates before
+			if write != nil { // the survey has found no duplicates, or the migration would not have come here
 				if err := write(before, after); err != nil {
 					return err
 				}
@@ -142,22 +142,22 @@ func (s *survey) transform(p *pair, before model.Record) (model.Record, error) {
 	for to, from := range p.source {
 		if from != noSource {
 			after[to] = before[from]
-		} else if a := p.now.Columns()[to].Attribute; a != nil {
+		} else if a := p.to.Columns()[to].Attribute; a != nil {
 			after[to] = a.DefaultValue()
 		}
 	}
 	for _, c := range p.changes {
-		value := after[c.to]
+		value := after[c.toColumn]
 		if value.IsNull() {
 			if c.required != nil {
-				if after[c.to] = c.attribute.DefaultValue(); after[c.to].IsNull() {
+				if after[c.toColumn] = c.attribute.DefaultValue(); after[c.toColumn].IsNull() {
 					c.required.violate(id, "it has no value", true)
 				}
 			}
 			continue
 		}
 		if c.value != nil {
-			converted, problem := c.attribute.Convert(p.old.Columns()[c.from].Kind, value)
+			converted, problem := c.attribute.Convert(p.from.Columns()[c.fromColumn].Kind, value)
 			if problem != nil {
 				c.value.violate(id, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 			}
@@ -173,18 +173,18 @@ func (s *survey) transform(p *pair, before model.Record) (model.Record, error) {
 				value = model.Null
 			}
 		}
-		after[c.to] = value
+		after[c.toColumn] = value
 	}
 	return after, nil
 }
 
-// exists looks for a resource of a collection of now in the tables of old.
+// exists looks for a resource of a collection of to in the tables of from.
 func (s *survey) exists(c *model.Collection, id model.Value) (bool, error) {
 	pair := s.plan.pairOf(c)
 	if pair == nil {
 		return false, nil // a new collection
 	}
-	t := db.NewTable(s.dialect, pair.old)
+	t := db.NewTable(s.dialect, pair.from)
 	return db.One(s.conn, nil, "SELECT 1 FROM "+t.Name+" WHERE "+t.Columns[model.IDColumn]+" = $1", id)
 }
 

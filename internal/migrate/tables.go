@@ -18,7 +18,7 @@ func (m *migration) dropForeignKeys() error {
 	if err != nil {
 		return err
 	}
-	for _, c := range m.plan.old.Collections() {
+	for _, c := range m.plan.from.Collections() {
 		for _, link := range c.Links() {
 			name := c.Columns()[link.Column].Name
 			constraint := found[c.Name].Constraints[name]
@@ -41,15 +41,15 @@ func (m *migration) dropUnique() error {
 		return err
 	}
 	for _, p := range m.plan.pairs {
-		for _, group := range p.old.UniqueGroups() {
-			if slices.ContainsFunc(p.now.UniqueGroups(), func(now []int) bool { return slices.Equal(now, p.carried(group)) }) {
+		for _, group := range p.from.UniqueGroups() {
+			if slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, p.carried(group)) }) {
 				continue
 			}
 			columns := make([]string, len(group))
 			for i, column := range group {
-				columns[i] = p.old.Columns()[column].Name
+				columns[i] = p.from.Columns()[column].Name
 			}
-			for _, index := range found[p.old.Name].Indexes {
+			for _, index := range found[p.from.Name].Indexes {
 				if !index.Unique || !slices.Equal(index.Columns, columns) {
 					continue
 				}
@@ -70,8 +70,8 @@ func (m *migration) dropExpressions() error {
 		return err
 	}
 	for _, p := range m.plan.pairs {
-		wanted := db.Indexes(p.now)
-		for _, index := range found[p.old.Name].Indexes {
+		wanted := db.Indexes(p.to)
+		for _, index := range found[p.from.Name].Indexes {
 			if !index.Expression || slices.ContainsFunc(wanted, index.Same) {
 				continue
 			}
@@ -83,21 +83,21 @@ func (m *migration) dropExpressions() error {
 	return nil
 }
 
-func (m *migration) keyStays(old model.Link) bool {
+func (m *migration) keyStays(before model.Link) bool {
 	for _, p := range m.plan.pairs {
-		if p.old != old.From {
+		if p.from != before.From {
 			continue
 		}
-		to := slices.Index(p.source, old.Column)
+		to := slices.Index(p.source, before.Column)
 		if to < 0 {
 			return false
 		}
-		now := linkAt(p.now, to)
-		if now == nil {
+		after := linkAt(p.to, to)
+		if after == nil {
 			return false
 		}
-		target := m.plan.pairOf(now.To)
-		return target != nil && target.old == old.To
+		target := m.plan.pairOf(after.To)
+		return target != nil && target.from == before.To
 	}
 	return false
 }
@@ -105,25 +105,25 @@ func (m *migration) keyStays(old model.Link) bool {
 // rename gives columns and tables their new names. A new name is never also an old one.
 func (m *migration) rename() error {
 	for _, p := range m.plan.pairs {
-		alter := "ALTER TABLE " + db.Quote(m.dialect, p.old.Name) + " RENAME "
-		for to, column := range p.now.Columns() {
+		alter := "ALTER TABLE " + db.Quote(m.dialect, p.from.Name) + " RENAME "
+		for to, column := range p.to.Columns() {
 			if _, moved := p.moved(to); moved || p.source[to] == noSource {
 				continue
 			}
-			if old := p.old.Columns()[p.source[to]].Name; old != column.Name {
-				if err := db.ExecAll(m.conn, alter+"COLUMN "+db.Quote(m.dialect, old)+" TO "+db.Quote(m.dialect, column.Name)); err != nil {
+			if name := p.from.Columns()[p.source[to]].Name; name != column.Name {
+				if err := db.ExecAll(m.conn, alter+"COLUMN "+db.Quote(m.dialect, name)+" TO "+db.Quote(m.dialect, column.Name)); err != nil {
 					return err
 				}
 			}
 		}
-		if p.old.Name == p.now.Name {
+		if p.from.Name == p.to.Name {
 			continue
 		}
-		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.now.Name)); err != nil {
+		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.to.Name)); err != nil {
 			return err
 		}
 		for _, table := range []string{db.TotalsTable, db.OffsetsTable, db.QueueTable} {
-			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.now.Name), model.TextValue(p.old.Name))
+			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.to.Name), model.TextValue(p.from.Name))
 			if err != nil {
 				return err
 			}
@@ -165,12 +165,12 @@ func (m *migration) alterTables() error {
 	}
 	for _, p := range m.plan.pairs {
 		moves := map[string]string{}
-		for to, column := range p.now.Columns() {
+		for to, column := range p.to.Columns() {
 			if temporary, ok := p.moved(to); ok {
 				moves[column.Name] = temporary
 			}
 		}
-		if err := db.ExecAll(m.conn, m.dialect.AlterTable(p.now, found[p.now.Name], moves)...); err != nil {
+		if err := db.ExecAll(m.conn, m.dialect.AlterTable(p.to, found[p.to.Name], moves)...); err != nil {
 			return err
 		}
 	}
@@ -194,7 +194,7 @@ func (m *migration) matchIndexes() error {
 		return err
 	}
 	var drops, creates []string
-	for _, c := range m.plan.now.Collections() {
+	for _, c := range m.plan.to.Collections() {
 		have, want := found[c.Name].Indexes, db.Indexes(c)
 		same := func(a db.IndexDefinition) func(db.IndexDefinition) bool {
 			return func(b db.IndexDefinition) bool { return a.Name == b.Name && a.Same(b) }
@@ -221,7 +221,7 @@ func (m *migration) addForeignKeys() error {
 	if err != nil {
 		return err
 	}
-	for _, c := range m.plan.now.Collections() {
+	for _, c := range m.plan.to.Collections() {
 		for _, link := range c.Links() {
 			if found[c.Name].References[c.Columns()[link.Column].Name] != "" {
 				continue

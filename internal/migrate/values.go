@@ -29,13 +29,13 @@ func (m *migration) changeValues() error {
 func (m *migration) fillNewColumns(p *pair) error {
 	update := &db.Builder{}
 	set := func(to int, value model.Value) {
-		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, p.now.Columns()[to].Name), " = ")
+		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, p.to.Columns()[to].Name), " = ")
 		update.Arg(value)
 	}
-	for to, column := range p.now.Columns() {
+	for to, column := range p.to.Columns() {
 		switch {
 		case p.source[to] != noSource:
-		case to == p.now.CreatedColumn() || to == p.now.UpdatedColumn():
+		case to == p.to.CreatedColumn() || to == p.to.UpdatedColumn():
 			set(to, m.at)
 		case !column.Attribute.DefaultValue().IsNull():
 			set(to, column.Attribute.DefaultValue())
@@ -44,7 +44,7 @@ func (m *migration) fillNewColumns(p *pair) error {
 	if len(update.Args) == 0 {
 		return nil
 	}
-	_, err := m.conn.Exec("UPDATE "+db.Quote(m.dialect, p.old.Name)+" SET "+update.String(), update.Args...)
+	_, err := m.conn.Exec("UPDATE "+db.Quote(m.dialect, p.from.Name)+" SET "+update.String(), update.Args...)
 	return err
 }
 
@@ -63,32 +63,32 @@ func (m *migration) newRewriter(p *pair) *rewriter {
 	w := &rewriter{migration: m, pair: p}
 	update := &db.Builder{}
 	for _, c := range p.changes {
-		if c.from == noSource {
+		if c.fromColumn == noSource {
 			continue
 		}
 		w.changes = append(w.changes, c)
-		name, moved := p.moved(c.to)
+		name, moved := p.moved(c.toColumn)
 		if !moved {
-			name = p.old.Columns()[c.from].Name
+			name = p.from.Columns()[c.fromColumn].Name
 		}
 		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, name), " = ")
 		update.Arg(model.Null)
 	}
 	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
 	update.Arg(model.Null)
-	w.update = "UPDATE " + db.Quote(m.dialect, p.old.Name) + " SET " + update.String()
+	w.update = "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()
 	return w
 }
 
 func (w *rewriter) add(before, after model.Record) error {
 	row, differs := make(model.Record, 0, len(w.changes)+1), false
 	for _, c := range w.changes {
-		was := before[c.from]
-		if _, moved := w.pair.moved(c.to); moved {
+		was := before[c.fromColumn]
+		if _, moved := w.pair.moved(c.toColumn); moved {
 			was = model.Null // as the new column is still empty
 		}
-		row = append(row, after[c.to])
-		differs = differs || after[c.to] != was
+		row = append(row, after[c.toColumn])
+		differs = differs || after[c.toColumn] != was
 	}
 	if !differs {
 		return nil

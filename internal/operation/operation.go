@@ -93,7 +93,7 @@ type Outcome struct {
 }
 
 // errDryRun rolls back a dry run that succeeded.
-var errDryRun = errors.New("rehearsed")
+var errDryRun = errors.New("only a dry run")
 
 // Accept checks a request by a dry run, and adds it to the queue. It takes effect when the
 // transaction commits. Observed makes its outcome available to Wait.
@@ -105,7 +105,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	if write.Verb == resource.Create {
 		id = w.SetID(&write)
 	}
-	relied, err := o.dryRun(w, write, id)
+	awaited, err := o.dryRun(w, write, id)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -122,7 +122,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 		Operation: accepted.Operation, Caller: caller, Method: request.Method, Collection: c.Name, Resource: id, Parent: request.Path.Parent, Body: string(request.Body),
 		IfMatch: headerText(request.IfMatch), IfNoneMatch: headerText(request.IfNoneMatch),
 	}
-	if err := tx.Enqueue(job, relied); err != nil {
+	if err := tx.Enqueue(job, awaited); err != nil {
 		return Accepted{}, err
 	}
 	if observed {
@@ -142,22 +142,22 @@ func (o *Operations) checkBacklog(tx *store.Tx) error {
 
 // dryRun executes a write and undoes it. If a pending operation will create its resource, the
 // pending operations are executed first. It returns the operations that the write depends on.
-func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (relied []model.ID, err error) {
+func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (awaited []model.ID, err error) {
 	err = w.Savepoint(func() error {
 		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
-		before := len(w.DependsOn())
+		before := len(w.Awaited())
 		if _, err := w.Do(write); err != nil {
 			return err
 		}
-		relied = w.DependsOn()[before:]
+		awaited = w.Awaited()[before:]
 		return errDryRun
 	})
 	if errors.Is(err, errDryRun) {
 		err = nil
 	}
-	return relied, err
+	return awaited, err
 }
 
 func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id model.ID) error {

@@ -41,7 +41,7 @@ func (o *Operations) Wait(ctx context.Context, accepted Accepted, timeout time.D
 	ctx, cancel := context.WithTimeout(ctx, timeout) // also bounds reads of an unavailable database
 	defer cancel()
 	var look <-chan time.Time
-	if !o.store.Sole() {
+	if !o.store.IsOnlyServer() {
 		ticker := time.NewTicker(outcomePoll)
 		defer ticker.Stop()
 		look = ticker.C

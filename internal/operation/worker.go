@@ -62,7 +62,7 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 		}
 		for _, job := range jobs {
 			workers.Go(func() {
-				o.carryOut(abandon, job)
+				o.process(abandon, job)
 				free <- struct{}{}
 				o.Wake() // followers may be unblocked now
 			})
@@ -153,9 +153,9 @@ func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults p
 // errLost: another worker has claimed the operation.
 var errLost = errors.New("the operation was taken over by another worker")
 
-// carryOut executes a claimed operation. A failed one is retried, or given up after
+// process executes a claimed operation. A failed one is retried, or given up after
 // maxAttempts.
-func (o *Operations) carryOut(ctx context.Context, job store.Job) {
+func (o *Operations) process(ctx context.Context, job store.Job) {
 	outcome, err := o.attempt(ctx, job)
 	switch {
 	case err == nil:

@@ -103,7 +103,7 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 			return err
 		}
 		selected := pageQuery(path, q, exact)
-		selected.Held = len(q.Includes) > 0
+		selected.UseCursor = len(q.Includes) > 0
 		page, err := w.tx.Page(selected)
 		if err != nil {
 			return err
@@ -134,8 +134,10 @@ func (h *Handle) Do(request Request) (results []Resource, err error) {
 					return err
 				}
 			}
-			results, err = w.Do(write)
-			return err
+			return w.withMemory(&write, func() error {
+				results, err = w.Do(write)
+				return err
+			})
 		})
 	})
 	return results, err

@@ -19,7 +19,7 @@ type ListOptions struct {
 // List opens a range of a collection.
 func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Page, error) {
 	wanted := pageQuery(path, q, options.Exact)
-	wanted.QuotaKey, wanted.Held = options.QuotaKey, len(q.Includes) > 0
+	wanted.QuotaKey, wanted.UseCursor = options.QuotaKey, len(q.Includes) > 0
 	return r.store.Page(ctx, wanted)
 }
 

@@ -16,7 +16,7 @@ type lookup struct {
 	tx           *store.Tx
 	creating     []identity
 	countPending bool       // include resources that pending operations will create
-	dependsOn    []model.ID // pending operations that it relied on
+	awaited      []model.ID // pending operations that create what it has found
 }
 
 // exists reports whether a resource exists for a caller.
@@ -31,13 +31,13 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 	if !s.countPending {
 		return false, nil
 	}
-	operation, kept, found, err := s.tx.Creating(c, id)
+	operation, caller, found, err := s.tx.Creating(c, id)
 	if found && by.Rows(c) != nil {
-		creator, failed := auth.UnmarshalCaller(kept)
+		creator, failed := auth.UnmarshalCaller(caller)
 		found, err = failed == nil && !creator.Anonymous() && creator.ID == by.Caller.ID, failed
 	}
 	if found {
-		s.dependsOn = append(s.dependsOn, operation)
+		s.awaited = append(s.awaited, operation)
 	}
 	return found, err
 }

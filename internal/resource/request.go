@@ -27,12 +27,12 @@ type Request struct {
 
 	Accepting bool // see Write
 
-	// Limits bounds the body. Zero: that of Resources.
-	Limits Limits
+	// BodyLimits bounds the body. Zero: that of Resources.
+	BodyLimits BodyLimits
 }
 
-// Limits bounds the body of a request.
-type Limits struct {
+// BodyLimits bounds the body of a request.
+type BodyLimits struct {
 	Depth int // of nested objects and arrays
 	Items int // of an array, a range or a transaction
 }
@@ -77,8 +77,8 @@ func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decod
 
 func (r *Resources) decode(request Request) (write Write, err error) {
 	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
-	if write.limits = request.Limits; write.limits == (Limits{}) {
-		write.limits = r.Limits
+	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
+		write.bodyLimits = r.BodyLimits
 	}
 	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
 		return write, err
@@ -99,7 +99,7 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 		write.Condition.Required = c.RequireIfMatch
 	}
 	options := model.DecodeOptions{
-		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.limits.Depth, MaxItems: write.limits.Items,
+		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.bodyLimits.Depth, MaxItems: write.bodyLimits.Items,
 		AcceptTimestamps: r.AcceptTimestamps,
 		Visible:          request.Path.By.Visible(c), Writable: request.Path.By.Writable(c),
 		Knows: func(relation *model.Relation) bool {
@@ -118,32 +118,32 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	}
 	write.Inputs, write.Many, err = c.Decode(request.Body, options)
 	if write.Verb == Update && len(write.Inputs) > 0 {
-		write.echo = separateReadOnly(c, &write.Inputs[0], options.Writable)
+		write.readOnly = separateReadOnly(c, &write.Inputs[0], options.Writable)
 	}
 	return write, err
 }
 
-// echo is the values that an update sends of attributes that the caller sees but may not
+// readOnlyValues is the values that an update sends of attributes that the caller sees but may not
 // change, by column. They must equal the stored ones.
-type echo struct {
+type readOnlyValues struct {
 	values model.Record
 	set    []bool
 }
 
 // separateReadOnly moves attributes that the caller may not change out of the input of an
 // update. Hooks may set them.
-func separateReadOnly(c *model.Collection, input *model.Input, writable model.ColumnSet) (e echo) {
+func separateReadOnly(c *model.Collection, input *model.Input, writable model.ColumnSet) (given readOnlyValues) {
 	if writable == nil || input.Values == nil {
-		return e
+		return given
 	}
-	e = echo{make(model.Record, len(input.Values)), make([]bool, len(input.Set))}
+	given = readOnlyValues{make(model.Record, len(input.Values)), make([]bool, len(input.Set))}
 	for column, end := c.AttributeColumns(); column < end; column++ {
 		if input.Set[column] && !writable.Has(column) {
-			e.values[column], e.set[column] = input.Values[column], true
+			given.values[column], given.set[column] = input.Values[column], true
 			input.Values[column], input.Set[column] = model.Null, false
 		}
 	}
-	return e
+	return given
 }
 
 // ParseCondition reads the preconditions of a request from its headers.

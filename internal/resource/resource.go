@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -21,11 +22,14 @@ type Resources struct {
 	store *store.Store
 	hooks map[hookKey][]Hook
 
-	// Limits bounds what is decoded.
-	Limits Limits
+	// BodyLimits bounds the bodies of requests.
+	BodyLimits BodyLimits
 
 	// AcceptTimestamps lets new resources bring created_at and updated_at.
 	AcceptTimestamps bool
+
+	// Memory is for the resources of writes of many. Nil: it is not bounded.
+	Memory *limit.Budget
 
 	// HookTime bounds the total time of all hooks of a request: before, in and after its
 	// transaction. Zero: no limit.

@@ -32,8 +32,8 @@ type Write struct {
 	Condition Condition
 	DryRun    bool // see Work.DryRun
 
-	limits Limits
-	echo   echo
+	bodyLimits BodyLimits
+	readOnly   readOnlyValues
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
 
@@ -67,21 +67,25 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 		return nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		results, err = w.Do(write)
-		return err
+		return w.withMemory(&write, func() (err error) {
+			results, err = w.Do(write)
+			return err
+		})
 	})
 	return results, err
 }
 
-// Try does the same as Do, and undoes it. See Work.DryRun.
-func (r *Resources) Try(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+// DryRun does the same as Do, and undoes it. See Work.DryRun.
+func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		affected, err = w.DryRun(func() (err error) {
-			results, err = w.Do(write)
-			return err
+		affected, err = w.DryRun(func() error {
+			return w.withMemory(&write, func() (err error) {
+				results, err = w.Do(write)
+				return err
+			})
 		})
 		return err
 	})
@@ -105,8 +109,8 @@ func (write *Write) SetID(id model.ID) {
 	write.Inputs = []model.Input{input}
 }
 
-// DependsOn lists the pending operations that the writes rely on.
-func (w *Work) DependsOn() []model.ID { return w.dependsOn }
+// Awaited lists the pending operations that must be executed before the writes.
+func (w *Work) Awaited() []model.ID { return w.awaited }
 
 // Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
@@ -133,7 +137,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	}
 	for i := range write.Inputs {
 		if err := r.before(ctx, write, write.Verb, id, &write.Inputs[i]); err != nil {
-			return at(write.pointer(i), err)
+			return placed(write.pointer(i), err)
 		}
 	}
 	return nil
@@ -177,21 +181,6 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 		err = p.By.Denied("You may not %s this resource.", verb)
 	}
 	return err
-}
-
-// findAmong finds resources in the transaction, and those of a collection that are about to be
-// written as they will be.
-func findAmong(tx *store.Tx, c *model.Collection, written ...model.Record) query.Lookup {
-	return func(other *model.Collection, id model.ID) (model.Record, error) {
-		if other == c {
-			for _, record := range written {
-				if record.ID(model.IDColumn) == id {
-					return record, nil
-				}
-			}
-		}
-		return tx.Find(other, id)
-	}
 }
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
@@ -65,6 +64,9 @@ func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
 // locate finds the offsets of the range.
 func (g *Groups) locate() (err error) {
 	r, fromEnd := g.query.Range, g.query.Range.Anchor != query.AtOffset && g.query.Range.Limit < 0
+	if g.query.Filter, err = g.tx.listRelated(g.query.Collection, g.query.Filter); err != nil {
+		return err
+	}
 	total := int64(math.MaxInt64)
 	if g.query.Exact || fromEnd {
 		if g.Total, err = g.count(); err != nil {
@@ -107,7 +109,7 @@ func (g *Groups) Next() (*Group, error) {
 	}
 	more, err := g.rows.Next()
 	if err != nil {
-		return nil, g.fault(err)
+		return nil, g.tx.fault(err)
 	}
 	if !more || g.given == g.wanted {
 		g.ended, g.hasAfter = true, more
@@ -136,7 +138,7 @@ func (g *Groups) begin() (err error) {
 	s.Write(" OFFSET ")
 	s.Arg(model.IntValue(g.skip + g.given))
 	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
-	return g.fault(err)
+	return g.tx.fault(err)
 }
 
 // locateEmpty finds the offset of an empty range: the end.
@@ -199,20 +201,6 @@ func (g *Groups) endRows() {
 		g.rows.Close()
 		g.rows = nil
 	}
-}
-
-// fault translates an error of the database. Some databases fail where a sum of numbers is too large.
-func (g *Groups) fault(err error) error {
-	err = g.tx.fault(err)
-	if errors.Is(err, db.ErrTooLarge) {
-		for _, each := range g.query.Groups.Values {
-			value := groupValue{each}
-			if value.Kind == model.KindNumber && value.isSum() {
-				return value.outOfRange()
-			}
-		}
-	}
-	return err
 }
 
 // scan reads the current row.

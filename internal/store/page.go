@@ -24,8 +24,8 @@ type PageQuery struct {
 	Exact bool
 	// QuotaKey identifies the quota of reads; empty: the program itself, which has none.
 	QuotaKey string
-	// Held: other statements are run between the rows, by Page.Run.
-	Held bool
+	// UseCursor: other statements are run between the rows, by Page.Run.
+	UseCursor bool
 	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
 	// called.
 	Check func(*Tx) error
@@ -107,7 +107,10 @@ func (p *Page) begin() (err error) {
 	if p.Point, err = p.tx.Point(); err != nil {
 		return err
 	}
-	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter); err != nil {
+	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
+		return err
+	}
+	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range.Limit < 0, p.query.Range.Size()); err != nil {
 		return err
 	}
 	if err := p.count(); err != nil {
@@ -160,7 +163,7 @@ func (p *Page) Next() (model.Row, error) {
 	return p.rows, nil
 }
 
-// Run runs other statements in the snapshot of the page, which must be Held. The current row is lost.
+// Run runs other statements in the snapshot of the page, which must have UseCursor. The current row is lost.
 func (p *Page) Run(fn func(*Tx) error) error {
 	p.keepPlace()
 	return fn(p.tx)
@@ -179,7 +182,7 @@ func (p *Page) read() (err error) {
 	if p.lookAhead && selection.Take < math.MaxInt64 {
 		selection.Take++
 	}
-	p.rows, err = p.tx.selectRows(p.query.Collection, selection, p.query.Held)
+	p.rows, err = p.tx.selectRows(p.query.Collection, selection, p.query.UseCursor)
 	return err
 }
 
@@ -239,9 +242,9 @@ func (p *Page) probe() (err error) {
 	p.keepPlace()
 	rest.From, rest.AfterFrom = p.place, true
 	p.endRows()
-	behind := *rest
-	behind.Skip = p.wanted - p.given
-	p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, behind)
+	next := *rest
+	next.Skip = p.wanted - p.given
+	p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, next)
 	rest.Skip, rest.Take = 0, p.wanted-p.given
 	return err
 }

@@ -75,8 +75,8 @@ func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, cal
 	return operation, caller, found, t.fault(err)
 }
 
-// Enqueue adds an operation after those on the same resource and those that it needs.
-func (t *Tx) Enqueue(job Job, needed []model.ID) error {
+// Enqueue adds an operation after those on the same resource and those that it must wait for.
+func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
@@ -84,22 +84,22 @@ func (t *Tx) Enqueue(job Job, needed []model.ID) error {
 	turn := int64(1)
 	_, err := db.One(t.conn, func(row model.Row) {
 		turn = row.Int(0) + 1
-		needed = append(needed[:len(needed):len(needed)], row.ID(1))
+		awaited = append(awaited[:len(awaited):len(awaited)], row.ID(1))
 	}, "SELECT turn, operation FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn DESC LIMIT 1", collection, resource)
 	if err != nil {
 		return t.fault(err)
 	}
-	needed = distinct(needed)
+	awaited = distinct(awaited)
 	parent := model.Null
 	if job.Parent != nil {
 		parent = model.IDValue(*job.Parent)
 	}
 	if _, err = t.conn.Exec("INSERT INTO "+db.QueueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, 0, $13)",
 		model.IDValue(job.Operation), model.TextValue(job.Caller), model.TextValue(job.Method), collection, resource, parent, model.TextValue(job.Body),
-		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.own), model.IntValue(turn), model.IntValue(int64(len(needed))), t.at); err != nil {
+		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.version), model.IntValue(turn), model.IntValue(int64(len(awaited))), t.at); err != nil {
 		return t.fault(err)
 	}
-	for _, other := range needed {
+	for _, other := range awaited {
 		if err := t.follow(job.Operation, other); err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (t *Tx) Enqueue(job Job, needed []model.ID) error {
 	return nil
 }
 
-// distinct removes duplicates: an operation can be needed for several reasons.
+// distinct removes duplicates: an operation can be awaited for several reasons.
 func distinct(operations []model.ID) (once []model.ID) {
 	for _, operation := range operations {
 		if !slices.Contains(once, operation) {
@@ -117,15 +117,15 @@ func distinct(operations []model.ID) (once []model.ID) {
 	return once
 }
 
-// follow records that an operation waits for another. It writes the other's row, so that no
-// worker can finish it concurrently and miss the follower.
-func (t *Tx) follow(operation, other model.ID) error {
-	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(other))
+// follow records that an operation waits for another. It writes the row of the awaited one, so that
+// no worker can finish that concurrently and miss the follower.
+func (t *Tx) follow(follower, awaited model.ID) error {
+	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(awaited))
 	if err == nil && changed != 1 {
-		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", other, operation)
+		err = fmt.Errorf("the operation %s, which %s follows, is not in the queue", awaited, follower)
 	}
 	if err == nil {
-		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", model.IDValue(other), model.IDValue(operation))
+		_, err = t.conn.Exec("INSERT INTO "+db.FollowersTable+" (awaited, follower) VALUES ($1, $2)", model.IDValue(awaited), model.IDValue(follower))
 	}
 	return t.fault(err)
 }
@@ -136,10 +136,10 @@ func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
 		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.db.SkipLocked()+")"+
 		" UPDATE "+db.QueueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
-		t.at, model.IntValue(t.store.own), model.IntValue(int64(most)), t.in(lease))
+		t.at, model.IntValue(t.store.version), model.IntValue(int64(most)), t.after(lease))
 }
 
-func (t *Tx) in(delay time.Duration) model.Value {
+func (t *Tx) after(delay time.Duration) model.Value {
 	return model.TimeValue(model.FormatTime(t.store.now().Add(delay)))
 }
 
@@ -151,7 +151,7 @@ func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
-		t.in(delay), model.IDValue(job.Operation), model.IntValue(job.Attempt))
+		t.after(delay), model.IDValue(job.Operation), model.IntValue(job.Attempt))
 	return changed == 1, t.fault(err)
 }
 
@@ -174,20 +174,20 @@ func (t *Tx) Finish(job Job) error {
 func (t *Tx) Next() (at time.Time, found bool, err error) {
 	var text []byte
 	found, err = db.One(t.conn, func(row model.Row) { text = row.AppendText(nil, 0) },
-		"SELECT due FROM "+db.QueueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", model.IntValue(t.store.own))
+		"SELECT due FROM "+db.QueueTable+" WHERE blockers = 0 AND accepted_by <= $1 ORDER BY due LIMIT 1", model.IntValue(t.store.version))
 	if err == nil && found {
 		at, err = time.Parse(time.RFC3339, string(text))
 	}
 	return at, found, t.fault(err)
 }
 
-// Sole reports whether no other server uses the database.
-func (s *Store) Sole() bool { return !s.db.Traits().ManyWriters }
+// IsOnlyServer reports whether no other server uses the database.
+func (s *Store) IsOnlyServer() bool { return !s.db.Traits().ManyWriters }
 
 // RequeueAll makes all operations due that an earlier run of the server left unfinished, if no
 // other server uses the database.
 func (s *Store) RequeueAll(ctx context.Context) error {
-	if !s.Sole() {
+	if !s.IsOnlyServer() {
 		return nil // their leases expire
 	}
 	return s.Write(ctx, func(t *Tx) error {

@@ -140,7 +140,7 @@ func TestRequeueAfterARestart(t *testing.T) {
 		if err := st.RequeueAll(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.Sole() {
+		if got := len(claimJobs(t, st, 1, time.Hour)) == 1; got != st.IsOnlyServer() {
 			t.Errorf("it was taken over: %t", got)
 		}
 	})

@@ -23,7 +23,7 @@ func (s *Store) DeclaredIn(c *model.Collection) int64 { return s.declaredIn[c.Na
 
 // DeclaredInOther is DeclaredIn for a server with another schema version, from which a client has an ETag.
 func (t *Tx) DeclaredInOther(c *model.Collection, version int64) (int64, error) {
-	if version == t.store.own {
+	if version == t.store.version {
 		return t.store.DeclaredIn(c), nil
 	}
 	since, err := migrate.ReadDeclaredIn(t.conn, version)

@@ -35,7 +35,7 @@ type Store struct {
 	pages      *readQuota            // of pages that are read
 	long       *readQuota            // of pages that are read at the speed of a client
 	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
-	own        int64                 // version of the schema that the store was opened with
+	version    int64                 // of the schema that the store was opened with
 	log        *changelog.Log
 	secret     []byte // see Secret
 	now        func() time.Time
@@ -112,14 +112,14 @@ func (s *Store) start(c db.Conn) error {
 		return err
 	}
 	s.compatible.Store(&compatibility{Version: current, history: history, reads: true, writes: true})
-	s.own = current.Number
-	if s.log, err = changelog.Open(c, s.db, s.schema, s.own); err != nil {
+	s.version = current.Number
+	if s.log, err = changelog.Open(c, s.db, s.schema, s.version); err != nil {
 		return err
 	}
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.own)
+	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.version)
 	return err
 }
 
@@ -133,9 +133,9 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context // of the caller of a snapshot; a write has none
 	release func()
-	at      model.Value // time of all changes of the transaction
-	caller  string      // id of the caller
-	minted  bool
+	at      model.Value         // time of all changes of the transaction
+	caller  string              // id of the caller
+	minted  bool                // ids were made, so that the mark of the minter may have to be moved
 	newIDs  map[model.ID]bool   // made in the transaction
 	deltas  []lists.Delta       // of its changes
 	earlier []*db.Task          // earlier tasks in the transaction

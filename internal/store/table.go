@@ -14,11 +14,11 @@ type table struct {
 	// the last change.
 	insert string
 	update string
-	// claim inserts without a revision, which setRevision sets: it takes the id. See Tx.inserts.
-	claim, setRevision string
+	// insertUnrevised is insert without a revision; setRevision takes the id and sets it. See Tx.inserts.
+	insertUnrevised, setRevision string
 	// Of the words of resources; empty if the collection is not searched.
-	words    string // name of their table
-	putWords string
+	words  string // name of their table
+	search db.SearchSQL
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with
@@ -49,7 +49,7 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(model.Null) })
 	const otherwise = ") ON CONFLICT DO NOTHING"
 	t.insert = insert.String() + ", " + d.LastRevision() + otherwise
-	t.claim = insert.String() + ", 0" + otherwise
+	t.insertUnrevised = insert.String() + ", 0" + otherwise
 	t.setRevision = "UPDATE " + t.Name + " SET " + revision + " = " + d.LastRevision() + " WHERE " + id + " = $1 AND " + revision + " = 0"
 
 	update := &db.Builder{}
@@ -67,7 +67,7 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 
 	if len(c.SearchColumns()) > 0 {
 		t.words = db.SearchTable(c)
-		t.putWords = d.Search(t.words).Put
+		t.search = d.Search(t.words)
 	}
 	return t
 }

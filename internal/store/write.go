@@ -85,6 +85,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
 	}
+	var created []model.Record // whose words are stored
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
 			continue
@@ -93,8 +94,8 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
 			t.last = changes[i]
 			t.addDelta(c, record, 1)
-			if err := t.putWords(c, nil, record); err != nil {
-				return nil, nil, t.fault(err)
+			if t.store.tables[c].words != "" {
+				created = append(created, record)
 			}
 			continue
 		}
@@ -103,7 +104,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			return nil, nil, t.fault(err)
 		}
 	}
-	return representations, conflicts, nil
+	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }
 
 // inserts are statements that store a change and the resource that it creates. If several
@@ -116,7 +117,7 @@ func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Reco
 	if !t.store.db.Traits().ManyWriters || t.newIDs[id.ID()] {
 		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
 	}
-	return []db.Statement{{SQL: table.claim, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
+	return []db.Statement{{SQL: table.insertUnrevised, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
 }
 
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only

@@ -69,9 +69,8 @@ func TestLoadFailsWithAWrongAnswer(t *testing.T) {
 		w.Write(make([]byte, 7))
 	}))
 	defer server.Close()
-	l := load{address: strings.TrimPrefix(server.URL, "http://"), connections: 4, rows: minRows, serial: new(atomic.Int64), clock: wallClock(), workload: Workload{
-		next: func(c *caller) { c.path = []byte("/"); c.read(200, 7) },
-	}}
+	l := load{address: strings.TrimPrefix(server.URL, "http://"), connections: 4, users: minRows, rows: minRows, serial: new(atomic.Int64), clock: wallClock(),
+		next: func(c *caller) { c.path = []byte("/"); c.read(200, 7) }}
 	_, err := l.run(t.Context(), maxAnswer)
 	const want = "GET /: got status 503 with 7 bytes, want 200 with 7"
 	if err == nil || err.Error() != want {

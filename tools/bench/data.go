@@ -57,3 +57,24 @@ func listLength(from, to int, onlyActive bool) int {
 	}
 	return length + max(0, rows-1) // commas
 }
+
+// taskBody is a task as it is sent to be created.
+func taskBody(row int) string {
+	state := "open"
+	if row%2 == 1 {
+		state = "done"
+	}
+	return fmt.Sprintf(`{"id":%q,"title":"Task %08d","state":%q,"priority":%d}`, rowID(row), row, state, 100+row*7919%900)
+}
+
+// tasksLength is the length of a list of tasks, of which there is at least one.
+func tasksLength(tasks int) int {
+	const one = len(`{"id":"01900000-0000-7000-8000-000000000000","type":"tasks","title":"Task 00000000",` +
+		`"state":"open","priority":100,"created_at":"` + loadedAt + `","updated_at":"` + loadedAt + `"}`)
+	return envelope + len("[]") + tasks*one + tasks - 1
+}
+
+// issueBody is a child of a project.
+func issueBody(project string, row int) string {
+	return fmt.Sprintf(`{"project_id":%q,"title":"An issue with a title of usual length","estimate":%d}`, project, row%10)
+}

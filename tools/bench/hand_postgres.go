@@ -20,7 +20,8 @@ type handPostgres struct {
 }
 
 const postgresTable = `CREATE TABLE users (id uuid PRIMARY KEY, name text NOT NULL, email text NOT NULL, active boolean NOT NULL,
-	created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL)`
+	created_at timestamptz NOT NULL, updated_at timestamptz NOT NULL);
+	CREATE INDEX users_active ON users (active, id)`
 
 // createHandPostgres makes the table with its rows.
 func createHandPostgres(ctx context.Context, url string, rows int) error {

@@ -22,8 +22,10 @@ const sqliteReaders = 8
 
 const userColumns = "id, name, email, active, created_at, updated_at"
 
+// An index contains the id too.
 const sqliteTable = `CREATE TABLE users (id BLOB PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL, active INTEGER NOT NULL,
-	created_at TEXT NOT NULL, updated_at TEXT NOT NULL) STRICT, WITHOUT ROWID`
+	created_at TEXT NOT NULL, updated_at TEXT NOT NULL) STRICT, WITHOUT ROWID;
+	CREATE INDEX users_active ON users (active)`
 
 func openSQLiteConn(file string) (*sqlite.Conn, error) {
 	conn, err := sqlite.OpenConn(file, sqlite.OpenReadWrite|sqlite.OpenCreate)
@@ -46,7 +48,7 @@ func createHandSQLite(file string, rows int) (err error) {
 	}
 	defer conn.Close()
 	defer sqlitex.Save(conn)(&err)
-	if err := sqlitex.ExecuteTransient(conn, sqliteTable, nil); err != nil {
+	if err := sqlitex.ExecuteScript(conn, sqliteTable, nil); err != nil {
 		return err
 	}
 	insert := conn.Prep(sqliteInsert)
@@ -84,7 +86,7 @@ func openHandSQLite(file string) (*handSQLite, error) {
 		for statement, text := range map[**sqlite.Stmt]string{
 			&reader.one:    "SELECT " + userColumns + " FROM users WHERE id = ?1",
 			&reader.all:    "SELECT " + userColumns + " FROM users ORDER BY id LIMIT ?1 OFFSET ?2",
-			&reader.active: "SELECT " + userColumns + " FROM users WHERE active ORDER BY id LIMIT ?1 OFFSET ?2",
+			&reader.active: "SELECT " + userColumns + " FROM users WHERE active = 1 ORDER BY id LIMIT ?1 OFFSET ?2",
 		} {
 			if *statement, err = conn.Prepare(text); err != nil {
 				return nil, err

@@ -1,8 +1,11 @@
+//go:build linux
+
 package bench
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -13,11 +16,12 @@ import (
 type load struct {
 	address     string
 	static      bool
-	workload    Workload
+	next        func(*caller)
+	bytes       bool // what counts is bytes, not requests
 	connections int
-	rows        int
+	users, rows int
 	serial      *atomic.Int64
-	clock       func() (time.Duration, error)
+	clock       clock
 }
 
 // run sends requests over all connections for a while, each as soon as the last
@@ -31,11 +35,11 @@ func (l load) run(ctx context.Context, duration time.Duration) (perSecond float6
 			return 0, err
 		}
 		defer clients[i].conn.Close()
-		callers[i] = newCaller(l.rows, rand.Uint64(), l.serial)
+		callers[i] = newCaller(l.users, l.rows, rand.Uint64(), l.serial)
 	}
 	// Once through before the clock starts: connections are new, statements not
 	// prepared. An export is warm by itself.
-	if !l.workload.bytes {
+	if !l.bytes {
 		if _, err := l.turn(clients, callers, time.Now()); err != nil {
 			return 0, err
 		}
@@ -58,6 +62,9 @@ func (l load) run(ctx context.Context, duration time.Duration) (perSecond float6
 		return 0, err
 	}
 	after, err := l.clock()
+	if err == nil && after == before {
+		err = errors.New("the turn was too short to measure its processor time: use a longer -duration")
+	}
 	return float64(done) / (after - before).Seconds(), err
 }
 
@@ -73,7 +80,7 @@ func (l load) each(ctx context.Context, rows int) error {
 				return
 			}
 			defer client.conn.Close()
-			caller := newCaller(l.rows, 1, l.serial)
+			caller := newCaller(l.users, l.rows, 1, l.serial)
 			for next := row.Add(1) - 1; next < int64(rows) && errs[i] == nil; next = row.Add(1) - 1 {
 				caller.getRow(int(next))
 				errs[i] = cmp.Or(client.do(&caller.call), ctx.Err())
@@ -98,7 +105,7 @@ func (l load) turn(clients []*client, callers []*caller, until time.Time) (done 
 			_ = client.conn.SetDeadline(until.Add(maxAnswer)) // of a connection that is open
 			var mine int64
 			for {
-				l.workload.next(caller)
+				l.next(caller)
 				if errs[i] = client.do(&caller.call); errs[i] != nil {
 					break
 				}
@@ -106,7 +113,7 @@ func (l load) turn(clients []*client, callers []*caller, until time.Time) (done 
 					break
 				}
 			}
-			if l.workload.bytes {
+			if l.bytes {
 				mine *= int64(caller.length)
 			}
 			total.Add(mine)

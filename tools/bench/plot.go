@@ -1,3 +1,5 @@
+//go:build linux
+
 package bench
 
 import (
@@ -9,7 +11,7 @@ import (
 
 // The measures of the plot, in pixels.
 const (
-	plotLeft   = 110 // of the names of workloads
+	plotLeft   = 140 // of the names of lines
 	plotWidth  = 560 // of a ratio of 1
 	plotTop    = 60  // of the legend
 	barHeight  = 9
@@ -17,22 +19,22 @@ const (
 )
 
 var colours = map[string]string{
-	HandSQLite: "#9ecae1", PluralSQLite: "#2171b5", OtherSQLite: "#6baed6", HandPostgres: "#fdbe85", PluralPostgres: "#d94801",
+	HandSQLite: "#9ecae1", PluralSQLite: "#2171b5", HandPostgres: "#fdbe85", PluralPostgres: "#d94801",
 }
 
 // SVG draws the ratios to the bare server as bars, with the spread as a line
-// through the end of each, and the goals as marks.
+// through the end of each.
 func (r *Results) SVG(out io.Writer) error {
 	servers := slices.DeleteFunc(slices.Clone(r.Servers), func(server string) bool { return server == Bare })
 	var b strings.Builder
 	y := plotTop
-	for _, workload := range Workloads() {
-		if workload.bytes || len(r.Figures[Key{workload.Name, Bare}]) == 0 {
+	for _, line := range r.lines() {
+		if line.Unit != rate {
 			continue
 		}
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", plotLeft-8, y+len(servers)*barHeight/2+4, workload.Name)
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n", plotLeft-8, y+len(servers)*barHeight/2+4, line.Text)
 		for _, server := range servers {
-			r.bar(&b, workload.Name, server, y)
+			r.bar(&b, line, server, y)
 			y += barHeight
 		}
 		y += groupSpace
@@ -41,7 +43,7 @@ func (r *Results) SVG(out io.Writer) error {
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n",
 		plotLeft+plotWidth+60, y+20)
 	svg.WriteString(`<rect width="100%" height="100%" fill="white"/>` + "\n")
-	fmt.Fprintf(&svg, `<text x="%d" y="20">Rate of answers, as a ratio to bare net/http; %d users</text>`+"\n", plotLeft, r.Rows)
+	fmt.Fprintf(&svg, `<text x="%d" y="20">Rate of answers, as a ratio to bare net/http; %d users</text>`+"\n", plotLeft, r.Users)
 	for i, server := range servers {
 		x := plotLeft + i*150
 		fmt.Fprintf(&svg, `<rect x="%d" y="31" width="10" height="10" fill="%s"/><text x="%d" y="40">%s</text>`+"\n", x, colours[server], x+14, server)
@@ -57,20 +59,14 @@ func (r *Results) SVG(out io.Writer) error {
 	return err
 }
 
-// bar draws one server of one workload.
-func (r *Results) bar(b *strings.Builder, workload, server string, y int) {
-	ratios := r.ratios(Key{workload, server}, Key{workload, Bare})
+// bar draws one server of one line.
+func (r *Results) bar(b *strings.Builder, line Line, server string, y int) {
+	ratios := r.ratios(Key{line.Name, server}, Key{line.Name, Bare})
 	if len(ratios) == 0 {
 		return
 	}
 	s := summarize(ratios)
 	at := func(ratio float64) float64 { return plotLeft + ratio*plotWidth }
 	fmt.Fprintf(b, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`, plotLeft, y, at(s.Median)-plotLeft, barHeight-1, colours[server])
-	fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`, at(s.Min), y+barHeight/2, at(s.Max), y+barHeight/2)
-	for _, goal := range Goals(r.Rows) {
-		if goal.What == workload && goal.server == server && goal.of == Bare {
-			fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="#c00" stroke-width="2"/>`, at(goal.bound), y-1, at(goal.bound), y+barHeight)
-		}
-	}
-	b.WriteString("\n")
+	fmt.Fprintf(b, `<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="black"/>`+"\n", at(s.Min), y+barHeight/2, at(s.Max), y+barHeight/2)
 }

@@ -21,6 +21,12 @@ func launch(log string, on core, command *exec.Cmd) (*process.Process, error) {
 	return process.Launch(log, command, func() error { return on.pinThread(0) })
 }
 
+// The sizes that memory reads.
+const (
+	currentMemory = "VmRSS"
+	peakMemory    = "VmHWM"
+)
+
 // memory reads one of the sizes that the kernel reports of a process, in MiB.
 func memory(pid int, name string) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -1,3 +1,5 @@
+//go:build linux
+
 package bench
 
 import (
@@ -9,37 +11,32 @@ const (
 	Bare           = "bare net/http"
 	HandSQLite     = "by hand, SQLite"
 	PluralSQLite   = "Plural, SQLite"
-	OtherSQLite    = "other Plural, SQLite"
 	HandPostgres   = "by hand, PostgreSQL"
 	PluralPostgres = "Plural, PostgreSQL"
+	BaseSQLite     = "base, SQLite"
+	BasePostgres   = "base, PostgreSQL"
 )
 
 // byHand is the hand-written server that a server of ours is compared with.
-var byHand = map[string]string{PluralSQLite: HandSQLite, OtherSQLite: HandSQLite, PluralPostgres: HandPostgres}
-
-// What is measured beside the workloads.
-const (
-	StartUp      = "start-up"      // milliseconds until the first answer
-	IdleMemory   = "idle memory"   // MiB with an empty database
-	ExportMemory = "export memory" // MiB that an export takes beyond those of an idle server
-)
+var byHand = map[string]string{PluralSQLite: HandSQLite, PluralPostgres: HandPostgres}
 
 // Key is what a figure is of.
-type Key struct{ What, Server string }
+type Key struct{ Line, Server string }
 
-// Results are the figures of a run, one for each round: answers in a second, or
-// bytes of an export; or what StartUp and the others say.
+// Results are the figures of a run, one for each round, in the unit of their line.
 type Results struct {
-	Rows    int
-	Servers []string // in the order of the table
-	Figures map[Key][]float64
+	Users, Rows, Children int // see Plan
+	Rounds                int
+	Processor             bool
+	Servers               []string // in the order of the table
+	Figures               map[Key][]float64
 }
 
-func (r *Results) add(what, server string, figure float64) {
+func (r *Results) add(line, server string, figure float64) {
 	if r.Figures == nil {
 		r.Figures = map[Key][]float64{}
 	}
-	r.Figures[Key{what, server}] = append(r.Figures[Key{what, server}], figure)
+	r.Figures[Key{line, server}] = append(r.Figures[Key{line, server}], figure)
 }
 
 // ratios compares two figures round by round.

@@ -19,96 +19,115 @@ import (
 // Plan is what a run measures.
 type Plan struct {
 	Module      string        // directory of the module, from which the server is built
-	Other       string        // another server program to compare with, if there is one
-	Rows        int           // that are loaded
+	Users       int           // that are loaded
+	Rows        int           // tasks that are loaded, for filters and sorts; and rows that are imported
+	Children    int           // of a cascade
 	Rounds      int           // in which every server gets its turn
 	Duration    time.Duration // of a turn
-	Connections int           // of a workload that does not say so itself
-	Only        []string      // the workloads, all if there is none
-	Postgres    bool          // compare on PostgreSQL too
-	Processor   bool          // count by the time of the servers' processor, not by that of the clock
+	Connections int           // of a load that does not say so itself
+	Only        []string      // names of measurements, all if there is none
+	Postgres    bool          // measure on PostgreSQL too
+	Processor   bool          // count the time of the servers' processor, not that of the clock
 	Dir         string        // where the databases are made, temporary files otherwise
 
 	home       string // of this run
 	self       string // the program that Serve is in
 	binary     string
 	serverCore core
-	workloads  []Workload
 	servers    []*server
+	databases  int // that were made
 	cluster    *cluster
 	serial     atomic.Int64
 }
 
-// minRows is what the lists of the workloads need.
+// minRows is what the lists of the measurements need.
 const minRows = 100
 
-// Run measures. What is done is told to progress. Results that are not nil are
-// whole.
+// Run measures all lines of the table. It reports what it does to progress. Results that are not nil
+// are complete.
 func (p *Plan) Run(ctx context.Context, progress io.Writer) (_ *Results, err error) {
-	if err := p.check(); err != nil {
-		return nil, err
-	}
-	if p.home, err = os.MkdirTemp(p.Dir, "plural-bench-"); err != nil {
+	chosen, err := p.choose(func(Measurement) bool { return true })
+	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
-	fmt.Fprintf(progress, "preparing %d users on each server\n", p.Rows)
-	if err := p.prepare(ctx); err != nil {
+	if err := p.open(ctx); err != nil {
 		return nil, err
 	}
-	fmt.Fprintln(progress, "reading each once")
-	if err := p.warm(ctx); err != nil {
-		return nil, err
-	}
-	results := &Results{Rows: p.Rows}
-	for _, s := range p.servers {
-		results.Servers = append(results.Servers, s.name)
-	}
-	for round := range p.Rounds {
-		fmt.Fprintf(progress, "round %d of %d\n", round+1, p.Rounds)
-		if err := p.round(ctx, round, results); err != nil {
+	p.addBare()
+	for _, postgres := range p.stores() {
+		hand, plural := HandSQLite, PluralSQLite
+		if postgres {
+			hand, plural = HandPostgres, PluralPostgres
+		}
+		if err := p.addHand(ctx, hand, postgres); err != nil {
+			return nil, err
+		}
+		if err := p.addPlural(ctx, plural, p.binary, postgres); err != nil {
 			return nil, err
 		}
 	}
-	fmt.Fprintln(progress, "starting and stopping")
-	for range p.Rounds {
-		if err := p.restarts(ctx, results); err != nil {
-			return nil, err
+	fmt.Fprintf(progress, "loading %d users and %d tasks on each server\n", p.Users, p.Rows)
+	if err := p.startAll(ctx); err != nil {
+		return nil, err
+	}
+	return p.rounds(ctx, chosen, p.Rounds, progress)
+}
+
+// rounds measures in interleaved rounds: every round has all measurements on all servers.
+func (p *Plan) rounds(ctx context.Context, chosen []Measurement, rounds int, progress io.Writer) (*Results, error) {
+	results := p.newResults()
+	for round := range rounds {
+		for i, m := range chosen {
+			fmt.Fprintf(progress, "round %d of %d: %s\n", round+1, rounds, m.Name)
+			if err := p.turns(ctx, m, round, i, results); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return results, nil
 }
 
-// check sees to what can be wrong with a plan.
-func (p *Plan) check() error {
-	if p.Rows < minRows || p.Rounds < 1 || p.Connections < 1 {
-		return fmt.Errorf("at least %d rows, one round and one connection are needed", minRows)
+// stores are the databases to measure on, by whether it is PostgreSQL.
+func (p *Plan) stores() []bool {
+	if p.Postgres {
+		return []bool{false, true}
+	}
+	return []bool{false}
+}
+
+// choose checks the plan, and returns its measurements: those that are named, or else those of the
+// function.
+func (p *Plan) choose(unnamed func(Measurement) bool) (chosen []Measurement, err error) {
+	if p.Users < minRows || p.Rows < minRows || p.Rounds < 1 || p.Connections < 1 || p.Children < 1 {
+		return nil, fmt.Errorf("at least %d users and rows, one child, one round and one connection are needed", minRows)
 	}
 	var known []string
-	for _, workload := range Workloads() {
-		known = append(known, workload.Name)
-		if len(p.Only) == 0 || slices.Contains(p.Only, workload.Name) {
-			p.workloads = append(p.workloads, workload)
+	for _, m := range Measurements() {
+		known = append(known, m.Name)
+		if slices.Contains(p.Only, m.Name) || len(p.Only) == 0 && unnamed(m) {
+			chosen = append(chosen, m)
 		}
 	}
 	for _, name := range p.Only {
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("there is no workload %s: use %s", name, strings.Join(known, ", "))
+			return nil, fmt.Errorf("there is no measurement %s: use %s", name, strings.Join(known, ", "))
 		}
 	}
-	return nil
+	return chosen, nil
 }
 
-// build builds the server, and divides the cores.
-func (p *Plan) build(ctx context.Context) (err error) {
+// open builds the server, divides the cores, and starts PostgreSQL.
+func (p *Plan) open(ctx context.Context) (err error) {
+	if p.home, err = os.MkdirTemp(p.Dir, "plural-bench-"); err != nil {
+		return err
+	}
 	if p.self, err = os.Executable(); err != nil {
 		return err
 	}
 	p.binary = filepath.Join(p.home, "plural")
-	build := exec.CommandContext(ctx, "go", "build", "-o", p.binary, "./cmd/plural")
-	build.Dir = p.Module
-	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the server: %w\n%s", err, out)
+	if err := build(ctx, p.Module, p.binary); err != nil {
+		return err
 	}
 	if err := os.WriteFile(filepath.Join(p.home, "plural.yaml"), schemaFile, 0o644); err != nil {
 		return err
@@ -117,88 +136,50 @@ func (p *Plan) build(ctx context.Context) (err error) {
 	if p.serverCore, load, err = cores(); err != nil {
 		return err
 	}
-	return load.pinProcess()
+	if err := load.pinProcess(); err != nil || !p.Postgres {
+		return err
+	}
+	// It shares the core with the servers: the database is a part of what a response costs.
+	p.cluster, err = startCluster(ctx, p.serverCore)
+	return err
 }
 
-// prepare builds, starts and fills everything.
-func (p *Plan) prepare(ctx context.Context) (err error) {
-	if err := p.build(ctx); err != nil {
-		return err
+// build builds plural from the sources in a directory.
+func build(ctx context.Context, dir, binary string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/plural")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building the server: %w\n%s", err, out)
 	}
-	p.servers = append(p.servers, p.bareServer())
-	if err := p.prepareSQLite(); err != nil {
-		return err
-	}
-	if p.Postgres {
-		if err := p.preparePostgres(ctx); err != nil {
-			return err
-		}
-	}
+	return nil
+}
+
+// startAll starts and fills all servers. Every user is read once on each: what is measured is how it goes
+// on, not how it begins.
+func (p *Plan) startAll(ctx context.Context) error {
 	for _, s := range p.servers {
 		if err := s.start(ctx, s.full); err != nil {
 			return err
 		}
-		if strings.Contains(s.name, "Plural") {
-			if err := s.fill(ctx, p.Rows); err != nil {
+		if isPlural(s) {
+			if err := p.fill(ctx, s, 0, 0); err != nil {
 				return err
 			}
 		}
 	}
-	if p.Postgres {
-		return p.cluster.exec(ctx, "plural", "VACUUM ANALYZE")
-	}
-	return nil
-}
-
-func (p *Plan) prepareSQLite() error {
-	file := func(name string) string { return filepath.Join(p.home, name+".db") }
-	for name, rows := range map[string]int{"hand": p.Rows, "hand-empty": 0} {
-		if err := createHandSQLite(file(name), rows); err != nil {
-			return err
-		}
-	}
-	p.servers = append(p.servers,
-		p.handServer(HandSQLite, serveSQLite, file("hand"), file("hand-empty")),
-		p.pluralServer(PluralSQLite, p.binary, "sqlite:"+file("plural"), "sqlite:"+file("plural-empty")))
-	if p.Other != "" {
-		p.servers = append(p.servers, p.pluralServer(OtherSQLite, p.Other, "sqlite:"+file("other"), "sqlite:"+file("other-empty")))
-	}
-	return nil
-}
-
-func (p *Plan) preparePostgres(ctx context.Context) (err error) {
-	// It shares the core with the servers: the database is a part of what an
-	// answer costs.
-	if p.cluster, err = startCluster(ctx, p.serverCore); err != nil {
-		return err
-	}
-	for _, name := range []string{"hand", "hand_empty", "plural", "plural_empty"} {
-		if err := p.cluster.exec(ctx, "postgres", "CREATE DATABASE "+name); err != nil {
-			return err
-		}
-	}
-	for name, rows := range map[string]int{"hand": p.Rows, "hand_empty": 0} {
-		if err := createHandPostgres(ctx, p.cluster.url(name), rows); err != nil {
-			return err
-		}
-	}
-	p.servers = append(p.servers,
-		p.handServer(HandPostgres, servePostgres, p.cluster.url("hand"), p.cluster.url("hand_empty")),
-		p.pluralServer(PluralPostgres, p.binary, p.cluster.url("plural"), p.cluster.url("plural_empty")))
-	return nil
+	return p.warm(ctx)
 }
 
 // maxWarm is how many users are read before anything is counted. Of more than fit into
 // memory, it makes no difference.
 const maxWarm = 100_000
 
-// warm reads users once on every server: what is measured is how it goes on, not how it begins.
 func (p *Plan) warm(ctx context.Context) error {
 	for _, s := range p.servers {
 		if s.isStatic() {
 			continue
 		}
-		if err := p.load(s, Workload{connections: p.Connections}).each(ctx, min(p.Rows, maxWarm)); err != nil {
+		if err := p.load(s, Measurement{}).each(ctx, min(p.Users, maxWarm)); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		if err := s.emptyLog(); err != nil {
@@ -208,37 +189,62 @@ func (p *Plan) warm(ctx context.Context) error {
 	return nil
 }
 
-// round gives every server its turn with every workload. Who comes first is
-// another one each time, as what a server does behind its answers may reach into
-// the turn of the next.
-func (p *Plan) round(ctx context.Context, round int, results *Results) error {
-	for i, workload := range p.workloads {
-		first := (round + i) % len(p.servers)
-		for _, s := range slices.Concat(p.servers[first:], p.servers[:first]) {
-			if s.isStatic() && workload.bytes {
-				continue
-			}
-			rate, err := p.load(s, workload).run(ctx, p.Duration)
-			if err != nil {
-				return fmt.Errorf("%s: %s: %w\n%s", s.name, workload.Name, err, s.process.LogTail())
-			}
-			results.add(workload.Name, s.name, rate)
-			if err := s.emptyLog(); err != nil {
-				return err
-			}
+func (p *Plan) newResults() *Results {
+	results := &Results{Users: p.Users, Rows: p.Rows, Children: p.Children, Rounds: p.Rounds, Processor: p.Processor}
+	for _, s := range p.servers {
+		results.Servers = append(results.Servers, s.name)
+	}
+	return results
+}
+
+// turns gives every server its turn with a measurement. Another one is first each time, because what a
+// server does after its responses may reach into the turn of the next.
+func (p *Plan) turns(ctx context.Context, m Measurement, round, number int, results *Results) error {
+	if m.most > 0 && round >= m.most {
+		return nil
+	}
+	first := (round + number) % len(p.servers)
+	for _, s := range slices.Concat(p.servers[first:], p.servers[:first]) {
+		if m.on != nil && !m.on(s) {
+			continue
+		}
+		figures, err := p.measure(ctx, m, s)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w\n%s", s.name, m.Name, err, s.logTail())
+		}
+		for i, line := range m.Lines {
+			results.add(line.Name, s.name, figures[i])
+		}
+		if err := s.emptyLog(); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (p *Plan) load(s *server, workload Workload) load {
-	connections := workload.connections
+// measure returns the figures of the lines of a measurement.
+func (p *Plan) measure(ctx context.Context, m Measurement, s *server) ([]float64, error) {
+	if m.next == nil {
+		return m.run(p, ctx, s)
+	}
+	perSecond, err := p.load(s, m).run(ctx, p.Duration)
+	switch m.Lines[0].Unit {
+	case milliseconds:
+		perSecond = 1000 / perSecond
+	case byteRate:
+		perSecond /= 1e6
+	}
+	return []float64{perSecond}, err
+}
+
+func (p *Plan) load(s *server, m Measurement) load {
+	connections := m.connections
 	if connections == 0 {
 		connections = p.Connections
 	}
 	return load{
-		address: s.address, static: s.isStatic(), workload: workload, connections: connections, rows: p.Rows,
-		serial: &p.serial, clock: p.clock(s),
+		address: s.address, static: s.isStatic(), next: m.next, bytes: m.bytes, connections: connections,
+		users: p.Users, rows: p.Rows, serial: &p.serial, clock: p.clock(s),
 	}
 }
 
@@ -246,92 +252,10 @@ func (p *Plan) clock(s *server) clock {
 	switch {
 	case !p.Processor:
 		return wallClock()
-	case s.name == HandPostgres || s.name == PluralPostgres:
+	case s.postgres:
 		return processorClock(s.process.Pid(), p.cluster.Pid())
 	}
 	return processorClock(s.process.Pid())
-}
-
-// restarts stops every server, starts it again, and looks at its memory.
-func (p *Plan) restarts(ctx context.Context, results *Results) error {
-	for _, s := range p.servers {
-		started, err := p.restart(ctx, s, s.full)
-		if err != nil {
-			return err
-		}
-		results.add(StartUp, s.name, started.Seconds()*1000)
-		if s.isStatic() {
-			if err := p.idleMemory(s, results); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := p.exportMemory(ctx, s, results); err != nil {
-			return err
-		}
-		if _, err := p.restart(ctx, s, s.empty); err != nil {
-			return err
-		}
-		if err := p.idleMemory(s, results); err != nil {
-			return err
-		}
-		if _, err := p.restart(ctx, s, s.full); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// restart starts a server anew, and returns how long it took until its first
-// answer.
-func (p *Plan) restart(ctx context.Context, s *server, database string) (time.Duration, error) {
-	if err := s.stop(); err != nil {
-		return 0, err
-	}
-	started := time.Now()
-	if err := s.start(ctx, database); err != nil {
-		return 0, err
-	}
-	first, err := dial(s.address, s.isStatic())
-	if err != nil {
-		return 0, err
-	}
-	defer first.conn.Close()
-	caller := newCaller(p.Rows, 1, &p.serial)
-	if database == s.full {
-		caller.get()
-	} else {
-		caller.list("limit=30", 0, 0, false)
-	}
-	err = first.do(&caller.call)
-	return time.Since(started), err
-}
-
-// idleMemory is what a server takes that was left alone for a while.
-func (p *Plan) idleMemory(s *server, results *Results) error {
-	time.Sleep(p.settle())
-	idle, err := memory(s.process.Pid(), "VmRSS")
-	results.add(IdleMemory, s.name, idle)
-	return err
-}
-
-func (p *Plan) settle() time.Duration { return p.Duration / 4 }
-
-// exportMemory is by how much an export raises the peak of what a server takes
-// above what it takes when idle.
-func (p *Plan) exportMemory(ctx context.Context, s *server, results *Results) error {
-	time.Sleep(p.settle())
-	idle, err := memory(s.process.Pid(), "VmRSS")
-	if err != nil {
-		return err
-	}
-	export := Workload{Name: Export, next: (*caller).export, connections: 1, bytes: true}
-	if _, err := p.load(s, export).run(ctx, 0); err != nil {
-		return err
-	}
-	peak, err := memory(s.process.Pid(), "VmHWM")
-	results.add(ExportMemory, s.name, peak-idle)
-	return err
 }
 
 // close ends and removes everything.

@@ -26,10 +26,25 @@ func serveAsTold() {
 	}
 }
 
-// TestRun is what "make bench" does for long: the same servers, workloads and
-// checks of every answer. How fast anything was does not matter.
+// small is a plan that measures everything, and how fast anything is does not matter.
+func small(t *testing.T) *Plan {
+	return &Plan{Module: filepath.Join("..", ".."), Users: 200, Rows: 200, Children: 20, Rounds: 1, Duration: 20 * time.Millisecond, Connections: 8,
+		Postgres: true, Dir: t.TempDir()}
+}
+
+// nothingLeft fails if a run has left files.
+func nothingLeft(t *testing.T, p *Plan) {
+	t.Helper()
+	left, err := os.ReadDir(p.Dir)
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v are left (%v)", left, err)
+	}
+}
+
+// TestRun is what "make bench" does for long: the same servers, measurements and
+// checks of every answer.
 func TestRun(t *testing.T) {
-	plan := &Plan{Module: filepath.Join("..", ".."), Rows: 200, Rounds: 1, Duration: 20 * time.Millisecond, Connections: 8, Postgres: true, Dir: t.TempDir()}
+	plan := small(t)
 	results, err := plan.Run(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatal(err)
@@ -38,38 +53,128 @@ func TestRun(t *testing.T) {
 	if !slices.Equal(results.Servers, servers) {
 		t.Errorf("got %q, want %q", results.Servers, servers)
 	}
-	for _, server := range servers {
-		whats := []string{StartUp, IdleMemory}
-		if server != Bare {
-			whats = append(whats, Export, ExportMemory)
-		}
-		for _, workload := range Workloads() {
-			if !workload.bytes {
-				whats = append(whats, workload.Name)
+	want := 0
+	for _, m := range Measurements() {
+		for _, s := range plan.servers {
+			if m.on != nil && !m.on(s) {
+				continue
 			}
-		}
-		for _, what := range whats {
-			figures := results.Figures[Key{what, server}]
-			if len(figures) != 1 || figures[0] <= 0 && what != ExportMemory {
-				t.Errorf("%s of %s: got %v, want one figure", what, server, figures)
+			for _, line := range m.Lines {
+				want++
+				figures := results.Figures[Key{line.Name, s.name}]
+				if len(figures) != 1 || figures[0] <= 0 && line.Name != "cascade-memory" {
+					t.Errorf("%s of %s: got %v, want one figure", line.Name, s.name, figures)
+				}
 			}
 		}
 	}
-	left, err := os.ReadDir(plan.Dir)
-	if err != nil || len(left) > 0 {
-		t.Errorf("%v are left (%v)", left, err)
+	if len(results.Figures) != want {
+		t.Errorf("got %d figures, want %d", len(results.Figures), want)
+	}
+	nothingLeft(t, plan)
+}
+
+// TestGrowthRun measures at two sizes.
+func TestGrowthRun(t *testing.T) {
+	plan := small(t)
+	plan.Only = []string{"get", "filter-offset", create64}
+	growth, err := plan.Growth(t.Context(), []int{100, 300}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range growth.curves() {
+		got = append(got, c.Line.Name+" of "+c.Server)
+		if len(c.Costs) != 2 || c.Costs[0] <= 0 || c.Costs[1] <= 0 {
+			t.Errorf("%s of %s: got %v, want two costs", c.Line.Name, c.Server, c.Costs)
+		}
+	}
+	want := []string{"get of Plural, SQLite", "get of Plural, PostgreSQL", "create-64 of Plural, SQLite", "create-64 of Plural, PostgreSQL",
+		"filter-offset of Plural, SQLite", "filter-offset of Plural, PostgreSQL"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	nothingLeft(t, plan)
+}
+
+// TestCheckRun compares a build with itself.
+func TestCheckRun(t *testing.T) {
+	plan := small(t)
+	program := filepath.Join(t.TempDir(), "plural")
+	if err := build(t.Context(), plan.Module, program); err != nil {
+		t.Fatal(err)
+	}
+	plan.Only = []string{"get", "sort-offset"}
+	c, err := plan.Check(t.Context(), Base{Program: program}, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, server := range []string{BaseSQLite, BasePostgres, PluralSQLite, PluralPostgres} {
+		for _, line := range plan.Only {
+			if got := c.first.Figures[Key{line, server}]; len(got) != 1 || got[0] <= 0 {
+				t.Errorf("%s of %s: got %v, want one figure", line, server, got)
+			}
+		}
+	}
+	nothingLeft(t, plan)
+}
+
+func TestUnpack(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "base")
+	module, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, err := Base{Commit: "HEAD"}.unpack(t.Context(), module, dir)
+	if err != nil || name != "HEAD" {
+		t.Fatalf("got %s and %v, want HEAD", name, err)
+	}
+	show := exec.Command("git", "show", "HEAD:cmd/plural/main.go")
+	show.Dir = module
+	want, err := show.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "cmd", "plural", "main.go")); err != nil || string(got) != string(want) {
+		t.Errorf("got %s (%v), want %s", got, err, want)
+	}
+	_, err = Base{Commit: "no-such-commit"}.unpack(t.Context(), module, dir)
+	if err == nil || err.Error() != "there is no commit no-such-commit" {
+		t.Errorf("got %v", err)
 	}
 }
 
 func TestRefusedPlans(t *testing.T) {
-	for want, plan := range map[string]*Plan{
-		"at least 100 rows, one round and one connection are needed": {Rows: 99, Rounds: 1, Connections: 1},
-		"there is no workload put: use get, list30, filter, offset-0, offset-0.5, offset-0.9, create-1, create-8, create-64, patch, mixed-90/10, export": {
-			Rows: 100, Rounds: 1, Connections: 1, Only: []string{"get", "put"}},
+	const names = "get, list30, filter, offset-0, offset-0.9, create-1, create-64, patch, mixed, filter-sort, filter-offset, sort-offset, export, cascade, import, start, memory"
+	for _, c := range []struct {
+		want string
+		run  func(*Plan) error
+	}{
+		{"at least 100 users and rows, one child, one round and one connection are needed", func(p *Plan) error {
+			p.Users = 99
+			_, err := p.Run(t.Context(), io.Discard)
+			return err
+		}},
+		{"there is no measurement put: use " + names, func(p *Plan) error {
+			p.Only = []string{"get", "put"}
+			_, err := p.Run(t.Context(), io.Discard)
+			return err
+		}},
+		{"the sizes must be different and in ascending order, for example 10000,100000", func(p *Plan) error {
+			_, err := p.Growth(t.Context(), []int{1000, 1000}, io.Discard)
+			return err
+		}},
+		{"cascade does not measure what a request costs: leave it out", func(p *Plan) error {
+			p.Only = []string{"get", "cascade"}
+			_, err := p.Check(t.Context(), Base{}, io.Discard)
+			return err
+		}},
 	} {
-		if _, err := plan.Run(t.Context(), io.Discard); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		plan := small(t)
+		if err := c.run(plan); err == nil || err.Error() != c.want {
+			t.Errorf("got %v, want %s", err, c.want)
 		}
+		nothingLeft(t, plan)
 	}
 }
 

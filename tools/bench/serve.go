@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +12,7 @@ import (
 
 // The servers to compare with, as arguments of Serve.
 const (
-	serveBare     = "bare"     // with the lengths of the bodies it answers with
+	serveBare     = "bare"
 	serveSQLite   = "sqlite"   // with the file of the database
 	servePostgres = "postgres" // with the URL of the database
 )
@@ -19,10 +20,10 @@ const (
 // Serve is one of the servers that the harness compares with, until the context
 // ends. It tells its address as the real one does.
 func Serve(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) < 2 {
+	if len(args) != 2 {
 		return fmt.Errorf("%q is no server", args)
 	}
-	handler, closeHandler, err := newHandler(ctx, args[0], args[1:])
+	handler, closeHandler, err := newHandler(ctx, args[0], args[1])
 	if err != nil {
 		return err
 	}
@@ -40,19 +41,18 @@ func Serve(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-func newHandler(ctx context.Context, kind string, args []string) (handler http.Handler, closeHandler func(), err error) {
+func newHandler(ctx context.Context, kind, database string) (handler http.Handler, closeHandler func(), err error) {
 	switch kind {
 	case serveBare:
-		handler, err = newBare(args)
-		return handler, func() {}, err
+		return newBare(), func() {}, nil
 	case serveSQLite:
-		db, err := openHandSQLite(args[0])
+		db, err := openHandSQLite(database)
 		if err != nil {
 			return nil, nil, err
 		}
 		return newHandWritten(db), db.close, nil
 	case servePostgres:
-		db, err := openHandPostgres(ctx, args[0])
+		db, err := openHandPostgres(ctx, database)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -63,28 +63,18 @@ func newHandler(ctx context.Context, kind string, args []string) (handler http.H
 
 // bare is net/http with nothing behind it: /n is n bytes that are always the same.
 // What is sent is read and dropped.
-type bare map[string][]byte
+type bare []byte
 
-func newBare(lengths []string) (bare, error) {
-	bodies := bare{}
-	for _, length := range lengths {
-		n, err := strconv.Atoi(length)
-		if err != nil {
-			return nil, err
-		}
-		body := make([]byte, n)
-		for i := range body {
-			body[i] = 'x'
-		}
-		bodies["/"+length] = body
-	}
-	return bodies, nil
-}
+// maxBare is the longest body of the bare server.
+const maxBare = 1 << 20
+
+func newBare() bare { return bytes.Repeat([]byte{'x'}, maxBare) }
 
 // ServeHTTP implements http.Handler.
 func (b bare) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, known := b[r.URL.Path]
-	if !known {
+	length := r.URL.Path[1:]
+	n, err := strconv.Atoi(length)
+	if err != nil || n < 0 || n > len(b) {
 		http.NotFound(w, r)
 		return
 	}
@@ -92,9 +82,9 @@ func (b bare) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // a client that breaks off gets no answer anyway
 	}
 	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.Header().Set("Content-Length", length)
 	if r.Method == http.MethodPost {
 		w.WriteHeader(http.StatusCreated)
 	}
-	_, _ = w.Write(body) // likewise
+	_, _ = w.Write(b[:n]) // likewise
 }

@@ -4,14 +4,13 @@ package bench
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -44,27 +43,23 @@ type streamed struct {
 
 // Run measures, and prints a table.
 func (s *StreamPlan) Run(ctx context.Context, progress, out io.Writer) (err error) {
-	p := &Plan{Module: s.Module, Dir: s.Dir, Rows: minRows, Rounds: 1, Connections: 64, Postgres: s.Postgres, Duration: s.Duration, Processor: true}
-	if p.home, err = os.MkdirTemp(p.Dir, "plural-bench-"); err != nil {
-		return err
-	}
+	p := &Plan{Module: s.Module, Dir: s.Dir, Users: minRows, Rows: minRows, Rounds: 1, Connections: 64, Postgres: s.Postgres, Duration: s.Duration, Processor: true}
 	defer func() { err = errors.Join(err, p.close()) }()
-	if err := p.build(ctx); err != nil {
+	if err := p.open(ctx); err != nil {
 		return err
 	}
 	limits := []string{fmt.Sprint("--max-streams=", 2*s.Idle), fmt.Sprint("--max-streams-per-caller=", 2*s.Idle)}
-	node := func(name, database string) *server { return p.pluralServer(name, p.binary, database, "", limits...) }
-	p.servers = []*server{node(PluralSQLite, "sqlite:"+filepath.Join(p.home, "streams.db"))}
+	if err := p.addPlural(ctx, PluralSQLite, p.binary, false, limits...); err != nil {
+		return err
+	}
 	if s.Postgres {
-		if p.cluster, err = startCluster(ctx, p.serverCore); err != nil {
+		if err := p.addPlural(ctx, PluralPostgres, p.binary, true, limits...); err != nil {
 			return err
 		}
-		if err := p.cluster.exec(ctx, "postgres", "CREATE DATABASE streams"); err != nil {
+		if err := p.addPlural(ctx, PluralPostgres+", other node", p.binary, true, limits...); err != nil {
 			return err
 		}
-		for _, name := range []string{PluralPostgres, PluralPostgres + ", other node"} {
-			p.servers = append(p.servers, node(name, p.cluster.url("streams")))
-		}
+		p.servers[2].full = p.servers[1].full
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "\tevent behind its acknowledgement, p50 / p99\tdeliveries\tidle subscriber\tcreates with subscribers")
@@ -184,18 +179,13 @@ func (s *StreamPlan) deliveries(ctx context.Context, p *Plan, written, subscribe
 
 // creates measures creates of 64 writers by the processor time of the server.
 func (s *StreamPlan) creates(ctx context.Context, p *Plan, written *server) (float64, error) {
-	for _, workload := range Workloads() {
-		if workload.Name == Create64 {
-			return p.load(written, workload).run(ctx, s.Duration)
-		}
-	}
-	return 0, errors.New("there is no workload " + Create64)
+	return p.load(written, Measurement{next: (*caller).create, connections: 64}).run(ctx, s.Duration)
 }
 
 // idleMemory measures the memory of subscribers that wait, with the server's part of their
 // connections.
 func (s *StreamPlan) idleMemory(ctx context.Context, subscribed *server) (float64, error) {
-	before, err := memory(subscribed.process.Pid(), "VmRSS")
+	before, err := memory(subscribed.process.Pid(), currentMemory)
 	if err != nil {
 		return 0, err
 	}
@@ -204,27 +194,13 @@ func (s *StreamPlan) idleMemory(ctx context.Context, subscribed *server) (float6
 		return 0, err
 	}
 	defer readers.close()
-	after, err := memory(subscribed.process.Pid(), "VmRSS")
+	after, err := memory(subscribed.process.Pid(), currentMemory)
 	return (after - before) * 1024 / float64(s.Idle), err
 }
 
 // postUser creates a user.
 func postUser(ctx context.Context, s *server, serial int64) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+s.address+"/users", strings.NewReader(string(newBody(nil, serial))))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err == nil && answer.StatusCode != http.StatusCreated {
-		err = fmt.Errorf("%s: %s", answer.Status, text)
-	}
-	return err
+	return s.send(ctx, http.MethodPost, "/users", bytes.NewReader(newBody(nil, serial)), http.StatusCreated)
 }
 
 // subscriptions are open streams of users.

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // act executes one action, or several that belong together. An action does nothing if the writer
@@ -60,7 +62,7 @@ func (w *writer) mode(m *message) {
 
 // attributes are the attributes of every resource, and more, given as name and value.
 func attributes(token string, more ...string) map[string]any {
-	members := map[string]any{"token": token, "text": text(token)}
+	members := map[string]any{"token": token, "text": ledger.Text(token)}
 	for i := 0; i < len(more); i += 2 {
 		members[more[i]] = more[i+1]
 	}
@@ -77,7 +79,7 @@ func encode(members any) string {
 
 func (w *writer) createAccount(ctx context.Context) error {
 	members := attributes(w.token())
-	r := &Request{Kind: Create}
+	r := &ledger.Request{Kind: ledger.Create}
 	if w.chance(4) {
 		members["code"] = w.run.code(w.rng) // which others want as well
 		r.MayFail = []int{http.StatusConflict}
@@ -86,19 +88,19 @@ func (w *writer) createAccount(ctx context.Context) error {
 }
 
 // creation is a request that creates one resource. Half of the requests have an id.
-func (w *writer) creation(r *Request, path, collection string, members map[string]any, parent *item) *exchange {
-	effect := Effect{Ref: Ref{Collection: collection}, Change: created, Token: members["token"].(string)}
+func (w *writer) creation(r *ledger.Request, path, collection string, members map[string]any, parent *item) *exchange {
+	effect := ledger.Effect{Ref: ledger.Ref{Collection: collection}, Change: ledger.Created, Token: members["token"].(string)}
 	if w.chance(2) {
 		effect.Ref.ID = w.id()
 		members["id"] = effect.Ref.ID
 	}
-	r.Effects = []Effect{effect}
+	r.Effects = []ledger.Effect{effect}
 	m := message{method: "POST", path: path, body: encode(members)}
 	w.mode(&m)
 	return &exchange{
 		request: r,
 		message: m,
-		learn: func(a Answer) {
+		learn: func(a ledger.Answer) {
 			w.learnNew(r.Effects[0], a.ETag, parent)
 			w.adopt(parent)
 		},
@@ -107,7 +109,7 @@ func (w *writer) creation(r *Request, path, collection string, members map[strin
 }
 
 // learnNew adds a created resource to those of the writer.
-func (w *writer) learnNew(e Effect, etag string, parent *item) {
+func (w *writer) learnNew(e ledger.Effect, etag string, parent *item) {
 	it := &item{ref: e.Ref, etag: etag, parent: parent}
 	if parent == nil {
 		w.accounts = append(w.accounts, it)
@@ -161,11 +163,11 @@ func (w *writer) createChild(ctx context.Context) error {
 	}
 	if len(account.children) == 0 || w.chance(2) {
 		path := "/accounts/" + account.ref.ID + "/orders"
-		return w.do(ctx, w.creation(&Request{Kind: Create}, path, "orders", attributes(w.token()), account))
+		return w.do(ctx, w.creation(&ledger.Request{Kind: ledger.Create}, path, "orders", attributes(w.token()), account))
 	}
 	order := account.children[w.rng.IntN(len(account.children))]
 	members := attributes(w.token(), "order_id", order.ref.ID)
-	return w.do(ctx, w.creation(&Request{Kind: Create}, "/notes", "notes", members, order))
+	return w.do(ctx, w.creation(&ledger.Request{Kind: ledger.Create}, "/notes", "notes", members, order))
 }
 
 // createArray creates several resources by one request. Sometimes one of them is invalid; then none
@@ -175,11 +177,11 @@ func (w *writer) createArray(ctx context.Context) error {
 	if account == nil {
 		return nil
 	}
-	r := &Request{Kind: CreateArray}
+	r := &ledger.Request{Kind: ledger.CreateArray}
 	var bodies []map[string]any
 	for range 2 + w.rng.IntN(15) {
 		members := attributes(w.token())
-		effect := Effect{Ref: Ref{Collection: "orders"}, Change: created, Token: members["token"].(string)}
+		effect := ledger.Effect{Ref: ledger.Ref{Collection: "orders"}, Change: ledger.Created, Token: members["token"].(string)}
 		if w.chance(2) {
 			effect.Ref.ID = w.id()
 			members["id"] = effect.Ref.ID
@@ -199,7 +201,7 @@ func (w *writer) createArray(ctx context.Context) error {
 	return w.do(ctx, &exchange{
 		request: r,
 		message: m,
-		learn: func(Answer) {
+		learn: func(ledger.Answer) {
 			for _, e := range r.Effects {
 				w.learnNew(e, "", account)
 			}
@@ -209,12 +211,12 @@ func (w *writer) createArray(ctx context.Context) error {
 }
 
 // change is a request that changes the value of a resource.
-func (w *writer) change(it *item, r *Request, m message, token string) *exchange {
-	r.Effects = []Effect{{Ref: it.ref, Change: updated, Token: token}}
+func (w *writer) change(it *item, r *ledger.Request, m message, token string) *exchange {
+	r.Effects = []ledger.Effect{{Ref: it.ref, Change: ledger.Updated, Token: token}}
 	return &exchange{
 		request: r,
 		message: m,
-		learn: func(a Answer) {
+		learn: func(a ledger.Answer) {
 			it.oldETag, it.etag = it.etag, a.ETag
 			w.adopt(it)
 		},
@@ -233,7 +235,7 @@ func (w *writer) patch(ctx context.Context) error {
 		m.header = map[string]string{"If-Match": it.etag}
 	}
 	w.mode(&m)
-	return w.do(ctx, w.change(it, &Request{Kind: Patch}, m, token))
+	return w.do(ctx, w.change(it, &ledger.Request{Kind: ledger.Patch}, m, token))
 }
 
 func (it *item) path() string { return "/" + it.ref.Collection + "/" + it.ref.ID }
@@ -247,7 +249,7 @@ func (w *writer) stalePatch(ctx context.Context) error {
 	token := w.token()
 	m := message{method: "PATCH", path: it.path(), body: encode(attributes(token)), header: map[string]string{"If-Match": it.oldETag}}
 	w.mode(&m)
-	r := &Request{Kind: StalePatch, MustFail: true, MayFail: []int{http.StatusPreconditionFailed}}
+	r := &ledger.Request{Kind: ledger.StalePatch, MustFail: true, MayFail: []int{http.StatusPreconditionFailed}}
 	return w.do(ctx, w.change(it, r, m, token))
 }
 
@@ -267,7 +269,7 @@ func (w *writer) put(ctx context.Context) error {
 	}
 	m.body = encode(members)
 	w.mode(&m)
-	return w.do(ctx, w.change(it, &Request{Kind: Put}, m, token))
+	return w.do(ctx, w.change(it, &ledger.Request{Kind: ledger.Put}, m, token))
 }
 
 // remove deletes a resource, and by cascade its children.
@@ -282,11 +284,11 @@ func (w *writer) remove(ctx context.Context) error {
 }
 
 func (w *writer) removal(it *item, m message) *exchange {
-	r := &Request{Kind: Delete, Effects: it.removals(nil)}
+	r := &ledger.Request{Kind: ledger.Delete, Effects: it.removals(nil)}
 	return &exchange{
 		request: r,
 		message: m,
-		learn: func(Answer) {
+		learn: func(ledger.Answer) {
 			if it.parent == nil {
 				w.abandon(it)
 				return
@@ -299,8 +301,8 @@ func (w *writer) removal(it *item, m message) *exchange {
 	}
 }
 
-func (it *item) removals(effects []Effect) []Effect {
-	effects = append(effects, Effect{Ref: it.ref, Change: deleted})
+func (it *item) removals(effects []ledger.Effect) []ledger.Effect {
+	effects = append(effects, ledger.Effect{Ref: it.ref, Change: ledger.Deleted})
 	for _, child := range it.children {
 		effects = child.removals(effects)
 	}
@@ -310,33 +312,33 @@ func (it *item) removals(effects []Effect) []Effect {
 // chain sends several asynchronous writes of one resource before it waits for any. They must be
 // executed in this order.
 func (w *writer) chain(ctx context.Context) error {
-	it := &item{ref: Ref{"accounts", w.id()}}
+	it := &item{ref: ledger.Ref{Collection: "accounts", ID: w.id()}}
 	async := map[string]string{"Prefer": "respond-async"}
 	token := w.token()
 	steps := []*exchange{{
-		request: &Request{Kind: Create, Effects: []Effect{{Ref: it.ref, Change: created, Token: token}}},
+		request: &ledger.Request{Kind: ledger.Create, Effects: []ledger.Effect{{Ref: it.ref, Change: ledger.Created, Token: token}}},
 		message: message{method: "POST", path: "/accounts", body: encode(attributes(token, "id", it.ref.ID)), header: async},
 	}}
 	for range w.rng.IntN(4) {
 		token := w.token()
 		m := message{method: "PATCH", path: it.path(), body: encode(attributes(token)), header: async}
-		steps = append(steps, w.change(it, &Request{Kind: Patch}, m, token))
+		steps = append(steps, w.change(it, &ledger.Request{Kind: ledger.Patch}, m, token))
 	}
 	if w.chance(2) {
 		steps = append(steps, w.removal(it, message{method: "DELETE", path: it.path(), header: async}))
 	}
 	for _, x := range steps {
 		// No writer uses the account afterwards; only the checks read it.
-		x.chained, x.learn, x.forget = true, func(Answer) {}, func() {}
+		x.chained, x.learn, x.forget = true, func(ledger.Answer) {}, func() {}
 		if err := w.do(ctx, x); err != nil {
 			return err
 		}
-		if x.request.Outcome != Accepted {
+		if x.request.Outcome != ledger.Accepted {
 			break // the others are about what is not there
 		}
 	}
 	for _, x := range steps {
-		if x.request.Outcome == Accepted {
+		if x.request.Outcome == ledger.Accepted {
 			if err := w.await(ctx, x.request); err != nil {
 				return err
 			}
@@ -354,9 +356,9 @@ func (w *writer) swap(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	data := answer.data()[0]
-	before := parseValue(data)
-	w.run.ledger.Read(Read{ref, before.Token, call, w.run.now()})
+	data := answer.Data()[0]
+	before := ledger.ParseValue(data)
+	w.run.ledger.Read(ledger.Read{Ref: ref, Token: before.Token, Call: call, Return: w.run.now()})
 	var counter struct{ Count int }
 	if err := json.Unmarshal(data, &counter); err != nil {
 		return fmt.Errorf("%s: %w", answer.Body, err)
@@ -366,12 +368,12 @@ func (w *writer) swap(ctx context.Context) error {
 	m := message{method: "PATCH", path: path, body: encode(members), header: map[string]string{"If-Match": answer.ETag}}
 	w.mode(&m)
 	return w.do(ctx, &exchange{
-		request: &Request{
-			Kind: Swap, Shared: true, Expects: before.Token, MayFail: []int{http.StatusPreconditionFailed},
-			Effects: []Effect{{Ref: ref, Change: updated, Token: members["token"].(string)}},
+		request: &ledger.Request{
+			Kind: ledger.Swap, Shared: true, Expects: before.Token, MayFail: []int{http.StatusPreconditionFailed},
+			Effects: []ledger.Effect{{Ref: ref, Change: ledger.Updated, Token: members["token"].(string)}},
 		},
 		message: m,
-		learn:   func(Answer) {},
+		learn:   func(ledger.Answer) {},
 		forget:  func() {},
 	})
 }

@@ -3,7 +3,6 @@
 package soak
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // maxAnswer is how long a response may take. A server that has ended is noticed at once. One that
@@ -21,10 +22,10 @@ var maxAnswer = time.Minute
 
 // client sends requests to one process of the server, or to one node.
 type client struct {
-	base  atomic.Value // a string: a node that comes back does so elsewhere
-	http  *http.Client
-	shaky bool // it may be unavailable for a while, and say so
-	watch watch
+	base             atomic.Value // a string: a node that comes back does so elsewhere
+	http             *http.Client
+	mayBeUnavailable bool // for a while, and say so
+	watch            watch
 
 	// dying is set when the crash begins. A server whose disk has lost power may still
 	// respond for a moment; with a real power cut, no client would receive that.
@@ -52,14 +53,7 @@ func (m message) String() string {
 	for name, value := range m.header {
 		s += " " + name + ": " + value
 	}
-	return s + " " + shortened(m.body)
-}
-
-func shortened(s string) string {
-	if len(s) > 400 {
-		return s[:400] + "…"
-	}
-	return s
+	return s + " " + ledger.Shortened(m.body)
 }
 
 // errHangs is fatal: a server that neither responds nor ends cannot be checked.
@@ -72,7 +66,7 @@ var (
 )
 
 // send sends a message. An error means that there was no complete response.
-func (c *client) send(ctx context.Context, m message) (Answer, http.Header, error) {
+func (c *client) send(ctx context.Context, m message) (ledger.Answer, http.Header, error) {
 	sent := time.Now()
 	answer, header, err := c.exchange(ctx, m)
 	if ctx.Err() == nil {
@@ -81,7 +75,7 @@ func (c *client) send(ctx context.Context, m message) (Answer, http.Header, erro
 	return answer, header, err
 }
 
-func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, error) {
+func (c *client) exchange(ctx context.Context, m message) (ledger.Answer, http.Header, error) {
 	var body io.Reader
 	if m.body != "" {
 		// net/http cannot send a reader of this type again. Otherwise it would repeat
@@ -90,7 +84,7 @@ func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, 
 	}
 	request, err := http.NewRequestWithContext(ctx, m.method, c.base.Load().(string)+m.path, body)
 	if err != nil {
-		return Answer{}, nil, err
+		return ledger.Answer{}, nil, err
 	}
 	request.ContentLength = int64(len(m.body))
 	if m.body != "" {
@@ -101,17 +95,17 @@ func (c *client) exchange(ctx context.Context, m message) (Answer, http.Header, 
 	}
 	response, err := c.http.Do(request)
 	if err != nil {
-		return Answer{}, nil, hanging(ctx, err)
+		return ledger.Answer{}, nil, hanging(ctx, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		return Answer{}, nil, hanging(ctx, err)
+		return ledger.Answer{}, nil, hanging(ctx, err)
 	}
 	if response.StatusCode >= 500 && c.dying.Load() {
-		return Answer{}, nil, errDied
+		return ledger.Answer{}, nil, errDied
 	}
-	return Answer{
+	return ledger.Answer{
 		Status:   response.StatusCode,
 		Location: response.Header.Get("Location"),
 		ETag:     response.Header.Get("ETag"),
@@ -138,15 +132,15 @@ func (e *missing) Error() string { return e.text }
 
 // get reads a path that must exist. If the node may be unavailable, it repeats the request for a
 // while.
-func (c *client) get(ctx context.Context, path string) (Answer, http.Header, error) {
+func (c *client) get(ctx context.Context, path string) (ledger.Answer, http.Header, error) {
 	for deadline := time.Now().Add(maxRecovery); ; {
 		answer, header, err := c.send(ctx, message{method: "GET", path: path})
-		away := c.shaky && answer.Status == http.StatusServiceUnavailable
+		away := c.mayBeUnavailable && answer.Status == http.StatusServiceUnavailable
 		switch {
 		case err != nil || answer.Status == http.StatusOK:
 			return answer, header, err
 		case !away:
-			return answer, header, &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, shortened(answer.Body))}
+			return answer, header, &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, ledger.Shortened(answer.Body))}
 		case time.Now().After(deadline):
 			return answer, header, errAway
 		}
@@ -165,37 +159,4 @@ func (c *client) list(ctx context.Context, path string) ([]json.RawMessage, http
 	var envelope struct{ Data []json.RawMessage }
 	err = json.Unmarshal([]byte(answer.Body), &envelope)
 	return envelope.Data, header, err
-}
-
-// data returns the member data of an envelope, byte for byte.
-func (a Answer) data() []json.RawMessage {
-	var envelope struct{ Data json.RawMessage }
-	if json.Unmarshal([]byte(a.Body), &envelope) != nil {
-		return nil
-	}
-	if !bytes.HasPrefix(envelope.Data, []byte("[")) {
-		return []json.RawMessage{envelope.Data}
-	}
-	var list []json.RawMessage
-	if json.Unmarshal(envelope.Data, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-// code is the code of the error of a response, empty if there is none or more than one.
-func (a Answer) code() string {
-	var envelope struct{ Errors []struct{ Code string } }
-	if json.Unmarshal([]byte(a.Body), &envelope) != nil || len(envelope.Errors) != 1 {
-		return ""
-	}
-	return envelope.Errors[0].Code
-}
-
-// identity is the members that every representation has.
-type identity struct{ ID, Type string }
-
-func identify(representation json.RawMessage) (id identity) {
-	_ = json.Unmarshal(representation, &id) // an empty one is compared as such
-	return id
 }

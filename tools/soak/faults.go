@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // FaultTest is a test in which a disk fails.
@@ -120,7 +121,7 @@ func diskError(ctx context.Context, s *SQLite, d *disk.Disk, op disk.Op, suffix 
 		return r, err
 	}
 	if acks := r.tally.soFar().acks; acks > 0 {
-		r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%d writes were acknowledged after the disk had failed", acks)})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("%d writes were acknowledged after the disk had failed", acks)})
 	}
 	return r, r.end(ctx, c)
 }
@@ -142,7 +143,7 @@ func (r *Run) writeSome(ctx context.Context, c *client) error {
 		return err
 	}
 	if acks := r.tally.soFar().acks; acks < someWrites {
-		r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("only %d writes are acknowledged in %v", acks, maxWriting)})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("only %d writes are acknowledged in %v", acks, maxWriting)})
 	}
 	return nil
 }
@@ -162,11 +163,11 @@ func (r *Run) end(ctx context.Context, c *client) error {
 // Retry-After.
 func (r *Run) expect(ctx context.Context, c *client, m message, status int, code string) {
 	answer, header, err := c.send(ctx, m)
-	if err != nil || answer.Status != status || answer.code() != code {
-		r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%v: %v, %d %s, and not %d %s", m, err, answer.Status, answer.Body, status, code)})
+	if err != nil || answer.Status != status || answer.Code() != code {
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("%v: %v, %d %s, and not %d %s", m, err, answer.Status, answer.Body, status, code)})
 	}
 	if code != "" && header.Get("Retry-After") == "" {
-		r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("%v: %d without Retry-After", m, answer.Status)})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("%v: %d without Retry-After", m, answer.Status)})
 	}
 }
 

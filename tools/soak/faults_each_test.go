@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // onePlace is a server on a disk, and one client that writes to it in a fixed order, so that a
@@ -39,7 +40,7 @@ func newPlace(t *testing.T) *onePlace {
 	return &onePlace{t, d, newClient(bases[0], 8), s}
 }
 
-func (p *onePlace) send(m message) Answer {
+func (p *onePlace) send(m message) ledger.Answer {
 	p.t.Helper()
 	answer, _, err := p.client.exchange(p.t.Context(), m)
 	if err != nil {
@@ -95,8 +96,8 @@ func (p *onePlace) script(op disk.Op) {
 	all.Wait()
 	var large []string
 	for i := 0; len(large) < 500; i++ {
-		if token := fmt.Sprint("large ", i); len(text(token)) > 4000 {
-			large = append(large, encode(map[string]any{"token": token, "text": text(token)}))
+		if token := fmt.Sprint("large ", i); len(ledger.Text(token)) > 4000 {
+			large = append(large, encode(map[string]any{"token": token, "text": ledger.Text(token)}))
 		}
 	}
 	write(message{method: "POST", path: "/accounts", body: "[" + strings.Join(large, ",") + "]"})
@@ -171,12 +172,12 @@ func TestShortWritesAreCompleted(t *testing.T) {
 		}
 	}
 	p.system.process.Kill()
-	rest, err := p.system.AtRest()
+	contents, err := p.system.AtRest()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(rest.Problems) > 0 {
-		t.Error(rest.Problems)
+	if len(contents.Problems) > 0 {
+		t.Error(contents.Problems)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/pgserver"
 	"github.com/plural-go/plural/internal/process"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // Nodes is several servers on one PostgreSQL, which may have a standby.
@@ -170,12 +171,12 @@ func (s *Nodes) Stop() error {
 }
 
 // AtRest implements System.
-func (s *Nodes) AtRest() (*Rest, error) {
-	rest, err := readPostgres(context.Background(), hosts(s.primary()))
-	if err == nil && len(rest.Changes) > 0 {
-		rest.askDoctor(s.binary, s.schema(), hosts(s.primary()))
+func (s *Nodes) AtRest() (*stored.Contents, error) {
+	contents, err := stored.ReadPostgres(context.Background(), hosts(s.primary()))
+	if err == nil && len(contents.Changes) > 0 {
+		askDoctor(contents, s.binary, s.schema(), hosts(s.primary()))
 	}
-	return rest, err
+	return contents, err
 }
 
 // Close implements System.

@@ -9,21 +9,24 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // observe reads all collections through the interface. It also compares the totals of the server with
 // the number of listed resources.
-func observe(ctx context.Context, c *client) (found *Observed, problems []string, err error) {
-	found = &Observed{Resources: map[Ref]Value{}}
+func observe(ctx context.Context, c *client) (found *ledger.Observed, problems []string, err error) {
+	found = &ledger.Observed{Resources: map[ledger.Ref]ledger.Value{}}
 	children := map[string]int{} // by the path of the sub-collection
-	for collection, parent := range collections {
+	for collection, parent := range stored.Collections {
 		list, header, err := c.list(ctx, "/"+collection+"?limit=1000000000")
 		if err != nil {
 			return nil, nil, err
 		}
 		problems = append(problems, wrongTotal("/"+collection, header, len(list))...)
 		for _, representation := range list {
-			found.Resources[Ref{collection, identify(representation).ID}] = parseValue(representation)
+			found.Resources[ledger.Ref{Collection: collection, ID: ledger.Identify(representation).ID}] = ledger.ParseValue(representation)
 			if parent == "" {
 				continue
 			}
@@ -84,7 +87,7 @@ func settle(ctx context.Context, c *client) error {
 }
 
 // resolve reads the outcome of an accepted request from its operation.
-func resolve(ctx context.Context, c *client, l *Ledger, r *Request, now func() time.Duration) (over bool, err error) {
+func resolve(ctx context.Context, c *client, l *ledger.Ledger, r *ledger.Request, now func() time.Duration) (over bool, err error) {
 	answer, _, err := c.get(ctx, r.Operation)
 	if err != nil {
 		return false, err
@@ -96,10 +99,10 @@ func resolve(ctx context.Context, c *client, l *Ledger, r *Request, now func() t
 	l.Update(func() {
 		switch op := envelope.Data; op.Status {
 		case "succeeded":
-			over, r.Outcome, r.Over = true, Done, now()
+			over, r.Outcome, r.Over = true, ledger.Done, now()
 		case "failed":
-			over, r.Outcome, r.Over = true, Refused, now()
-			r.Failure = &Answer{Body: answer.Body}
+			over, r.Outcome, r.Over = true, ledger.Refused, now()
+			r.Failure = &ledger.Answer{Body: answer.Body}
 			if len(op.Errors) > 0 {
 				r.Failure.Status = op.Errors[0].Status
 			}

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // reply is the response to a message, or its error.
 type reply struct {
-	answer Answer
+	answer ledger.Answer
 	err    error
 }
 
@@ -20,7 +22,7 @@ type reply struct {
 type replies struct {
 	coming            int // still
 	channel           chan reply
-	answers, failures []Answer
+	answers, failures []ledger.Answer
 	lost              error // of one that was not answered
 }
 
@@ -40,7 +42,7 @@ func (r *replies) add(reply reply) {
 	switch answer := reply.answer; {
 	case reply.err != nil:
 		r.lost = reply.err
-	case answer.inFlight():
+	case answer.InFlight():
 	case answer.Status >= 500:
 		r.failures = append(r.failures, answer)
 	default:
@@ -49,50 +51,50 @@ func (r *replies) add(reply reply) {
 }
 
 // note records replies in the ledger.
-func (r *Run) note(request *Request, replies *replies) {
-	r.ledger.Update(func() { request.answer(replies.answers, replies.failures, r.now()) })
+func (r *Run) note(request *ledger.Request, replies *replies) {
+	r.ledger.Update(func() { request.Answer(replies.answers, replies.failures, r.now()) })
 	for _, a := range slices.Concat(replies.answers, replies.failures) {
 		r.tally.count(a)
 	}
 }
 
 // takeLate records replies to a request whose writer no longer waits.
-func (r *Run) takeLate(request *Request, replies *replies) {
+func (r *Run) takeLate(request *ledger.Request, replies *replies) {
 	replies.answers, replies.failures = nil, nil
 	replies.collect(nil)
 	r.note(request, replies)
 }
 
-// impatience is when a writer stops waiting for a reply: never, if there is no other node.
-func (r *Run) impatience() <-chan time.Time {
-	if r.patience == 0 {
+// tooLong is when a writer stops waiting for a reply: never, if there is no other node.
+func (r *Run) tooLong() <-chan time.Time {
+	if r.answerTimeout == 0 {
 		return nil
 	}
-	return time.After(r.patience)
+	return time.After(r.answerTimeout)
 }
 
-// patient bounds a wait that may be ended early.
-func (r *Run) patient(ctx context.Context) (context.Context, context.CancelFunc) {
-	if r.patience == 0 {
+// withTimeout bounds a wait that may be ended early.
+func (r *Run) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	if r.answerTimeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, r.patience)
+	return context.WithTimeout(ctx, r.answerTimeout)
 }
 
-// watch is what a client notices of a trouble.
+// watch is what a client notices of a failure.
 type watch struct {
 	mutex       sync.Mutex
 	longest     time.Duration // of an answer
 	unavailable int           // answers with 503
 	unhelpful   int           // of these, without Retry-After
-	back        time.Time     // when the trouble was over
+	back        time.Time     // when the failure was over
 	acks        int           // of writes that were sent since
 	firstAck    time.Time     // when the first of them came
 	lastFailed  time.Time     // when the last was sent that failed since
 }
 
 // note records the reply to a message.
-func (w *watch) note(sent time.Time, m message, answer Answer, header http.Header, err error) {
+func (w *watch) note(sent time.Time, m message, answer ledger.Answer, header http.Header, err error) {
 	now := time.Now()
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -117,7 +119,7 @@ func (w *watch) note(sent time.Time, m message, answer Answer, header http.Heade
 	}
 }
 
-// over records the end of the trouble.
+// over records the end of the failure.
 func (w *watch) over() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -131,11 +133,11 @@ func (w *watch) acknowledged() int {
 	return w.acks
 }
 
-// noticed returns what was noticed of the trouble, and resets it.
-func (w *watch) noticed() (noticed Weathered) {
+// noticed returns what was noticed of the failure, and resets it.
+func (w *watch) noticed() (noticed Impact) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	noticed = Weathered{
+	noticed = Impact{
 		Longest: w.longest, Unavailable: w.unavailable, Unhelpful: w.unhelpful,
 		// A write must be acknowledged, and all later requests must succeed.
 		Recovery: max(w.firstAck.Sub(w.back), w.lastFailed.Sub(w.back)),

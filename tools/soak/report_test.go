@@ -6,23 +6,25 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 func TestReport(t *testing.T) {
-	lost := &Request{
-		Writer: 3, Kind: Create, Outcome: Done, Sent: "POST /things {}", Call: time.Millisecond, Over: 2 * time.Millisecond,
-		Answers: []Answer{{Status: 201, Location: "/things/1", ETag: `"1"`, Body: `{"data":{}}`}},
+	lost := &ledger.Request{
+		Writer: 3, Kind: ledger.Create, Outcome: ledger.Done, Sent: "POST /things {}", Call: time.Millisecond, Over: 2 * time.Millisecond,
+		Answers: []ledger.Answer{{Status: 201, Location: "/things/1", ETag: `"1"`, Body: `{"data":{}}`}},
 	}
-	r := &Run{Crashes: []string{"kill -9", "power cut: during a sync"}, Findings: []Violation{
-		{Fault: Lost, Request: lost, Text: "not there"},
-		{Fault: Wrong, Text: "a total"},
+	r := &Run{Crashes: []string{"kill -9", "power cut: during a sync"}, Findings: []ledger.Violation{
+		{Fault: ledger.Lost, Request: lost, Text: "not there"},
+		{Fault: ledger.Wrong, Text: "a total"},
 	}}
-	for _, request := range []*Request{
+	for _, request := range []*ledger.Request{
 		lost,
-		{Kind: Create, Outcome: Unknown},
-		{Kind: Create, Keyed: true, Outcome: Refused, Answers: []Answer{{Status: 409}, {Status: 409}}},
-		{Kind: Put.Async(), Outcome: Accepted, Operation: "/operations/1"},
-		{Kind: Seen, Outcome: Done},
+		{Kind: ledger.Create, Outcome: ledger.Unknown},
+		{Kind: ledger.Create, Keyed: true, Outcome: ledger.Refused, Answers: []ledger.Answer{{Status: 409}, {Status: 409}}},
+		{Kind: ledger.Put.Async(), Outcome: ledger.Accepted, Operation: "/operations/1"},
+		{Kind: ledger.Seen, Outcome: ledger.Done},
 	} {
 		r.ledger.Enter(request)
 	}

@@ -10,15 +10,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // Run is a test of one database: the writes to it, the crashes of its servers, and what was found.
 type Run struct {
 	system   System
 	rng      *rand.Rand
-	ledger   Ledger
+	ledger   ledger.Ledger
 	writers  []*writer
-	counters []Ref
+	counters []ledger.Ref
 	begun    time.Time
 	codes    atomic.Int64 // counts values of a unique attribute that several writers use
 	tally    tally
@@ -32,13 +34,13 @@ type Run struct {
 	alter       func() func(event) []event
 	settle      time.Duration // how long to wait for them; zero: maxSettle
 
-	clients  []*client      // of the current server process, one for each node
-	patience time.Duration  // how long to wait for a response if there is another node; zero: no limit
-	pending  sync.WaitGroup // requests without a response yet
+	clients       []*client      // of the current server process, one for each node
+	answerTimeout time.Duration  // how long to wait for a response if there is another node; zero: no limit
+	pending       sync.WaitGroup // requests without a response yet
 
 	Crashes  []string // the kind of each crash
-	Findings []Violation
-	Trouble  Weathered // the errors that clients got
+	Findings []ledger.Violation
+	Impact   Impact // the errors that clients got
 }
 
 // numCounters is the number of resources that all writers share.
@@ -90,20 +92,20 @@ func (r *Run) Finish(ctx context.Context) error {
 		w.meet(r.clients)
 		w.ending = ctx
 		if err := w.catchUpAtLast(ctx); err != nil {
-			return r.blame(err)
+			return r.recordFault(err)
 		}
 	}
 	if ok, err := r.verify(ctx, c); !ok || err != nil {
 		return err
 	}
 	if err := r.system.Stop(); err != nil {
-		r.find(Violation{Fault: Wrong, Text: "the server did not stop well: " + err.Error()})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: "the server did not stop well: " + err.Error()})
 	}
 	r.unsubscribe()
 	if _, err := r.checkRest(true); err != nil {
 		return err
 	}
-	r.find(Linearizable(r.ledger.Requests(), r.ledger.Reads())...)
+	r.find(ledger.Linearizable(r.ledger.Requests(), r.ledger.Reads())...)
 	return nil
 }
 
@@ -127,13 +129,13 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		r.find(Violation{Fault: Wrong, Text: err.Error()})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: err.Error()})
 		return nil, nil
 	}
 	r.clients = nil
 	for _, base := range bases {
 		c := newClient(base, 2*len(r.writers))
-		c.shaky = r.patience > 0 && len(r.broken) > 0
+		c.mayBeUnavailable = r.answerTimeout > 0 && len(r.broken) > 0
 		r.clients = append(r.clients, c)
 	}
 	r.subscribe(ctx)
@@ -153,7 +155,7 @@ func (r *Run) crash(c *client) error {
 }
 
 // find records problems, and reports whether there were none.
-func (r *Run) find(violations ...Violation) bool {
+func (r *Run) find(violations ...ledger.Violation) bool {
 	r.Findings = append(r.Findings, violations...)
 	return len(violations) == 0
 }
@@ -162,31 +164,31 @@ func (r *Run) find(violations ...Violation) bool {
 // those in the ledger.
 func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 	if err := settle(ctx, c); err != nil {
-		return r.find(Violation{Fault: Lost, Text: err.Error()}), ctx.Err()
+		return r.find(ledger.Violation{Fault: ledger.Lost, Text: err.Error()}), ctx.Err()
 	}
 	for _, request := range r.ledger.Requests() {
-		if request.Outcome != Accepted {
+		if request.Outcome != ledger.Accepted {
 			continue
 		}
 		over, err := resolve(ctx, c, &r.ledger, request, r.now)
 		if err != nil || !over {
-			return r.find(Violation{Fault: Lost, Request: request, Text: fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
+			return r.find(ledger.Violation{Fault: ledger.Lost, Request: request, Text: fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
 		}
 	}
 	call := r.now()
 	found, problems, err := observe(ctx, c)
 	if err != nil {
-		return r.find(Violation{Fault: Wrong, Text: err.Error()}), ctx.Err()
+		return r.find(ledger.Violation{Fault: ledger.Wrong, Text: err.Error()}), ctx.Err()
 	}
 	for _, counter := range r.counters {
-		r.ledger.Read(Read{counter, found.Resources[counter].Token, call, r.now()})
+		r.ledger.Read(ledger.Read{Ref: counter, Token: found.Resources[counter].Token, Call: call, Return: r.now()})
 	}
 	requests := r.ledger.Requests()
 	ok := r.compare(requests, found, problems)
-	if told, err := r.checkSubscribers(ctx, found); !told || err != nil {
+	if ok, err := r.checkSubscribers(ctx, found); !ok || err != nil {
 		return false, err
 	}
-	if witness := Witness(requests, found); ok && witness != nil {
+	if witness := ledger.Witness(requests, found); ok && witness != nil {
 		r.ledger.Enter(witness)
 	}
 	return ok, nil
@@ -197,21 +199,21 @@ func (r *Run) checkAtRest() (bool, error) { return r.checkRest(false) }
 
 // checkRest checks the database itself. All: the subscribers must have received every change.
 func (r *Run) checkRest(all bool) (bool, error) {
-	rest, err := r.system.AtRest()
+	contents, err := r.system.AtRest()
 	if err != nil {
 		return false, err
 	}
-	r.checkTold(rest, all)
-	if rest.cut { // it does not have all writes
-		rest.Changes = nil
+	r.checkLog(contents, all)
+	if contents.Cut { // it does not have all writes
+		contents.Changes = nil
 	}
-	return r.compare(r.ledger.Requests(), &rest.Observed, rest.Problems), nil
+	return r.compare(r.ledger.Requests(), &contents.Observed, contents.Problems), nil
 }
 
-func (r *Run) compare(requests []*Request, found *Observed, problems []string) bool {
-	violations := Check(requests, found)
+func (r *Run) compare(requests []*ledger.Request, found *ledger.Observed, problems []string) bool {
+	violations := ledger.Check(requests, found)
 	for _, problem := range problems {
-		violations = append(violations, Violation{Fault: Wrong, Text: problem})
+		violations = append(violations, ledger.Violation{Fault: ledger.Wrong, Text: problem})
 	}
 	return r.find(violations...)
 }
@@ -243,7 +245,7 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	writers.Wait()
 	r.pending.Wait()
 	for _, ended := range errs {
-		_ = r.blame(ended) // an unreachable server is expected here
+		_ = r.recordFault(ended) // an unreachable server is expected here
 	}
 	return err
 }
@@ -254,14 +256,14 @@ func isWrong(err error) bool {
 	return errors.As(err, &gone) || errors.Is(err, errHangs)
 }
 
-// blame records an error if the server caused it.
-func (r *Run) blame(err error) error {
+// recordFault records an error if the server caused it.
+func (r *Run) recordFault(err error) error {
 	var gone *missing
 	switch {
 	case errors.As(err, &gone):
-		r.find(Violation{Fault: Lost, Text: gone.Error()})
+		r.find(ledger.Violation{Fault: ledger.Lost, Text: gone.Error()})
 	case errors.Is(err, errHangs):
-		r.find(Violation{Fault: Wrong, Text: err.Error()})
+		r.find(ledger.Violation{Fault: ledger.Wrong, Text: err.Error()})
 	default:
 		return err
 	}
@@ -277,16 +279,16 @@ func (r *Run) createCounters(ctx context.Context) {
 	w := r.writers[0]
 	w.meet(r.clients)
 	for range numCounters {
-		ref := Ref{"counters", w.id()}
+		ref := ledger.Ref{Collection: "counters", ID: w.id()}
 		members := attributes(w.token(), "id", ref.ID)
 		members["count"] = 0
 		r.counters = append(r.counters, ref)
 		// Nothing has crashed yet, so there is a response. Without one, the writers report that
 		// the counters are missing.
 		_ = w.do(ctx, &exchange{
-			request: &Request{Kind: Create, Shared: true, Effects: []Effect{{Ref: ref, Change: created, Token: members["token"].(string)}}},
+			request: &ledger.Request{Kind: ledger.Create, Shared: true, Effects: []ledger.Effect{{Ref: ref, Change: ledger.Created, Token: members["token"].(string)}}},
 			message: message{method: "POST", path: "/counters", body: encode(members)},
-			learn:   func(Answer) {},
+			learn:   func(ledger.Answer) {},
 			forget:  func() {},
 		})
 	}

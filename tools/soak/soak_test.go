@@ -13,16 +13,17 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// The short form of what "make soak" does for long: the same server, the same
-// writers and the same checks.
+// The tests are the short form of what "make soak" does for long: the same server, the same writers
+// and the same checks.
 
 var binaries string
 
 func TestMain(m *testing.M) {
 	// The bounds of make soak judge how fast a server is. Here they only end what hangs.
-	for _, bound := range []*time.Duration{&maxRecovery, &maxTrouble, &maxThinking, &maxSettle, &maxAnswer, &maxWriting} {
+	for _, bound := range []*time.Duration{&maxRecovery, &maxDuringFailure, &ledger.MaxThinking, &maxSettle, &maxAnswer, &maxWriting} {
 		*bound = 5 * time.Minute
 	}
 	os.Exit(func() int {

@@ -15,6 +15,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // subscriber follows a collection across restarts of the server, and from node to node. It keeps the
@@ -26,7 +29,7 @@ type subscriber struct {
 
 	mutex     sync.Mutex // of the rest
 	resources map[string]string
-	told      map[Ref][]told // by resource, in the order of the events
+	received  map[ledger.Ref][]stored.LogEntry // by resource, in the order of the events
 	changes   map[string]bool
 	position  string // of the last event that has one
 	synced    bool
@@ -41,14 +44,8 @@ type subscriber struct {
 	began   atomic.Int64        // streams that started again with a snapshot
 }
 
-// told is a change as an event describes it.
-type told struct {
-	kind     string
-	revision int64
-}
-
 func newSubscriber(collection string, rng *rand.Rand) *subscriber {
-	return &subscriber{collection: collection, rng: rng, resources: map[string]string{}, told: map[Ref][]told{}, changes: map[string]bool{}}
+	return &subscriber{collection: collection, rng: rng, resources: map[string]string{}, received: map[ledger.Ref][]stored.LogEntry{}, changes: map[string]bool{}}
 }
 
 // follow reads events until the context ends. A stream that ends is resumed on the next node.
@@ -94,7 +91,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+s.collection, nil)
 	if err != nil {
-		s.blame("%v", err)
+		s.addWrong("%v", err)
 		return
 	}
 	request.Header.Set("Accept", "text/event-stream")
@@ -118,7 +115,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	if response.StatusCode != http.StatusOK {
 		if response.StatusCode < 500 {
 			body, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-			s.blame("the stream is refused: %d %s", response.StatusCode, body)
+			s.addWrong("the stream is refused: %d %s", response.StatusCode, body)
 		}
 		return
 	}
@@ -154,7 +151,7 @@ func (s *subscriber) receive(e event) {
 
 // forget drops the state: a snapshot follows.
 func (s *subscriber) forget() {
-	s.synced, s.based, s.resources, s.told = false, false, map[string]string{}, map[Ref][]told{}
+	s.synced, s.based, s.resources, s.received = false, false, map[string]string{}, map[ledger.Ref][]stored.LogEntry{}
 }
 
 // event is one event of a stream.
@@ -197,13 +194,13 @@ func (s *subscriber) take(e event) {
 		}
 	}
 	if err := json.Unmarshal([]byte(e.data), &message); err != nil {
-		s.note("the event %s has no JSON: %q: %v", e.kind, shortened(e.data), err)
+		s.note("the event %s has no JSON: %q: %v", e.kind, ledger.Shortened(e.data), err)
 		return
 	}
 	if e.id != "" {
 		s.position = e.id
 	}
-	id, data := identify(message.Data).ID, plain(message.Data)
+	id, data := ledger.Identify(message.Data).ID, ledger.Plain(message.Data)
 	before, there := s.resources[id]
 	switch e.kind {
 	case "listed":
@@ -224,23 +221,23 @@ func (s *subscriber) take(e event) {
 			s.note("%s is %s, and it was there: %t", id, e.kind, there)
 		}
 		if there && !follows(before, data, message.Previous) {
-			s.note("%s was %s, and is updated to %s from %s", id, shortened(before), shortened(data), shortened(encode(message.Previous)))
+			s.note("%s was %s, and is updated to %s from %s", id, ledger.Shortened(before), ledger.Shortened(data), ledger.Shortened(encode(message.Previous)))
 		}
 		s.resources[id] = data
 	case "deleted":
 		if before != data {
-			s.note("%s was %s, and is deleted as %s", id, shortened(before), shortened(data))
+			s.note("%s was %s, and is deleted as %s", id, ledger.Shortened(before), ledger.Shortened(data))
 		}
 		delete(s.resources, id)
 	default:
 		s.note("an event %q, without a filter", e.kind)
 	}
 	if s.changes[message.Change.ID] {
-		s.note("the change %s is told twice", message.Change.ID)
+		s.note("the change %s was sent twice", message.Change.ID)
 	}
 	s.changes[message.Change.ID] = true
-	ref := Ref{s.collection, id}
-	s.told[ref] = append(s.told[ref], told{e.kind, message.Change.Revision})
+	ref := ledger.Ref{Collection: s.collection, ID: id}
+	s.received[ref] = append(s.received[ref], stored.LogEntry{Kind: e.kind, Revision: message.Change.Revision})
 }
 
 // follows reports whether an update applies to a state: the changed attributes had the former values in the
@@ -269,7 +266,7 @@ func (s *subscriber) isWrong() bool {
 	return len(s.wrong) > 0
 }
 
-func (s *subscriber) blame(format string, args ...any) {
+func (s *subscriber) addWrong(format string, args ...any) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.note(format, args...)

@@ -11,10 +11,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // differences compares what the events add up to with what is listed.
-func (s *subscriber) differences(found *Observed) (differences []string) {
+func (s *subscriber) differences(found *ledger.Observed) (differences []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	listed := 0
@@ -33,41 +36,41 @@ func (s *subscriber) differences(found *Observed) (differences []string) {
 	return differences
 }
 
-// mistold compares each change that was told with the change log, resource by resource. What was told
-// must be in the log, in its order; behind it there may be more, unless all was told. What was before a snapshot
-// was not told, and a log that is cut has lost its beginning.
-func (s *subscriber) mistold(log map[Ref][]told, cut, all bool) (differences []string) {
+// logDifferences compares each change that was received with the change log, resource by resource. It
+// must be in the log, in its order; the log may have more after it, unless all was sent. Changes before a
+// snapshot are not sent, and the beginning of the log may have been removed (cut).
+func (s *subscriber) logDifferences(log map[ledger.Ref][]stored.LogEntry, cut, all bool) (differences []string) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	for ref, got := range s.told {
+	for ref, got := range s.received {
 		logged := log[ref]
 		if s.based {
-			logged = since(logged, got[0].revision)
+			logged = since(logged, got[0].Revision)
 		}
 		if cut {
 			if len(log[ref]) == 0 {
 				continue
 			}
-			got = since(got, log[ref][0].revision)
+			got = since(got, log[ref][0].Revision)
 		}
 		if len(logged) > len(got) && !all {
 			logged = logged[:len(got)]
 		}
 		if !slices.Equal(logged, got) {
-			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was told as %v", ref.ID, log[ref], got))
+			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was sent as %v", ref.ID, log[ref], got))
 		}
 	}
 	for ref, logged := range log {
-		if all && !s.based && !cut && ref.Collection == s.collection && s.told[ref] == nil {
-			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was not told", ref.ID, logged))
+		if all && !s.based && !cut && ref.Collection == s.collection && s.received[ref] == nil {
+			differences = append(differences, fmt.Sprintf("%s is in the change log as %v, and was not sent", ref.ID, logged))
 		}
 	}
 	return differences
 }
 
 // since is the changes from a revision on.
-func since(changes []told, revision int64) []told {
-	for len(changes) > 0 && changes[0].revision < revision {
+func since(changes []stored.LogEntry, revision int64) []stored.LogEntry {
+	for len(changes) > 0 && changes[0].Revision < revision {
 		changes = changes[1:]
 	}
 	return changes
@@ -82,7 +85,7 @@ func (r *Run) subscribe(ctx context.Context) {
 			cancel()
 			r.following.Wait()
 		}
-		for collection := range collections {
+		for collection := range stored.Collections {
 			s := newSubscriber(collection, rand.New(rand.NewPCG(r.rng.Uint64(), 0)))
 			s.nodes.Store(&r.clients)
 			s.absence = r.absence
@@ -103,7 +106,7 @@ var errBehind = errors.New("a subscriber has not got everything")
 
 // checkSubscribers waits until the events of every subscriber add up to what was found while
 // nobody writes.
-func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, err error) {
+func (r *Run) checkSubscribers(ctx context.Context, found *ledger.Observed) (ok bool, err error) {
 	before := len(r.Findings)
 	for _, s := range r.subscribers {
 		settle := cmp.Or(r.settle, maxSettle)
@@ -113,7 +116,7 @@ func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, e
 				break
 			}
 			if time.Now().After(deadline) {
-				r.find(Violation{Fault: Lost, Text: fmt.Sprintf("%v: %s after %v: %s", errBehind, s.collection, settle, strings.Join(differences[:min(3, len(differences))], "; "))})
+				r.find(ledger.Violation{Fault: ledger.Lost, Text: fmt.Sprintf("%v: %s after %v: %s", errBehind, s.collection, settle, strings.Join(differences[:min(3, len(differences))], "; "))})
 				break
 			}
 			if err := sleep(ctx, 5*time.Millisecond); err != nil {
@@ -122,10 +125,10 @@ func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, e
 		}
 		s.mutex.Lock()
 		for _, text := range s.wrong {
-			r.find(Violation{Fault: Wrong, Text: text})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: text})
 		}
 		if s.resets > 0 && !r.mayReset {
-			r.find(Violation{Fault: Wrong, Text: fmt.Sprintf("subscriber of %s: %d resets without a cause", s.collection, s.resets)})
+			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("subscriber of %s: %d resets without a cause", s.collection, s.resets)})
 		}
 		s.wrong, s.resets = nil, 0
 		s.mutex.Unlock()
@@ -133,13 +136,13 @@ func (r *Run) checkSubscribers(ctx context.Context, found *Observed) (ok bool, e
 	return len(r.Findings) == before, nil
 }
 
-// checkTold compares the events of all subscribers with the change log. All: they have got
+// checkLog compares the events of all subscribers with the change log. All: they have got
 // everything that is in it.
-func (r *Run) checkTold(rest *Rest, all bool) {
+func (r *Run) checkLog(contents *stored.Contents, all bool) {
 	for _, s := range r.subscribers {
-		for i, difference := range s.mistold(rest.told, rest.cut, all) {
+		for i, difference := range s.logDifferences(contents.Log, contents.Cut, all) {
 			if i < 5 {
-				r.find(Violation{Fault: Wrong, Text: "subscriber of " + s.collection + ": " + difference})
+				r.find(ledger.Violation{Fault: ledger.Wrong, Text: "subscriber of " + s.collection + ": " + difference})
 			}
 		}
 	}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // TestSubscriberNoticesFaults: events that are missing, doubled, in another order or not in the
@@ -17,8 +20,8 @@ func TestSubscriberNoticesFaults(t *testing.T) {
 		updatedA = "event: updated\nid: 2\ndata: {\"data\":{\"id\":\"a\",\"type\":\"notes\",\"token\":\"2\"},\"change\":{\"id\":\"c2\",\"revision\":2}}\n\n"
 		deletedA = "event: deleted\nid: 3\ndata: {\"data\":{\"id\":\"a\",\"type\":\"notes\",\"token\":\"2\"},\"change\":{\"id\":\"c3\",\"revision\":3}}\n\n"
 	)
-	a := Ref{"notes", "a"}
-	log := map[Ref][]told{a: {{created, 1}, {updated, 2}, {deleted, 3}}}
+	a := ledger.Ref{Collection: "notes", ID: "a"}
+	log := map[ledger.Ref][]stored.LogEntry{a: {{Kind: ledger.Created, Revision: 1}, {Kind: ledger.Updated, Revision: 2}, {Kind: ledger.Deleted, Revision: 3}}}
 	for name, c := range map[string]struct {
 		stream string
 		all    bool
@@ -46,7 +49,7 @@ func TestSubscriberNoticesFaults(t *testing.T) {
 				}
 				s.take(e)
 			}
-			found := slices.Concat(s.wrong, s.mistold(log, false, c.all))
+			found := slices.Concat(s.wrong, s.logDifferences(log, false, c.all))
 			if (len(found) > 0) != c.wrong {
 				t.Errorf("found %q", found)
 			}

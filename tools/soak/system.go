@@ -4,7 +4,7 @@ package soak
 
 import (
 	"context"
-	_ "embed" // the schema
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/process"
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // System is the system under test: a server with its database.
@@ -27,7 +28,7 @@ type System interface {
 	// Stop shuts the server down gracefully.
 	Stop() error
 	// AtRest reads the database while no server runs.
-	AtRest() (*Rest, error)
+	AtRest() (*stored.Contents, error)
 	// Close removes everything.
 	Close() error
 }
@@ -127,7 +128,7 @@ func (s *SQLite) Crash() (how string, err error) {
 func (s *SQLite) Stop() error { return stop(s.process) }
 
 // AtRest implements System. It reads a copy, so that only the server runs the recovery of SQLite.
-func (s *SQLite) AtRest() (*Rest, error) {
+func (s *SQLite) AtRest() (*stored.Contents, error) {
 	scratch, err := os.MkdirTemp(s.home, "rest-")
 	if err != nil {
 		return nil, err
@@ -146,17 +147,17 @@ func (s *SQLite) AtRest() (*Rest, error) {
 		}
 	}
 	file := filepath.Join(scratch, databaseFile)
-	rest, err := readSQLite(file)
-	if err == nil && len(rest.Changes) > 0 {
-		rest.askDoctor(s.binary, s.schema(), "sqlite:"+file)
+	contents, err := stored.ReadSQLite(file)
+	if err == nil && len(contents.Changes) > 0 {
+		askDoctor(contents, s.binary, s.schema(), "sqlite:"+file)
 	}
-	return rest, err
+	return contents, err
 }
 
 // askDoctor compares the totals and offset indexes with the resources.
-func (r *Rest) askDoctor(binary, schema, database string) {
+func askDoctor(contents *stored.Contents, binary, schema, database string) {
 	if out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput(); err != nil {
-		r.problem("plural doctor: %v\n%s", err, out)
+		contents.Problem("plural doctor: %v\n%s", err, out)
 	}
 }
 

@@ -2,7 +2,11 @@
 
 package soak
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
+)
 
 // until is when writers stop: after a number of acknowledgements, or of errors of the server,
 // whichever comes first. Zero: never.
@@ -24,7 +28,7 @@ func (t *tally) reset(enough until) <-chan struct{} {
 	return t.done
 }
 
-func (t *tally) count(a Answer) {
+func (t *tally) count(a ledger.Answer) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	switch {

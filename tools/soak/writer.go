@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // writer sends requests, one after another. No other writer uses its resources, so it knows the
@@ -29,7 +31,7 @@ type writer struct {
 
 // item is a resource as its writer knows it.
 type item struct {
-	ref      Ref
+	ref      ledger.Ref
 	etag     string
 	oldETag  string // of the value before
 	parent   *item  // account of an order, order of a note
@@ -38,11 +40,11 @@ type item struct {
 
 // exchange is a request with everything needed to send it again.
 type exchange struct {
-	request *Request
+	request *ledger.Request
 	message message
-	learn   func(Answer) // what an answer of success means to the writer
-	forget  func()       // what is not certain when there is none, or not yet
-	chained bool         // if it is accepted, more is sent before it is waited for
+	learn   func(ledger.Answer) // what an answer of success means to the writer
+	forget  func()              // what is not certain when there is none, or not yet
+	chained bool                // if it is accepted, more is sent before it is waited for
 }
 
 // meet gives a writer the nodes. It starts with a random one.
@@ -66,7 +68,7 @@ func (w *writer) work(ctx context.Context) error {
 		}
 		// A request that was sent can still take effect.
 		err := next(context.WithoutCancel(ctx))
-		if err != nil && (w.run.patience == 0 || isWrong(err)) {
+		if err != nil && (w.run.answerTimeout == 0 || isWrong(err)) {
 			return err
 		}
 		if err != nil {
@@ -143,7 +145,7 @@ func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 			replies.channel <- reply{answer, err}
 		})
 	}
-	if replies.collect(w.run.impatience()); replies.coming > 0 {
+	if replies.collect(w.run.tooLong()); replies.coming > 0 {
 		replies.lost = errSlow
 		late := *replies
 		w.run.pending.Go(func() { w.run.takeLate(x.request, &late) })
@@ -153,7 +155,7 @@ func (w *writer) send(ctx context.Context, x *exchange, twice bool) error {
 		return w.settled(ctx, x)
 	}
 	lost := replies.lost
-	if lost == nil && w.run.patience > 0 {
+	if lost == nil && w.run.answerTimeout > 0 {
 		lost = errAway
 	}
 	if x.request.Keyed {
@@ -171,9 +173,6 @@ func btoi(b bool) int {
 	return 0
 }
 
-// inFlight reports whether another request with the same key is being executed.
-func (a Answer) inFlight() bool { return a.code() == "idempotency_key_in_use" }
-
 // settled updates what the writer knows after a response. It waits for an accepted write.
 func (w *writer) settled(ctx context.Context, x *exchange) error {
 	r := x.request
@@ -183,9 +182,9 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 		}
 	}
 	switch r.Outcome {
-	case Done:
+	case ledger.Done:
 		x.learn(w.run.ledger.First(r))
-	case Accepted:
+	case ledger.Accepted:
 		x.forget()
 		if !x.chained {
 			return w.takeUp(ctx, x)
@@ -196,10 +195,10 @@ func (w *writer) settled(ctx context.Context, x *exchange) error {
 
 // await waits for the operation of an accepted request. If the run stops writing first, its outcome
 // is read later.
-func (w *writer) await(ctx context.Context, r *Request) error {
+func (w *writer) await(ctx context.Context, r *ledger.Request) error {
 	late := time.After(maxSettle)
-	if w.run.patience > 0 {
-		late = time.After(w.run.patience)
+	if w.run.answerTimeout > 0 {
+		late = time.After(w.run.answerTimeout)
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		over, err := resolve(ctx, w.client, &w.run.ledger, r, w.run.now)
@@ -218,12 +217,12 @@ func (w *writer) await(ctx context.Context, r *Request) error {
 
 // takeUp waits for an accepted request, and records its effect.
 func (w *writer) takeUp(ctx context.Context, x *exchange) error {
-	if err := w.await(ctx, x.request); err != nil || x.request.Outcome != Done {
+	if err := w.await(ctx, x.request); err != nil || x.request.Outcome != ledger.Done {
 		return err
 	}
 	effect := x.request.Effects[0]
-	if effect.gone() {
-		x.learn(Answer{})
+	if effect.Gone() {
+		x.learn(ledger.Answer{})
 		return nil
 	}
 	answer, err := w.get(ctx, "/"+effect.Ref.Collection+"/"+effect.Ref.ID)
@@ -234,8 +233,8 @@ func (w *writer) takeUp(ctx context.Context, x *exchange) error {
 }
 
 // get reads a resource that must exist.
-func (w *writer) get(ctx context.Context, path string) (Answer, error) {
-	ctx, cancel := w.run.patient(ctx)
+func (w *writer) get(ctx context.Context, path string) (ledger.Answer, error) {
+	ctx, cancel := w.run.withTimeout(ctx)
 	defer cancel()
 	answer, _, err := w.client.get(ctx, path)
 	return answer, err
@@ -245,10 +244,10 @@ func (w *writer) get(ctx context.Context, path string) (Answer, error) {
 // restart.
 func (w *writer) repeat(ctx context.Context) error {
 	x := w.answered[w.rng.IntN(len(w.answered))]
-	ctx, cancel := w.run.patient(ctx)
+	ctx, cancel := w.run.withTimeout(ctx)
 	defer cancel()
 	answer, _, err := w.other().send(ctx, x.message)
-	if err == nil && answer.Status < 500 && !answer.inFlight() { // another may have been given up, and not be through
+	if err == nil && answer.Status < 500 && !answer.InFlight() { // another may have been given up, and not be through
 		w.run.ledger.Update(func() { x.request.Answers = append(x.request.Answers, answer) })
 	}
 	return err

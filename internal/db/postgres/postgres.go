@@ -28,7 +28,7 @@ type Database struct {
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
-	changed    db.Signal       // of this server and, as far as they tell, of others
+	changed    db.Signal       // of this server and, as far as they notify it, of others
 	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one run of ticks
 	tick       string          // the statement
@@ -213,8 +213,6 @@ func (b *Database) Fault(err error) error {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "23503":
 			return db.BrokenReference(err)
-		case pg.Code == "22003":
-			return fmt.Errorf("%w: %w", db.ErrTooLarge, err)
 		case pg.Code == "53100":
 			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no space left to store this. Reads still work. Try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":
@@ -231,5 +229,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

@@ -198,7 +198,7 @@ func (b *Database) outcome(ctx context.Context, c *connection, evidence *db.Stat
 }
 
 // awaitStandby returns nil when all committed transactions are also on the required standbys.
-// It commits a transaction of its own: standbys receive the log in order, so one that has this
+// It commits a transaction of its own: standbys receive the write-ahead log in order, so one that has this
 // transaction has all before it.
 func (b *Database) awaitStandby(ctx context.Context) error {
 	acquired, err := b.pool.Acquire(ctx)

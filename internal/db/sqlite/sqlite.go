@@ -263,7 +263,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) error {
 	return err
 }
 
-// Close waits for readers and then for the writer, which merges the log into the database file.
+// Close waits for readers and then for the writer, which moves the WAL into the database file.
 func (b *Database) Close() (err error) {
 	b.closing.Do(func() {
 		close(b.closed)
@@ -309,5 +309,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{OrderedSearch: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

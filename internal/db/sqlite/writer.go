@@ -88,30 +88,30 @@ func (w *writer) loop() {
 	}
 }
 
-// maxLog is how many pages the log may have before a checkpoint: the default of SQLite.
-const maxLog = 1000
+// maxWAL is how many pages the write-ahead log (WAL) may have before a checkpoint: the default of SQLite.
+const maxWAL = 1000
 
-// checkpoint moves a long log into the database file. SQLite would do so during a commit, while
+// checkpoint moves a long WAL into the database file. SQLite would do so during a commit, while
 // clients wait, and would not report errors.
 func (w *writer) checkpoint() {
 	if w.failure() != nil {
 		return
 	}
-	pages, err := w.logged()
-	if err == nil && pages >= maxLog {
+	pages, err := w.walPages()
+	if err == nil && pages >= maxWAL {
 		_, err = db.One(w.conn, nil, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	w.checkDisk(err)
 }
 
-// logged is how many pages the log has.
-func (w *writer) logged() (pages int64, err error) {
+// walPages is how many pages the WAL has.
+func (w *writer) walPages() (pages int64, err error) {
 	_, err = db.One(w.conn, func(row model.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
 	return pages, err
 }
 
 // checkDisk records that the disk has failed. Other errors of a checkpoint are harmless: the
-// log keeps the pages that were not moved.
+// WAL keeps the pages that were not moved.
 func (w *writer) checkDisk(err error) {
 	if diskFailed(err) && w.failed.CompareAndSwap(nil, &err) {
 		w.options.Failed(w.failure())
@@ -272,7 +272,7 @@ func (w *writer) lost(queued *queuedTask) error {
 	return nil
 }
 
-// close refuses new tasks, finishes the queued ones, and moves the log into the database file.
+// close refuses new tasks, finishes the queued ones, and moves the WAL into the database file.
 func (w *writer) close() error {
 	w.mutex.Lock()
 	w.closed = true

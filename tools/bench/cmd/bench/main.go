@@ -6,11 +6,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -21,53 +23,131 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	run := measure
-	if len(os.Args) > 1 {
-		switch os.Args[1] {
-		case "serve":
-			run = func(ctx context.Context) error { return bench.Serve(ctx, os.Args[2:], os.Stdout) }
-		case "streams":
-			run = measureStreams
-		}
+	commands := map[string]func(context.Context, []string) error{
+		"serve":   func(ctx context.Context, args []string) error { return bench.Serve(ctx, args, os.Stdout) },
+		"streams": measureStreams,
+		"growth":  measureGrowth,
+		"check":   check,
 	}
-	if err := run(ctx); err != nil {
+	run, args := measure, os.Args[1:]
+	if len(args) > 0 && commands[args[0]] != nil {
+		run, args = commands[args[0]], args[1:]
+	}
+	if err := run(ctx, args); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(ctx context.Context) error {
-	var plan bench.Plan
-	flag.StringVar(&plan.Module, "module", ".", "directory of the module, from which the server is built")
-	flag.StringVar(&plan.Other, "other", "", "another plural `program`, to compare with on SQLite")
-	flag.IntVar(&plan.Rows, "rows", 100_000, "users that are loaded")
-	flag.IntVar(&plan.Rounds, "rounds", 5, "rounds, in each of which every server gets its turn with every workload")
-	flag.DurationVar(&plan.Duration, "duration", time.Second, "length of a turn")
-	flag.IntVar(&plan.Connections, "connections", 64, "connections, where the workload does not say so itself")
-	flag.BoolVar(&plan.Postgres, "postgres", true, "compare on PostgreSQL too")
-	flag.BoolVar(&plan.Processor, "processor", false, "count answers by the time of the servers' processor and not by the clock, on a machine that others use")
-	flag.StringVar(&plan.Dir, "dir", "", "directory for the SQLite databases (default that of temporary files)")
-	only := flag.String("only", "", "`workloads` to run, separated by commas (default all)")
-	markdown := flag.String("markdown", "", "`file` to write the table to, as Markdown")
-	svg := flag.String("svg", "", "`file` to draw the ratios to")
-	flag.Parse()
-	if *only != "" {
-		plan.Only = strings.Split(*only, ",")
+// planFlags are the flags that all tables have.
+type planFlags struct {
+	*flag.FlagSet
+	plan                bench.Plan
+	markdown, json, svg string
+}
+
+func newFlags(name string, rounds int) *planFlags {
+	f := &planFlags{FlagSet: flag.NewFlagSet(name, flag.ExitOnError)}
+	f.StringVar(&f.plan.Module, "module", ".", "directory of the module, from which the server is built")
+	f.IntVar(&f.plan.Rounds, "rounds", rounds, "rounds, in each of which every server gets its turn with every measurement")
+	f.DurationVar(&f.plan.Duration, "duration", time.Second, "length of a turn")
+	f.IntVar(&f.plan.Connections, "connections", 64, "connections, where the measurement does not say so itself")
+	f.BoolVar(&f.plan.Postgres, "postgres", true, "measure on PostgreSQL too")
+	f.StringVar(&f.plan.Dir, "dir", "", "directory for the SQLite databases (default that of temporary files)")
+	f.Func("only", "`measurements`, separated by commas (default all)", func(text string) error {
+		f.plan.Only = strings.Split(text, ",")
+		return nil
+	})
+	return f
+}
+
+// sized adds the flags of how much is loaded.
+func (f *planFlags) sized(rows int) {
+	f.IntVar(&f.plan.Users, "users", 100_000, "users that are loaded")
+	f.IntVar(&f.plan.Rows, "rows", rows, "tasks that are loaded, for filters and sorts; and rows that are imported")
+}
+
+// written adds the flags of the files that results are written to.
+func (f *planFlags) written() {
+	f.StringVar(&f.markdown, "markdown", "", "`file` to write the table to, as Markdown")
+	f.StringVar(&f.json, "json", "", "`file` to write all figures to, as JSON")
+	f.StringVar(&f.svg, "svg", "", "`file` to draw a plot to")
+}
+
+// clocked adds the flag of what counts as time.
+func (f *planFlags) clocked(processor bool) {
+	f.BoolVar(&f.plan.Processor, "processor", processor, "count the processor time of server and database, not the clock, which others on the machine disturb")
+}
+
+type results interface {
+	Print(io.Writer) error
+	Markdown(io.Writer) error
+	JSON(io.Writer) error
+	SVG(io.Writer) error
+}
+
+// write prints results, and writes them to files.
+func (f *planFlags) write(r results) error {
+	return errors.Join(r.Print(os.Stdout), write(f.markdown, r.Markdown), write(f.json, r.JSON), write(f.svg, r.SVG))
+}
+
+func measure(ctx context.Context, args []string) error {
+	f := newFlags("bench", 5)
+	f.sized(200_000)
+	f.clocked(false)
+	f.written()
+	f.IntVar(&f.plan.Children, "children", 100_000, "resources that are deleted by a cascade")
+	if err := f.Parse(args); err != nil {
+		return err
 	}
-	results, err := plan.Run(ctx, os.Stderr)
+	results, err := f.plan.Run(ctx, os.Stderr)
 	if err != nil {
 		return err
 	}
-	if err := results.Print(os.Stdout); err != nil {
-		return err
-	}
-	if err := write(*markdown, results.Markdown); err != nil {
-		return err
-	}
-	return write(*svg, results.SVG)
+	return f.write(results)
 }
 
-func measureStreams(ctx context.Context) error {
+func measureGrowth(ctx context.Context, args []string) error {
+	f := newFlags("bench growth", 3)
+	f.clocked(true)
+	f.written()
+	sizes := f.String("sizes", "10000,100000,1000000", "users and tasks, separated by commas")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	var all []int
+	for text := range strings.SplitSeq(*sizes, ",") {
+		size, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("-sizes=%s: %s is not a number", *sizes, text)
+		}
+		all = append(all, size)
+	}
+	growth, err := f.plan.Growth(ctx, all, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return f.write(growth)
+}
+
+func check(ctx context.Context, args []string) error {
+	f := newFlags("bench check", 5)
+	f.sized(100_000)
+	f.plan.Processor = true
+	var base bench.Base
+	f.StringVar(&base.Commit, "base", "", "`commit` to compare with (default the last tag)")
+	f.StringVar(&base.Program, "program", "", "plural `program` to compare with, instead of a commit")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	comparison, err := f.plan.Check(ctx, base, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return comparison.Print(os.Stdout)
+}
+
+func measureStreams(ctx context.Context, args []string) error {
 	var plan bench.StreamPlan
 	flags := flag.NewFlagSet("bench streams", flag.ExitOnError)
 	flags.StringVar(&plan.Module, "module", ".", "directory of the module, from which the server is built")
@@ -78,7 +158,7 @@ func measureStreams(ctx context.Context) error {
 	flags.IntVar(&plan.Burst, "burst", 1000, "changes of the burst")
 	flags.IntVar(&plan.Idle, "idle", 10_000, "subscribers that wait")
 	flags.DurationVar(&plan.Duration, "duration", 5*time.Second, "length of a turn of the writers")
-	if err := flags.Parse(os.Args[2:]); err != nil {
+	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	return plan.Run(ctx, os.Stderr, os.Stdout)

@@ -1,0 +1,20 @@
+// Package checks has the rules of the convention, and how each is tested: one file for each subject.
+package checks
+
+import (
+	"slices"
+
+	"github.com/plural-go/plural/conform/internal/suite"
+)
+
+// All lists every check, in the order in which they are run: first those that look at the collection
+// as it is, then those that change it.
+func All() []suite.Check {
+	return slices.Concat(
+		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
+		filterChecks, filterMoreChecks, searchChecks, sortChecks, fieldChecks, groupChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
+		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
+		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks, changeChecks,
+		includeChecks, upsertChecks, dryRunChecks, transactionChecks, rangeWriteChecks,
+	)
+}

@@ -1,0 +1,150 @@
+package suite
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/big"
+	"strings"
+)
+
+// Resource is a representation: its members, and their order.
+type Resource struct {
+	Members map[string]any
+	Order   []string
+}
+
+// UnmarshalJSON reads an object. Numbers stay as they are written.
+func (r *Resource) UnmarshalJSON(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+		return fmt.Errorf("no object: %s", text)
+	}
+	*r = Resource{Members: map[string]any{}}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return err
+		}
+		r.Members[name.(string)] = value
+		r.Order = append(r.Order, name.(string))
+	}
+	return nil
+}
+
+// ID is the id in lower case, so that only one check depends on its case.
+func (r Resource) ID() string { return strings.ToLower(r.Text("id")) }
+
+func (r Resource) Text(name string) string {
+	text, _ := r.Members[name].(string)
+	return text
+}
+
+func (r Resource) Has(name string) bool {
+	_, has := r.Members[name]
+	return has
+}
+
+// EqualJSON compares values; a number equals another of the same value,
+// however it is written.
+func EqualJSON(a, b any) bool {
+	switch a := a.(type) {
+	case json.Number:
+		other, ok := b.(json.Number)
+		x, okX := new(big.Rat).SetString(a.String())
+		y, okY := new(big.Rat).SetString(other.String())
+		return ok && okX && okY && x.Cmp(y) == 0
+	case map[string]any:
+		other, ok := b.(map[string]any)
+		if !ok || len(a) != len(other) {
+			return false
+		}
+		for name, value := range a {
+			if against, has := other[name]; !has || !EqualJSON(value, against) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		other, ok := b.([]any)
+		if !ok || len(a) != len(other) {
+			return false
+		}
+		for i := range a {
+			if !EqualJSON(a[i], other[i]) {
+				return false
+			}
+		}
+		return true
+	default:
+		switch b.(type) {
+		case json.Number, map[string]any, []any:
+			return false
+		}
+		return a == b
+	}
+}
+
+// DecodeJSON reads a value that is known to be valid JSON.
+func DecodeJSON(text []byte) (value any) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if decoder.Decode(&value) != nil {
+		return nil
+	}
+	return value
+}
+
+// EncodeJSON writes a value without escaping what HTML would need escaped.
+func EncodeJSON(value any) string {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(err) // only values of JSON are ever given
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// DuplicateMember is the name of a member that an object in the document has
+// twice, "" if there is none.
+func DuplicateMember(document []byte) string {
+	type level struct {
+		names  map[string]bool // nil in an array
+		isName bool
+	}
+	var stack []level
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber()
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF || err != nil {
+			return ""
+		}
+		top := len(stack) - 1
+		if name, isText := token.(string); isText && top >= 0 && stack[top].isName {
+			if stack[top].names[name] {
+				return name
+			}
+			stack[top].names[name], stack[top].isName = true, false
+			continue
+		}
+		if top >= 0 && stack[top].names != nil && token != json.Delim('}') {
+			stack[top].isName = true // after this value
+		}
+		switch token {
+		case json.Delim('{'):
+			stack = append(stack, level{names: map[string]bool{}, isName: true})
+		case json.Delim('['):
+			stack = append(stack, level{})
+		case json.Delim('}'), json.Delim(']'):
+			stack = stack[:top]
+		}
+	}
+}

@@ -1,0 +1,221 @@
+package suite
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Probe has the methods that checks use. A method that fails ends the check.
+type Probe struct {
+	*Suite
+	check Check
+}
+
+// Fail ends the check: the server violates the rule.
+func (p *Probe) Fail(r *Reply, expected, got string, args ...any) {
+	panic(outcome{Failure: &failure{Request: r.request(), Expected: expected, Got: fmt.Sprintf(got, args...)}})
+}
+
+// Skip ends the check: this server gives no way to test the rule.
+func (p *Probe) Skip(reason string, args ...any) {
+	panic(outcome{Skipped: fmt.Sprintf(reason, args...)})
+}
+
+// Send sends a request. If a write is accepted for later, it waits for the operation and returns the
+// response that a synchronous write would have had, unless the check tests the response itself. In
+// an asynchronous run it asks for asynchronous execution.
+func (p *Probe) Send(method, path, body string, headers ...string) *Reply {
+	if p.check.Synchronous != "" || !isWriteOfOne(method, body) {
+		return p.SendOnly(method, path, body, headers...)
+	}
+	if !p.options.Async {
+		return p.settled(path, p.SendOnly(method, path, body, headers...))
+	}
+	answer := p.Prefer("respond-async", method, path, body, headers...)
+	if answer.Succeeded() && answer.Status != http.StatusAccepted {
+		p.Skip("not supported: the server answers %s synchronously, also with Prefer: respond-async", method)
+	}
+	return p.settled(path, answer)
+}
+
+// SendOnly sends a request as it is.
+func (p *Probe) SendOnly(method, path, body string, headers ...string) *Reply {
+	answer, err := p.Suite.send(p.Ctx, method, path, body, headers...)
+	p.sent(err, &Reply{Method: method, URL: p.Base + path, sent: body, extra: headers})
+	return answer
+}
+
+// sent ends the check if a request was not sent, or not answered.
+func (p *Probe) sent(err error, request *Reply) {
+	if refused := (*notSent)(nil); errors.As(err, &refused) {
+		p.Skip("%v", err)
+	}
+	if broken := (*mistake)(nil); errors.As(err, &broken) {
+		p.Fail(broken.answer, broken.expected, "%s", broken.got)
+	}
+	if err != nil {
+		p.Fail(request, "an answer", "%v", err)
+	}
+}
+
+func (p *Probe) Get(path string, headers ...string) *Reply {
+	return p.Send(http.MethodGet, path, "", headers...)
+}
+
+// List asks for the collection with a query.
+func (p *Probe) List(query string, headers ...string) *Reply {
+	path := p.Collection.Path()
+	if query != "" {
+		path += "?" + query
+	}
+	return p.Get(path, headers...)
+}
+
+// All reads everything that a query selects.
+func (p *Probe) All(path, query string) []Resource {
+	resources, err := p.readAll(path, query)
+	if failed := (*unreadable)(nil); errors.As(err, &failed) {
+		p.Fail(failed.answer, "a success (2xx)", "%s", failed.answer.Summary())
+	}
+	if err != nil {
+		p.Fail(&Reply{Method: http.MethodGet, URL: p.Base + path + "?" + query}, "an answer", "%v", err)
+	}
+	return resources
+}
+
+// OK fails unless the response is a success.
+func (p *Probe) OK(r *Reply) *Reply {
+	if !r.Succeeded() {
+		p.Fail(r, "a success (2xx)", "%s", r.Summary())
+	}
+	return r
+}
+
+// Status fails unless a response has one of some statuses.
+func (p *Probe) Status(r *Reply, want ...int) *Reply {
+	if !slices.Contains(want, r.Status) {
+		p.Fail(r, "status "+JoinInts(want, " or "), "%s", r.Summary())
+	}
+	return r
+}
+
+func JoinInts(numbers []int, separator string) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = fmt.Sprint(n)
+	}
+	return strings.Join(texts, separator)
+}
+
+// Positions fails unless a response has the resources at these positions, in this order.
+func (p *Probe) Positions(r *Reply, want []int) {
+	if got := p.PositionsOf(p.OK(r).Resources()); !slices.Equal(got, want) {
+		p.Fail(r, Describe(want), "%s", Describe(got))
+	}
+}
+
+// InAnyOrder is positions for a range with a negative limit, whose order
+// range.negative-limit-order checks.
+func (p *Probe) InAnyOrder(r *Reply, want []int) {
+	got := p.PositionsOf(p.OK(r).Resources())
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		p.Fail(r, Describe(want), "%s", Describe(got))
+	}
+}
+
+// Need skips the check unless the collection has so many resources.
+func (p *Probe) Need(count int) {
+	if len(p.Reference) < count {
+		p.Skip("the collection has %d resources, and %d are needed", len(p.Reference), count)
+	}
+}
+
+// Item is the path of the resource at a position.
+func (p *Probe) Item(position int) string {
+	p.Need(position + 1)
+	return p.Collection.Path() + "/" + p.Reference[position].ID()
+}
+
+// Attribute is the first attribute that fits, of those that have values in this collection.
+func (p *Probe) Attribute(what string, fits func(Attribute) bool) Attribute {
+	a, found := p.Collection.Find(fits)
+	if !found {
+		p.Skip("the collection has no %s", what)
+	}
+	return a
+}
+
+// Body is the body of a new resource, with changes: members that are set, or
+// left out where they are nothing.
+func (p *Probe) Body(changes map[string]any) string { return EncodeJSON(p.NewMembers(changes)) }
+
+// Nothing removes a member from a body; null is a value.
+type Nothing struct{}
+
+func (p *Probe) NewMembers(changes map[string]any) map[string]any {
+	p.counter++
+	members, err := p.Members(p.Collection, p.counter)
+	if err != nil {
+		p.Skip("%v", err)
+	}
+	for name, value := range changes {
+		members[name] = value
+		if _, out := value.(Nothing); out {
+			delete(members, name)
+		}
+	}
+	return members
+}
+
+// Whole is a body with a value for every attribute for which one is known.
+func (p *Probe) Whole() map[string]any {
+	members := p.NewMembers(nil)
+	for _, a := range p.Collection.Attributes {
+		if members[a.Name] == nil && a.References == "" {
+			if value, ok := p.changed(p.Collection, a, nil); ok {
+				members[a.Name] = value
+			}
+		}
+	}
+	return members
+}
+
+// Post creates a resource.
+func (p *Probe) Post(body string) *Reply {
+	return p.Send(http.MethodPost, p.Collection.Path(), body)
+}
+
+// Create creates a resource and reads it.
+func (p *Probe) Create() (path string, before Resource) {
+	created := p.OK(p.settled(p.Collection.Path(), p.Post(EncodeJSON(p.Whole()))))
+	path = p.Collection.Path() + "/" + created.CreatedID()
+	return path, p.OK(p.Get(path)).Resource()
+}
+
+// Change is an attribute that can be changed, and a new value for it.
+func (p *Probe) Change(now Resource) (name string, value any) {
+	name, value, found := p.MaybeChange(now)
+	if !found {
+		p.Skip("no attribute is known that can be changed")
+	}
+	return name, value
+}
+
+func (p *Probe) MaybeChange(now Resource) (name string, value any, found bool) {
+	for _, a := range p.Collection.Attributes {
+		if value, ok := p.changed(p.Collection, a, now.Members[a.Name]); ok {
+			return a.Name, value, true
+		}
+	}
+	return "", nil, false
+}
+
+// One is a body with a single member.
+func One(name string, value any) string { return EncodeJSON(map[string]any{name: value}) }
+
+// UnknownID is an id that nothing has.
+func (p *Probe) UnknownID() string { return p.Collection.Path() + "/" + NewUUID() }

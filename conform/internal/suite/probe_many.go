@@ -1,0 +1,93 @@
+package suite
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const (
+	transactionPath = "/-/transaction"
+	DryRun          = "dry_run=true"
+
+	AlwaysNow = "these writes are always synchronous"
+)
+
+// Upsert sends an upsert by id. Where every change needs If-Match, it cannot change anything.
+func (p *Probe) Upsert(body string) *Reply {
+	r := p.Send(http.MethodPost, p.Collection.Path()+"?on_conflict=id", body)
+	if r.Status == http.StatusPreconditionRequired {
+		p.Skip("every change needs If-Match, which an upsert cannot have")
+	}
+	return r
+}
+
+// ChangedOnly fails unless one attribute of a resource was changed.
+func (p *Probe) ChangedOnly(path string, before Resource, name string, value any) {
+	r := p.OK(p.Get(path))
+	for _, member := range before.Order {
+		want := before.Members[member]
+		if member == name {
+			want = value
+		}
+		if got := r.Resource().Members[member]; member != "updated_at" && !EqualJSON(got, want) {
+			p.Fail(r, fmt.Sprintf("%s is %s", member, EncodeJSON(want)), "%s", EncodeJSON(got))
+		}
+	}
+}
+
+// Affects fails unless X-Affected has a number of resources of the collection.
+func (p *Probe) Affects(r *Reply, count int) {
+	want := fmt.Sprintf("%s=%d", p.Collection.Name, count)
+	if got := r.Header.Get("X-Affected"); !slices.Contains(strings.Split(got, ", "), want) {
+		p.Fail(r, "X-Affected with "+want, "%q", got)
+	}
+}
+
+// Step is a write of a transaction.
+type Step struct {
+	Method, Path string
+	Body         map[string]any
+}
+
+// StepCreate is a step that creates a resource, and its id. The resource is removed at the end.
+func (p *Probe) StepCreate() (id string, first Step) {
+	id = NewUUID()
+	p.track(place{p.Collection.Name, id})
+	return id, Step{Method: http.MethodPost, Path: p.Collection.Path(), Body: p.NewMembers(map[string]any{"id": id})}
+}
+
+func (p *Probe) Transaction(steps ...Step) *Reply {
+	var all []any
+	for _, each := range steps {
+		members := map[string]any{"method": each.Method, "path": each.Path}
+		if each.Body != nil {
+			members["body"] = each.Body
+		}
+		all = append(all, members)
+	}
+	return p.Send(http.MethodPost, transactionPath, EncodeJSON(all))
+}
+
+// RangeOfOne creates a resource, and returns the query of a range that has only this one. It first sends a
+// change of nothing, as a dry run, so that no server that ignores the filter is sent a change of something.
+func (p *Probe) RangeOfOne() (path string, before Resource, query string) {
+	path, before = p.Create()
+	p.OK(p.Send(http.MethodPatch, path, "{}"))
+	if _, needsIfMatch := p.needsIfMatch.Load(p.Collection.Name); needsIfMatch {
+		p.Skip("every change needs If-Match, which a range cannot have")
+	}
+	query = p.Collection.Path() + "?filter[id]=" + before.ID()
+	p.Ranged(p.Send(http.MethodPatch, query+"&"+DryRun, "{}"), before)
+	return path, before, query
+}
+
+// Ranged fails unless a range has one resource.
+func (p *Probe) Ranged(r *Reply, want Resource) *Reply {
+	isArray := strings.HasPrefix(strings.TrimSpace(string(r.Data())), "[")
+	if ids := p.Status(r, 200).IDs(); !isArray || !slices.Equal(ids, []string{want.ID()}) {
+		p.Fail(r, "an array with the resource "+want.ID(), "%s", r.Summary())
+	}
+	return r
+}

@@ -1,0 +1,165 @@
+package suite
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// ChangesName is the collection of changes.
+const ChangesName = "changes"
+
+// streamType is the media type of event streams.
+const streamType = "text/event-stream"
+
+// event is an event of a stream.
+type event struct{ kind, ID, data string }
+
+// resource is the resource that an event is about.
+func (e event) resource() Resource {
+	var envelope struct{ Data Resource }
+	_ = json.Unmarshal([]byte(e.data), &envelope) // invalid JSON has no resource
+	return envelope.Data
+}
+
+// Stream is a stream that is being read.
+type Stream struct {
+	p       *Probe
+	request *Reply
+	lines   *bufio.Scanner
+	Close   func()
+}
+
+// Stream opens a stream. A server without streams answers 406.
+func (p *Probe) Stream(path string, headers ...string) *Stream {
+	request := &Reply{Method: http.MethodGet, URL: p.Base + path, extra: append([]string{"Accept", streamType}, headers...)}
+	if strings.HasPrefix(path, "http") {
+		request.URL = path
+	}
+	ctx, cancel := context.WithTimeout(p.Ctx, p.operationTimeout)
+	response, err := p.open(ctx, request)
+	if err != nil {
+		cancel()
+		p.sent(err, request)
+	}
+	s := &Stream{p: p, request: request, lines: bufio.NewScanner(response.Body), Close: func() {
+		cancel()
+		_ = response.Body.Close() // nothing more is read
+	}}
+	s.lines.Buffer(nil, 1<<20)
+	switch {
+	case response.StatusCode == http.StatusNotAcceptable:
+		s.Close()
+		p.Skip("not supported: the server has no event streams")
+	case response.StatusCode != http.StatusOK || !strings.HasPrefix(response.Header.Get("Content-Type"), streamType):
+		s.Close()
+		p.Fail(request, "status 200 with Content-Type: "+streamType, "status %d with %q", response.StatusCode, response.Header.Get("Content-Type"))
+	}
+	return s
+}
+
+// open sends the request of a stream, and does not read its response to the end.
+func (s *Suite) open(ctx context.Context, request *Reply) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, request.Method, request.URL, nil)
+	if err != nil {
+		return nil, err
+	}
+	for name, values := range s.options.Headers {
+		r.Header[http.CanonicalHeaderKey(name)] = values
+	}
+	for i := 0; i < len(request.extra); i += 2 {
+		r.Header.Set(request.extra[i], request.extra[i+1])
+	}
+	return s.client.Do(r)
+}
+
+// next waits for an event, for as long as an answer may take. Bookmarks are left out.
+func (s *Stream) next(expected string) event {
+	var e event
+	for s.lines.Scan() {
+		line := s.lines.Text()
+		name, value, _ := strings.Cut(line, ":")
+		value = strings.TrimPrefix(value, " ")
+		switch {
+		case line == "" && e.kind != "" && e.kind != "bookmark":
+			return e
+		case line == "":
+			e = event{}
+		case name == "event":
+			e.kind = value
+		case name == "id":
+			e.ID = value
+		case name == "data":
+			e.data = value
+		}
+	}
+	s.p.Fail(s.request, expected, "the stream ended, or nothing came in time")
+	return e
+}
+
+// Expect waits for an event of a kind about a resource; empty: about none.
+func (s *Stream) Expect(kind, id string) event {
+	expected := "the event " + kind
+	if id != "" {
+		expected += " of " + id
+	}
+	e := s.next(expected)
+	if e.kind != kind || e.resource().ID() != id {
+		s.p.Fail(s.request, expected, "%s %s", e.kind, Shorten(e.data))
+	}
+	return e
+}
+
+// ExpectAbout waits for an event about a resource. Other checks look at its kind.
+func (s *Stream) ExpectAbout(id string) {
+	expected := "an event of " + id
+	if e := s.next(expected); e.resource().ID() != id {
+		s.p.Fail(s.request, expected, "%s %s", e.kind, Shorten(e.data))
+	}
+}
+
+// Pass reads up to an event.
+func (s *Stream) Pass(kind string) event {
+	for range mostToRead {
+		if e := s.next("the event " + kind); e.kind == kind {
+			return e
+		}
+	}
+	s.p.Fail(s.request, "the event "+kind, "%d others", mostToRead)
+	return event{}
+}
+
+// NeedStreams skips a check on a server without streams.
+func (p *Probe) NeedStreams() { p.Stream(p.Collection.Path()).Close() }
+
+// NeedChanges skips a check if the caller may not read the change log.
+func (p *Probe) NeedChanges() { p.Changes("/" + ChangesName + "?limit=0") }
+
+// Changes requests changes. A server may have none, or not show them to the caller.
+func (p *Probe) Changes(path string) *Reply {
+	r := p.Get(path)
+	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.Status) {
+		p.Skip("not supported: GET /%s is %d", ChangesName, r.Status)
+	}
+	return p.OK(r)
+}
+
+// Kinds fails unless a list has the changes of a resource that was created, changed in one attribute
+// and deleted.
+func (p *Probe) Kinds(r *Reply, id, changed string) {
+	var got []string
+	for _, each := range r.Resources() {
+		about, _ := each.Members["resource"].(map[string]any)
+		previous, _ := each.Members["previous"].(map[string]any)
+		_, told := previous[changed]
+		got = append(got, fmt.Sprint(each.Members["kind"], " ", about["id"], " ", told))
+	}
+	want := []string{"created " + id + " false", "updated " + id + " true", "deleted " + id + " true"}
+	if !slices.Equal(got, want) {
+		p.Fail(r, "created, updated with the former "+changed+", and deleted, of "+id, "%s", r.Summary())
+	}
+}

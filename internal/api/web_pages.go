@@ -1,0 +1,97 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/plural-go/plural/internal/explorer"
+	"github.com/plural-go/plural/internal/resource"
+)
+
+// webPage describes a web page below /-/.
+type webPage struct {
+	policy string // Content-Security-Policy
+	deep   bool   // it has paths of its own
+}
+
+// All content comes from this server, and no site can put a page into a frame.
+const webPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
+
+var webPages = map[string]webPage{
+	"explorer": {policy: webPagePolicy, deep: true},
+	"docs":     {policy: webPagePolicy, deep: true},
+}
+
+// webPageTarget finds a page, or one of its files, by the segments after /-/.
+func webPageTarget(segments []string) *target {
+	if len(segments) == 0 {
+		return nil
+	}
+	name := segments[0]
+	known, ok := webPages[name]
+	if !ok {
+		return nil
+	}
+	t := &target{kind: systemPath, pattern: "/-/" + name, system: name, webPage: name}
+	rest := strings.Join(segments[1:], "/")
+	if f := explorer.Find(name, rest); f != nil && rest != "index.html" {
+		t.file = f
+		return t
+	}
+	if rest == "" || known.deep && segments[1] != "assets" {
+		return t
+	}
+	return nil
+}
+
+// serve replies with a page or a file. They contain no data, so they need no credentials.
+func (a *API) serve(r *http.Request, t *target) (*reply, error) {
+	f, caching := t.file, "public, max-age=31536000, immutable"
+	if f == nil {
+		f = explorer.Document(t.webPage, a.Prefix+"/-/"+t.webPage)
+	}
+	if !f.Fixed {
+		caching = "no-cache" // cached, but revalidated
+	}
+	head := http.Header{
+		"Cache-Control":                {caching},
+		"Content-Security-Policy":      {webPages[t.webPage].policy},
+		"Content-Type":                 {f.Type},
+		"Cross-Origin-Opener-Policy":   {"same-origin"},
+		"Cross-Origin-Resource-Policy": {"same-origin"},
+		"Permissions-Policy":           {"camera=(), geolocation=(), microphone=(), payment=(), usb=()"},
+		"Referrer-Policy":              {"no-referrer"},
+	}
+	body, etag := f.Body, `"`+f.ETag+`"`
+	if f.Zipped != nil {
+		head.Set("Vary", "Accept-Encoding")
+		if wantsGzip(r) {
+			body, etag = f.Zipped, `"`+f.ETag+`-gzip"`
+			head.Set("Content-Encoding", "gzip")
+		}
+	}
+	head.Set("ETag", etag)
+	condition, err := resource.ParseCondition(nil, r.Header.Values("If-None-Match"))
+	if err != nil {
+		return nil, err
+	}
+	if unchanged, _ := condition.AllowsReading(etag); unchanged {
+		head.Del("Content-Type")
+		head.Del("Content-Encoding")
+		return &reply{status: http.StatusNotModified, header: head}, nil
+	}
+	return &reply{status: http.StatusOK, header: head, body: body}, nil
+}
+
+// redirectToExplorer redirects browsers from the list of collections to the explorer.
+func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
+	out.Header().Add("Vary", "Accept")
+	if quality(r, "text/html") <= quality(r, "application/json") {
+		return nil
+	}
+	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}
+}
+
+// isWebPage reports whether the target is a page, which needs no credentials.
+func (t *target) isWebPage() bool { return t.webPage != "" }
