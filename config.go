@@ -93,6 +93,10 @@ type Config struct {
 	// bound writes. Default: 30 s. Negative: no limit.
 	QueryTimeout time.Duration
 
+	// SlowQuery is how long the database may take to find the first piece of a list before the list is logged,
+	// with the plan of its statement and without values. Default: 1 s. Negative: none is logged.
+	SlowQuery time.Duration
+
 	// MaxRequests is how many requests are answered at the same time; more are refused
 	// with 503, and more than half of them from one address with 429. Default: 10,000.
 	MaxRequests int64
@@ -194,6 +198,7 @@ func (c Config) withDefaults() Config {
 	c.MaxDepth = orDefault(c.MaxDepth, 64)
 	c.MaxItems = orDefault(c.MaxItems, 1000)
 	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
+	c.SlowQuery = orDefault(c.SlowQuery, time.Second)
 	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
 	c.MaxStreams = orDefault(c.MaxStreams, 10_000)
 	c.MaxStreamsPerCaller = orDefault(c.MaxStreamsPerCaller, 100)

@@ -115,6 +115,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
 	}, config.model(), st, resources)
+	slow := newSlowLists(config.SlowQuery, resources, observer)
 	s.api = api.New(api.Config{
 		Schema:       config.model(),
 		Resources:    resources,
@@ -143,6 +144,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
+		ListFound: slow.note,
 		Ready: func(ctx context.Context) error {
 			if s.isStopping() {
 				return errors.New("shutting down")

@@ -3,14 +3,17 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/model"
 )
 
 func newDoctorCommand() *cobra.Command {
 	var repair bool
+	var slow bool
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Compare totals, offset indexes, words for search, indexed items and the change log with the resources",
@@ -18,12 +21,33 @@ func newDoctorCommand() *cobra.Command {
 of collections and sub-collections, the indexes that make offsets fast, the words
 for search, the items of indexed arrays, and the change log. Every write maintains them, so nothing should ever be wrong. A server
 may be using the database. The exit status is 1 if something is wrong and was not
-repaired. The repair of a change log removes it and begins a new history.`,
+repaired. The repair of a change log removes it and begins a new history.
+
+With --slow it examines no database. It reads a log of a server from the standard
+input, of several servers one after the other, and reports the lists that took longer
+than slow_query, with the index that the schema needs:
+
+  plural doctor --slow < server.log
+  journalctl -u plural | plural doctor --slow`,
 		Args: noArguments,
 	}
 	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong")
+	command.Flags().BoolVar(&slow, "slow", false, "report the slow lists in a log, from the standard input, and suggest indexes")
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
+		if slow {
+			if repair {
+				return errors.New("--slow changes nothing: leave out --repair")
+			}
+			if in, ok := command.InOrStdin().(*os.File); ok && isTerminal(in) {
+				return errors.New("--slow reads a log from the standard input: plural doctor --slow < server.log")
+			}
+			s, err := load()
+			if err != nil {
+				return err
+			}
+			return reportSlow(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
+		}
 		database, err := databaseOf(command, load)
 		if err != nil {
 			return err

@@ -158,6 +158,29 @@ func (d *duration) String() string {
 
 func (d *duration) Type() string { return "duration" }
 
+// optionalDuration is a flag for a time span that may be "off", which is negative.
+type optionalDuration duration
+
+func (d *optionalDuration) Set(text string) error {
+	if text == "off" {
+		*d = -1
+		return nil
+	}
+	if err := (*duration)(d).Set(text); err != nil {
+		return fmt.Errorf("%w, or off", err)
+	}
+	return nil
+}
+
+func (d *optionalDuration) String() string {
+	if *d < 0 {
+		return "off"
+	}
+	return (*duration)(d).String()
+}
+
+func (d *optionalDuration) Type() string { return "duration" }
+
 // retention is a flag for a time span that may also be forever.
 type retention time.Duration
 

@@ -79,6 +79,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		*d.target = d.fallback
 		flags.Var((*duration)(d.target), d.name, d.usage)
 	}
+	s.config.SlowQuery = time.Second
+	flags.Var((*optionalDuration)(&s.config.SlowQuery), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
 	s.config.ChangeRetention = 7 * 24 * time.Hour
 	s.config.IdempotencyRetention, s.config.OperationRetention = day, 7*day
 	s.config.Workers, s.config.MaxOperations = 8, 10_000

@@ -131,7 +131,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps,
 		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, nil)}),
 		// No timeouts, and no background work.
-		QueryTimeout: forever, MinThroughput: forever, Workers: forever,
+		QueryTimeout: forever, SlowQuery: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
 		ChangeRetention: forever, IdempotencyRetention: forever, OperationRetention: forever,
 		MaxBody: 128 << 20,

@@ -32,6 +32,8 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if r.Method == http.MethodHead {
 		q.Includes = nil // HEAD has no body
 	}
+	begun := time.Now()
+	defer func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }()
 	timer := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {

@@ -222,6 +222,9 @@ func (d pendingWrite) asDryRun(collections ...*model.Collection) pendingWrite {
 		reply.header.Del("ETag")
 		reply.header.Del("Location")
 		reply.header.Set("X-Affected", affected.String())
+		if deletions := affected.Deletions(); deletions != "" {
+			reply.header.Set("X-Deleted", deletions)
+		}
 		return reply
 	}
 	return d

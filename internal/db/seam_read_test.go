@@ -60,6 +60,31 @@ func TestExpect(t *testing.T) {
 	})
 }
 
+// TestExplain: a plan names the table and no values, the transaction goes on, and it can be asked for again.
+func TestExplain(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		c, release, err := d.Read(context.Background(), db.ShortRead)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer release()
+		for sql, parameters := range map[string]int{
+			"SELECT key FROM " + db.MetaTable: 0,
+			"SELECT key FROM " + db.MetaTable + " WHERE value = $1 AND key > $2 ORDER BY value": 2,
+		} {
+			for range 2 {
+				plan, err := c.Explain(sql, parameters)
+				if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, db.MetaTable) || strings.Contains(strings.ToLower(text), "null") {
+					t.Errorf("%s: got %s, %v", sql, text, err)
+				}
+			}
+		}
+		if _, err := keysOf(c); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestSingleQueries: a query that is all of its transaction has all of its rows, or none, whatever is in
 // them.
 func TestSingleQueries(t *testing.T) {

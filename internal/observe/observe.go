@@ -147,6 +147,22 @@ func knownMethod(method string) string {
 	return "other"
 }
 
+// SlowList is a list for which the database took long, described without values of the request.
+type SlowList struct {
+	RequestID  string
+	Collection string
+	Filter     string // its conditions, separated by commas
+	Sort       string // the same of its sort keys
+	SQL, Plan  string
+	Duration   time.Duration
+}
+
+// SlowList logs a slow list. plural doctor --slow reads these lines.
+func (o *Observer) SlowList(s SlowList) {
+	o.log.Warn("slow list", "collection", s.Collection, "filter", s.Filter, "sort", s.Sort, "ms", float64(s.Duration.Microseconds())/1000,
+		"sql", s.SQL, "plan", s.Plan, "request_id", s.RequestID)
+}
+
 // Failed logs the reason of a 500, which the response hides.
 func (o *Observer) Failed(requestID string, err error) {
 	o.failures.WithLabelValues("internal").Inc()

@@ -137,6 +137,16 @@ func (c *connection) Lock(string, model.ID) error {
 	return nil
 }
 
+// Explain leaves the parameters unbound.
+func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
+	const detail = 3
+	err = db.Each(c, func(row model.Row) bool {
+		plan = append(plan, string(row.AppendText(nil, detail)))
+		return true
+	}, "EXPLAIN QUERY PLAN "+sql)
+	return plan, err
+}
+
 func (c *connection) Extend() error { return c.extend() }
 
 // Expect checks the version at once. While a transaction holds the write lock, no other

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// slowList is what a log says of the lists of one shape.
+type slowList struct {
+	Collection string  `json:"collection"`
+	Filter     string  `json:"filter"`
+	Sort       string  `json:"sort"`
+	Plan       string  `json:"plan"`
+	Ms         float64 `json:"ms"` // of the slowest
+	times      int
+}
+
+// slowListMessage is the message of log lines about slow lists.
+const slowListMessage = "slow list"
+
+// maxLogLine bounds a line of a log; the server writes shorter ones.
+const maxLogLine = 1 << 20
+
+// reportSlow reads a log and prints the slow lists in it, the slowest first, with an index that would serve them.
+func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
+	found := map[[3]string]*slowList{}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLogLine)
+	for lines.Scan() {
+		read, ok := parseSlowLine(lines.Text())
+		if !ok {
+			continue
+		}
+		key := [3]string{read.Collection, read.Filter, read.Sort}
+		if found[key] == nil {
+			found[key] = &read
+		}
+		known := found[key]
+		known.times++
+		if read.Ms >= known.Ms {
+			known.Ms, known.Plan = read.Ms, read.Plan
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("the log cannot be read: %w", err)
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(out, "The log has no slow lists.")
+		return nil
+	}
+	var all []*slowList
+	for _, each := range found {
+		all = append(all, each)
+	}
+	slices.SortFunc(all, func(a, b *slowList) int {
+		return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Collection+a.Filter+a.Sort, b.Collection+b.Filter+b.Sort))
+	})
+	for _, each := range all {
+		each.print(out, s.Collection(each.Collection))
+	}
+	return nil
+}
+
+// parseSlowLine reads a line of a log in text or JSON, to which other programs may have added a prefix.
+func parseSlowLine(line string) (s slowList, ok bool) {
+	if start := strings.Index(line, `{"time":`); start >= 0 {
+		parsed := struct {
+			Message string `json:"msg"`
+			*slowList
+		}{slowList: &s}
+		err := json.Unmarshal([]byte(line[start:]), &parsed)
+		return s, err == nil && parsed.Message == slowListMessage
+	}
+	_, rest, ok := strings.Cut(line, " msg="+strconv.Quote(slowListMessage)+" ")
+	for ok && rest != "" {
+		var name, value string
+		if name, rest, ok = strings.Cut(rest, "="); !ok {
+			return s, false
+		}
+		if value, rest, ok = cutValue(rest); !ok {
+			return s, false
+		}
+		switch name {
+		case "collection":
+			s.Collection = value
+		case "filter":
+			s.Filter = value
+		case "sort":
+			s.Sort = value
+		case "plan":
+			s.Plan = value
+		case "ms":
+			s.Ms, _ = strconv.ParseFloat(value, 64) // zero if somebody has changed the line
+		}
+	}
+	return s, ok
+}
+
+// cutValue reads a value, which may be quoted, and what follows it.
+func cutValue(text string) (value, rest string, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		value, rest, _ = strings.Cut(text, " ")
+		return value, rest, true
+	}
+	quoted, err := strconv.QuotedPrefix(text)
+	if err != nil {
+		return "", "", false
+	}
+	value, err = strconv.Unquote(quoted)
+	return value, strings.TrimPrefix(text[len(quoted):], " "), err == nil
+}
+
+// print writes a shape with what can be done about it. The collection is nil if the schema has none of that name.
+func (s *slowList) print(out io.Writer, c *model.Collection) {
+	what := s.Collection
+	if s.Filter != "" {
+		what += " with filters " + strings.ReplaceAll(s.Filter, ",", ", ")
+	}
+	if s.Sort != "" {
+		what += " sorted by " + strings.ReplaceAll(s.Sort, ",", ", ")
+	}
+	fmt.Fprintf(out, "%s: up to %.0f ms, logged %s\n  plan: %s\n", what, s.Ms, timesText(s.times), s.Plan)
+	switch group := s.index(); {
+	case c == nil:
+		fmt.Fprintln(out, "  The schema has no such collection.")
+	case len(group) == 0:
+		fmt.Fprintln(out, "  No index is suggested: one serves filters of attributes for equal values, and sorts by attributes in one direction.")
+	case hasIndex(c, group, len(s.equal())):
+		fmt.Fprintf(out, "  The schema has an index for it: [%s]. Ask for smaller ranges, or use cursors instead of large offsets.\n", strings.Join(group, ", "))
+	case len(group) == 1:
+		fmt.Fprintf(out, "  In the schema, add to %s: index: [%s]\n", s.Collection, group[0])
+	default:
+		fmt.Fprintf(out, "  In the schema, add to %s: index: [[%s]]\n", s.Collection, strings.Join(group, ", "))
+	}
+}
+
+func timesText(times int) string {
+	if times == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", times)
+}
+
+// equal are the fields that must have one value.
+func (s *slowList) equal() (fields []string) {
+	for condition := range strings.SplitSeq(s.Filter, ",") {
+		if field, ok := strings.CutSuffix(condition, "[eq]"); ok && !strings.Contains(field, " ") && !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	return fields
+}
+
+// index is the group of an index that serves the list: the fields that must have one value, and then those that
+// it is sorted by. It is empty if there is none.
+func (s *slowList) index() []string {
+	group := s.equal()
+	descending := strings.HasPrefix(s.Sort, "-")
+	for key := range strings.SplitSeq(s.Sort, ",") {
+		field := strings.TrimPrefix(key, "-")
+		if strings.HasPrefix(key, "-") != descending {
+			return nil
+		}
+		if field != "" && field != "id" && !slices.Contains(group, field) {
+			group = append(group, field)
+		}
+	}
+	for _, other := range []string{"id", "type", "created_at", "updated_at"} {
+		if slices.Contains(group, other) {
+			return nil // an index has attributes
+		}
+	}
+	return group
+}
+
+// hasIndex reports whether a collection has an index that begins with a group, whose first fields can be in any
+// order.
+func hasIndex(c *model.Collection, group []string, equal int) bool {
+	var indexes [][]string
+	for _, index := range c.IndexGroups() {
+		var names []string
+		for _, part := range index {
+			names = append(names, part.Name(c))
+		}
+		indexes = append(indexes, names)
+	}
+	for _, index := range c.UniqueGroups() {
+		var names []string
+		for _, column := range index {
+			names = append(names, c.Columns()[column].Name)
+		}
+		indexes = append(indexes, names)
+	}
+	for _, link := range c.Links() {
+		indexes = append(indexes, []string{c.Columns()[link.Column].Name})
+	}
+	return slices.ContainsFunc(indexes, func(index []string) bool {
+		if len(index) < len(group) || !slices.Equal(index[equal:len(group)], group[equal:]) {
+			return false
+		}
+		first := slices.Sorted(slices.Values(index[:equal]))
+		return slices.Equal(first, slices.Sorted(slices.Values(group[:equal])))
+	})
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/plural-go/plural/internal/pgtest"
+)
+
+const slowSchema = `collections:
+  tasks:
+    attributes:
+      title: {type: string, maxLength: 100}
+      state: {type: string, enum: [open, done]}
+      priority: {type: integer}
+      done_on: {type: string, format: date}
+    index: [title, [state, done_on]]
+`
+
+// TestDoctorSlow: what a server logs as slow, in either format, is what the doctor reads.
+func TestDoctorSlow(t *testing.T) {
+	for name, database := range pgtest.Databases() {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			writeSchema(t, dir, slowSchema)
+			url := database(t)
+			var logs strings.Builder
+			for _, format := range []string{"text", "json"} {
+				p := serveIn(t, dir, "--slow-query=1ns", "--log-format="+format, "--database="+url)
+				for _, query := range []string{
+					"filter[state]=open&sort=-priority", "filter[state]=done&sort=-priority", // the same
+					"filter[state]=open&sort=done_on", "filter[title]=A&filter[priority][gte]=3", "sort=priority,-title", "sort=created_at", "",
+				} {
+					get(t, p.base+"/tasks?"+query)
+				}
+				if err := p.stop(t, syscall.SIGTERM); err != nil {
+					t.Fatalf("%v\n%s", err, p.log)
+				}
+				logs.WriteString("plural-1  | ")
+				logs.WriteString(strings.ReplaceAll(p.log.String(), "\n", "\nplural-1  | "))
+			}
+			command := program(t, dir, "doctor", "--slow")
+			command.Stdin = strings.NewReader(logs.String())
+			out, err := command.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			got := map[string]string{}
+			var list string
+			for line := range strings.Lines(string(out)) {
+				line = strings.TrimSuffix(line, "\n")
+				switch {
+				case !strings.HasPrefix(line, "  "):
+					list, _, _ = strings.Cut(line, ": up to ")
+					if !strings.HasSuffix(line, " ms, logged 2 times") {
+						t.Errorf("got %s", line)
+					}
+				case strings.HasPrefix(line, "  plan: "):
+					if len(line) < len("  plan: tasks") {
+						t.Errorf("%s has no plan", list)
+					}
+				default:
+					got[list] = line
+				}
+			}
+			const none = "  No index is suggested: one serves filters of attributes for equal values, and sorts by attributes in one direction."
+			want := map[string]string{
+				"tasks": none,
+				"tasks with filters state[eq] sorted by -priority": "  In the schema, add to tasks: index: [[state, priority]]",
+				"tasks with filters state[eq] sorted by done_on":   "  The schema has an index for it: [state, done_on]. Ask for smaller ranges, or use cursors instead of large offsets.",
+				"tasks with filters title[eq], priority[gte]":      "  The schema has an index for it: [title]. Ask for smaller ranges, or use cursors instead of large offsets.",
+				"tasks sorted by priority, -title":                 none,
+				"tasks sorted by created_at":                       none,
+			}
+			for list, text := range want {
+				if got[list] != text {
+					t.Errorf("%s: got %q, want %q", list, got[list], text)
+				}
+			}
+			if len(got) != len(want) {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
+func TestDoctorSlowRefuses(t *testing.T) {
+	dir := t.TempDir()
+	writeSchema(t, dir, slowSchema)
+	runs(t, dir, "time=x msg=request path=/tasks\n", false, "The log has no slow lists.\n", "doctor", "--slow")
+	runs(t, dir, `time=x level=WARN msg="slow list" collection=old filter="" sort="" ms=1.5 sql="" plan="SCAN old" request_id=1`+"\n", false,
+		"old: up to 2 ms, logged once\n  plan: SCAN old\n  The schema has no such collection.\n", "doctor", "--slow")
+	runs(t, dir, "", true, "plural: --slow changes nothing: leave out --repair\n", "doctor", "--slow", "--repair")
+}

@@ -1,0 +1,80 @@
+package interfacetest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestSlowLists: a list that takes long is logged once for each shape, with its statement and its plan, and without any value.
+func TestSlowLists(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  projects:
+    attributes:
+      name: {type: string}
+  tasks:
+    parent: projects
+    attributes:
+      state: {type: string, maxLength: 50}
+      priority: {type: integer}
+      address:
+        type: object
+        properties: {city: {type: string}}
+    search: [state]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := &log{}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		const project = "00000000-0000-7000-8000-000000000001"
+		s.do("POST", "/projects", `{"id":"`+project+`","name":"A"}`)
+		logged.find(t, "") // forget what was before
+		for _, path := range []string{
+			"/tasks?filter[state]=sekret&sort=-priority&limit=2",
+			"/tasks?filter[state]=sekret2&sort=-priority&offset=3", // the same shape
+			"/projects/" + project + "/tasks?filter[state][ne]=sekret",
+			"/tasks?filter[any][0][state]=sekret&filter[any][1][priority][gt]=7654321&filter[address.city]=sekret&sort=priority,state",
+			"/tasks?search=sekret&filter[project.name]=sekret&filter[state][in]=sekret,sekret2",
+		} {
+			if a := s.get(path); a.status != 200 {
+				t.Fatalf("%s: %d %s", path, a.status, a.body)
+			}
+		}
+		logged.mutex.Lock()
+		if text := logged.text.String(); strings.Contains(text, "sekret") || strings.Contains(text, "7654321") {
+			t.Errorf("the log has values:\n%s", text)
+		}
+		logged.mutex.Unlock()
+		var got []string
+		for _, line := range logged.find(t, "slow list") {
+			got = append(got, line["level"].(string)+" "+line["collection"].(string)+"?"+line["filter"].(string)+"?"+line["sort"].(string))
+			sql, plan := line["sql"].(string), line["plan"].(string)
+			if !strings.Contains(sql, ` FROM "tasks"`) || !strings.Contains(plan, "tasks") || line["ms"].(float64) <= 0 || line["request_id"] == "" {
+				t.Errorf("got %v", line)
+			}
+			if strings.HasPrefix(plan, "QUERY PLAN") || strings.Contains(plan, "unknown") {
+				t.Errorf("got the plan %s", plan)
+			}
+		}
+		want := []string{
+			"WARN tasks?state[eq]?-priority",
+			"WARN tasks?project_id[eq],not state[eq]?",
+			"WARN tasks?address.city[eq],any?priority,state",
+			"WARN tasks?project,state[in],search?",
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}, logged.keep, func(c *plural.Config) { c.SlowQuery = time.Nanosecond })
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		s.get("/tasks")
+		if got := logged.find(t, "slow list"); len(got) > 0 {
+			t.Errorf("got %v, want none", got)
+		}
+	}, logged.keep, func(c *plural.Config) { c.SlowQuery = -1 })
+}

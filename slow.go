@@ -1,0 +1,87 @@
+package plural
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
+)
+
+// slowLists logs lists that take long: each shape at most once a minute, and a limited number of shapes.
+type slowLists struct {
+	limit     time.Duration // for the database to find the first piece of a list
+	resources *resource.Resources
+	observer  *observe.Observer
+	now       func() time.Time
+
+	mutex  sync.Mutex
+	logged map[string]time.Time // by shape
+}
+
+func newSlowLists(limit time.Duration, resources *resource.Resources, observer *observe.Observer) *slowLists {
+	return &slowLists{limit: limit, resources: resources, observer: observer, now: time.Now, logged: map[string]time.Time{}}
+}
+
+const (
+	slowEach       = time.Minute // between two lines of the same shape
+	maxSlowShapes  = 1000
+	maxExplainTime = time.Second
+	maxSlowText    = 4 << 10 // bytes of a statement or a plan in the log
+)
+
+// due reports whether a shape is to be logged, and remembers that it was.
+func (s *slowLists) due(shape string) bool {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	now := s.now()
+	if last, ok := s.logged[shape]; ok && now.Sub(last) < slowEach {
+		return false
+	}
+	if len(s.logged) >= maxSlowShapes {
+		for other, last := range s.logged {
+			if now.Sub(last) >= slowEach {
+				delete(s.logged, other)
+			}
+		}
+	}
+	if len(s.logged) >= maxSlowShapes {
+		return false
+	}
+	s.logged[shape] = now
+	return true
+}
+
+// note logs a list for which the database took too long to find the first piece, with the plan of its statement.
+func (s *slowLists) note(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration) {
+	if s.limit <= 0 || took < s.limit {
+		return
+	}
+	filter, sort := resource.Shape(path, q)
+	slow := observe.SlowList{RequestID: requestID, Collection: path.Collection.Name, Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: took}
+	if !s.due(slow.Collection + "?" + slow.Filter + "?" + slow.Sort) {
+		return
+	}
+	// The client may be gone.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxExplainTime)
+	defer cancel()
+	sql, plan, err := s.resources.Explain(ctx, path, q)
+	if err != nil {
+		plan = []string{"unknown"} // the database is busy
+	}
+	for i, step := range plan {
+		plan[i] = strings.TrimSpace(step)
+	}
+	slow.SQL, slow.Plan = cut(sql), cut(strings.Join(plan, "; "))
+	s.observer.SlowList(slow)
+}
+
+func cut(text string) string {
+	if len(text) > maxSlowText {
+		return text[:maxSlowText] + "…"
+	}
+	return text
+}
