@@ -3,7 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"math"
-	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -36,7 +36,7 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 	expected := false
 	prepared, err := c.raw.Prepare(ctx, sql, sql)
 	if err == nil {
-		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args)), formats: binaryFormat}
+		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args))}
 		for _, arg := range args {
 			arg.Bind(&params)
 		}
@@ -44,7 +44,7 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 			cancel()
 			return nil, nil
 		}
-		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, params.formats, binaryFormat)
+		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, binaryFormat, binaryFormat)
 		expected, err = rows.first(prepared.Fields, c.expected)
 	}
 	if err == nil && expected {
@@ -69,12 +69,11 @@ func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected
 	return db.ScanVersion(&result{raw: all, fields: fields}) == v, nil
 }
 
-// parameters holds values in the forms that the types of the parameters require.
+// parameters holds values in binary form, as the types of the parameters require.
 type parameters struct {
-	oids    []uint32
-	values  [][]byte
-	formats []int16 // one for all, or one for each
-	other   bool    // a parameter has a type that is not supported here
+	oids   []uint32
+	values [][]byte
+	other  bool // a parameter has a type that is not supported here
 }
 
 func (p *parameters) add(value []byte, oid uint32) {
@@ -104,22 +103,38 @@ func (p *parameters) BindFloat(v float64) {
 
 func (p *parameters) BindID(v model.ID) { p.add(v[:], uuidOID) }
 
-// BindText sends a text as it is, also where PostgreSQL makes another type of it.
 func (p *parameters) BindText(v string) {
-	if at := len(p.values); at < len(p.oids) && p.oids[at] != textOID {
-		if len(p.formats) < len(p.oids) || at == 0 {
-			p.formats = slices.Repeat(binaryFormat, len(p.oids)) // of its own
-		}
-		p.formats[at] = textFormat
+	if at := len(p.values); at < len(p.oids) && p.oids[at] == uuidArrayOID {
+		p.add(binaryIDs(v), uuidArrayOID)
+		return
 	}
-	p.values = append(p.values, []byte(v))
+	p.add([]byte(v), textOID)
+}
+
+// binaryIDs is an array of ids, as List writes it, in binary form.
+func binaryIDs(list string) []byte {
+	var ids []byte
+	count := uint32(0)
+	for text := range strings.SplitSeq(strings.Trim(list, "{}"), ",") {
+		if id, ok := model.ParseID(text); ok {
+			ids = append(binary.BigEndian.AppendUint32(ids, uint32(len(id))), id[:]...)
+			count++
+		}
+	}
+	fields := []uint32{1, 0, uuidOID, count, 1} // dimensions, nulls, type, length, first index
+	if count == 0 {
+		fields = []uint32{0, 0, uuidOID}
+	}
+	header := make([]byte, 0, 4*len(fields)+len(ids))
+	for _, field := range fields {
+		header = binary.BigEndian.AppendUint32(header, field)
+	}
+	return append(header, ids...)
 }
 
 func (p *parameters) BindTime(formatted string) {
 	p.add(binary.BigEndian.AppendUint64(nil, db.BitsOf(timeOf(formatted))), timestamptzOID)
 }
-
-const textFormat = 0
 
 var binaryFormat = []int16{1}
 
@@ -131,6 +146,7 @@ const (
 	float8OID      = 701
 	timestamptzOID = 1184
 	uuidOID        = 2950
+	uuidArrayOID   = 2951
 )
 
 // epoch is the origin of PostgreSQL timestamps, in microseconds.
