@@ -6,15 +6,21 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // A request all the way through the server, without the network: what Plural adds
 // to net/http, with the log and the metrics of the command.
@@ -52,31 +58,64 @@ func BenchmarkRequests(b *testing.B) {
 	}
 }
 
-// Creates by many at the same time, who share commits.
-func BenchmarkCreates(b *testing.B) {
-	server, err := plural.Open(b.Context(), plural.Config{
-		Schema: schema.Example(), Database: "sqlite:" + filepath.Join(b.TempDir(), "test.db"),
-		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop(b.Context())
-	var serial atomic.Int64
-	b.SetParallelism(64 / runtime.GOMAXPROCS(0))
-	b.ReportAllocs()
-	b.ResetTimer()
-	b.RunParallel(func(loop *testing.PB) {
-		for loop.Next() {
-			body := fmt.Sprintf(`{"name":"Ada","email":"%d@example.com","active":true}`, serial.Add(1))
-			asked := httptest.NewRequest("POST", "/users", strings.NewReader(body))
+// Creates and updates by many at the same time, who share commits. It reports the processor time of this
+// process, without that of PostgreSQL.
+func BenchmarkWrites(b *testing.B) {
+	for name, database := range pgtest.Databases() {
+		server, err := plural.Open(b.Context(), plural.Config{
+			Schema: schema.Example(), Database: database(b), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		var serial atomic.Int64
+		const id, known = "01936f2e-7d3c-7a4b-9c5d-%012x", 1000
+		write := func(b *testing.B, method, path, body string, want int) {
+			asked := httptest.NewRequest(method, path, strings.NewReader(body))
 			asked.Header.Set("Content-Type", "application/json")
 			out := &discard{header: http.Header{}}
-			if server.ServeHTTP(out, asked); out.status != http.StatusCreated {
+			if server.ServeHTTP(out, asked); out.status != want {
 				b.Error(out.status)
 			}
 		}
-	})
+		for i := range known {
+			write(b, "POST", "/users", fmt.Sprintf(`{"id":"`+id+`","name":"Ada","email":"ada@example.com"}`, i), http.StatusCreated)
+		}
+		for _, kind := range []struct {
+			name  string
+			write func(b *testing.B, n int64)
+		}{
+			{"create", func(b *testing.B, n int64) {
+				write(b, "POST", "/users", fmt.Sprintf(`{"name":"Ada","email":"%d@example.com","active":true}`, n), http.StatusCreated)
+			}},
+			{"patch", func(b *testing.B, n int64) {
+				write(b, "PATCH", "/users/"+fmt.Sprintf(id, n%known), fmt.Sprintf(`{"name":"Ada %d"}`, n), http.StatusOK)
+			}},
+		} {
+			b.Run(name+"/"+kind.name, func(b *testing.B) {
+				b.SetParallelism(64 / runtime.GOMAXPROCS(0))
+				b.ReportAllocs()
+				before := processorTime(b)
+				b.RunParallel(func(loop *testing.PB) {
+					for loop.Next() {
+						kind.write(b, serial.Add(1))
+					}
+				})
+				b.ReportMetric(float64((processorTime(b)-before).Nanoseconds())/float64(b.N), "cpu-ns/op")
+			})
+		}
+		if err := server.Stop(b.Context()); err != nil {
+			b.Error(err)
+		}
+	}
+}
+
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // discard takes an answer and keeps its status.

@@ -18,6 +18,9 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 		return nil, a.tooLarge()
 	}
 	body, err := a.readAll(r, out)
+	if err == nil {
+		return body, nil
+	}
 	var large *http.MaxBytesError
 	var refused *problem.Error
 	switch {
@@ -26,10 +29,8 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	case errors.As(err, &refused):
 		out.Header().Set("Connection", "close")
 		return nil, refused
-	case err != nil:
-		return nil, unreadable(err)
 	}
-	return body, nil
+	return nil, unreadable(err)
 }
 
 // firstPiece is the initial buffer of a body, unless its Content-Length is smaller.
@@ -100,6 +101,9 @@ func checkBody(r *http.Request) error {
 }
 
 func checkMediaType(r *http.Request) error {
+	if given := r.Header["Content-Type"]; len(given) == 1 && given[0] == "application/json" && r.Header["Content-Encoding"] == nil {
+		return nil // what nearly all clients send
+	}
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return fault.Header("Content-Encoding", problem.CodeUnsupportedMediaType, "Send the body without Content-Encoding.")
 	}

@@ -44,7 +44,7 @@ func acceptable(r *http.Request) error {
 // header (RFC 9110, section 12.5.1); 0: not acceptable.
 func quality(r *http.Request, media string) float64 {
 	given := strings.Join(r.Header["Accept"], ",")
-	if given == "*/*" || strings.Trim(given, ", \t") == "" {
+	if given == "*/*" || given == media || strings.Trim(given, ", \t") == "" {
 		return 1
 	}
 	family, _, _ := strings.Cut(media, "/")

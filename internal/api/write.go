@@ -196,13 +196,15 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 // prepare reads what a write needs to know before its transaction, and runs the hooks that come
 // before it.
 func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey string) error {
-	timer := a.startQueryTimer(ctx)
-	err := timer.Explain(a.Resources.FindRange(timer, write, quotaKey))
-	timer.End()
-	if err == nil {
-		err = a.Resources.Before(ctx, write)
+	if write.Range != nil {
+		timer := a.startQueryTimer(ctx)
+		err := timer.Explain(a.Resources.FindRange(timer, write, quotaKey))
+		timer.End()
+		if err != nil {
+			return err
+		}
 	}
-	return err
+	return a.Resources.Before(ctx, write)
 }
 
 // asDryRun is a dry run of the write. What does not stay has no ETag and no Location. The

@@ -12,7 +12,8 @@ import (
 // Appended is a change that a transaction has appended to the log.
 type Appended struct {
 	Revision int64
-	values   []model.Value // arguments of insertChange without the last one
+	entry    Entry // without the states
+	log      *Log
 }
 
 const (
@@ -28,17 +29,20 @@ func (l *Log) Append(e *Entry, stored func(*Appended)) db.Statement {
 		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
 	}
-	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(&Appended{revision, values[:len(values)-1]}) }}
+	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(l.LastOf(e, revision)) }}
 }
 
-// Evidence is a condition that matches the change, nil if there is none.
+// Number is how the log names a collection.
+func (l *Log) Number(c *model.Collection) int64 { return l.tables[c].Number }
+
+// Evidence is a condition that matches the change.
 func (a *Appended) Evidence() *db.Statement {
-	if a == nil {
-		return nil
-	}
 	return &db.Statement{
-		SQL:  "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
-		Args: append([]model.Value{model.IntValue(a.Revision)}, a.values...),
+		SQL: "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
+		Args: []model.Value{
+			model.IntValue(a.Revision), model.IntValue(a.log.Number(a.entry.Collection)), model.IDValue(a.entry.ID), model.TextValue(string(a.entry.Kind)),
+			a.entry.At, model.TextValue(a.entry.Caller), model.IntValue(a.log.version),
+		},
 	}
 }
 
@@ -56,11 +60,9 @@ func (l *Log) AppendAll(e *Entry, changed []int, listed model.Value) db.Statemen
 	}
 }
 
-// LastOf is the last change that AppendAll has appended, of the entry, which has the id of it.
+// LastOf is the last change of an entry that several changes were appended for. The entry has the id of it.
 func (l *Log) LastOf(e *Entry, revision int64) *Appended {
-	return &Appended{revision, []model.Value{
-		model.IntValue(l.tables[e.Collection].Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller), model.IntValue(l.version),
-	}}
+	return &Appended{revision, Entry{Collection: e.Collection, ID: e.ID, Kind: e.Kind, At: e.At, Caller: e.Caller}, l}
 }
 
 // LastRevision is an expression for the revision of the last change of a resource, whose id is an

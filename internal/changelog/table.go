@@ -34,9 +34,6 @@ func newTable(d db.Dialect, c *model.Collection, numbers *migrate.NumberedTable)
 
 // previous is what the log keeps of the state before a change.
 func (l *table) previous(e *Entry) []byte {
-	if e.Kind == Created {
-		return nil
-	}
 	whole := e.Kind == Deleted || storesWhole(e.Before.Int(l.collection.RevisionColumn()))
 	return l.encode(e.Before, func(column int) bool { return whole || e.Before[column] != e.After[column] })
 }
@@ -69,7 +66,7 @@ func (l *table) decode(previous []byte, visit func(column int, value model.Value
 	if len(previous) == 0 {
 		return errEmpty
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(previous), jsontext.AllowDuplicateNames(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(previous), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}

@@ -120,10 +120,10 @@ type Task struct {
 
 	// Value is for Options.Finish, and for the tasks that follow.
 	Value any
-	// Evidence is a condition that matches a row of the change log written by the transaction. It
+	// Evidence returns a condition that matches a row of the change log written by the transaction. It
 	// shows whether the transaction was committed when the reply to the commit was lost. Nil: the
 	// task may be run twice.
-	Evidence *Statement
+	Evidence func() *Statement
 	// Removed says that rows were removed from a table that is read often. A database that keeps
 	// removed rows for a while reclaims their space soon after the commit.
 	Removed struct {
@@ -201,6 +201,11 @@ type Conn interface {
 	// error. Where each statement is a round trip, the batch is one.
 	Batch(statements ...Statement) error
 
+	// Insert stores new rows of a collection in their order, each with an entry of the change log. It
+	// sets the revision of each record that is stored, and null if another row has its id or its values of
+	// a unique group: nothing is left of such a record.
+	Insert(*Insertion) error
+
 	// Defer runs statements in their order before the next statement, or before the commit. That
 	// statement or the commit may return their error.
 	Defer(statements ...Statement) error
@@ -232,6 +237,20 @@ type Conn interface {
 	// are as stored. Next may be called on another goroutine.
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
+
+// Insertion is new rows of a collection, and what their entries in the change log have in common.
+type Insertion struct {
+	SQL        InsertSQL
+	Collection *model.Collection
+	Records    []model.Record
+	At, Caller model.Value
+	// New says that the ids were made in this transaction, so that no other one writes to the same rows.
+	New bool
+}
+
+// InsertSQL is the statements of Conn.Insert for a collection, as the database needs them. They are made
+// once, by Dialect.InsertSQL.
+type InsertSQL []string
 
 // WholeCollection means many resources in Lock.
 var WholeCollection model.ID

@@ -44,6 +44,9 @@ type Dialect interface {
 	// Loading returns statements that run before and after the rows of another database are loaded
 	// into all tables. Last is the highest revision there: new revisions are higher.
 	Loading(last int64) (before, after []string)
+	// InsertSQL returns the statements of Conn.Insert for a table, which has a number in the change log
+	// under a version of the schema.
+	InsertSQL(t *Table, number, version int64) InsertSQL
 	// NullsFirst and NullsLast follow a sort key in ORDER BY.
 	NullsFirst() string
 	NullsLast() string

@@ -28,7 +28,7 @@ type Budget struct {
 	left    int64
 	held    map[string]int64 // by caller
 	arrive  map[*Reservation]bool
-	changed chan struct{} // closed when memory is released
+	changed chan struct{} // closed when memory is released; nil: nobody waits
 }
 
 // Reservation is what one request has reserved: for a body that is being received, or for resources.
@@ -53,15 +53,14 @@ const (
 // NewBudget returns a budget. Every caller may have one body of the largest size.
 func NewBudget(all, largest int64) *Budget {
 	return &Budget{
-		what:    "request bodies",
-		all:     all,
-		most:    max(all/2, largest+1),
-		left:    all,
-		held:    map[string]int64{},
-		now:     time.Now,
-		wait:    budgetWait,
-		arrive:  map[*Reservation]bool{},
-		changed: make(chan struct{}),
+		what:   "request bodies",
+		all:    all,
+		most:   max(all/2, largest+1),
+		left:   all,
+		held:   map[string]int64{},
+		now:    time.Now,
+		wait:   budgetWait,
+		arrive: map[*Reservation]bool{},
 	}
 }
 
@@ -88,20 +87,22 @@ func (b *Budget) Begin(who string, giveUp func()) *Reservation {
 // Take reserves memory, and waits if there is not enough.
 func (u *Reservation) Take(size int64) error {
 	b := u.budget
+	changed, ok := b.tryTake(u, size)
+	if ok {
+		return nil
+	}
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()
-	for {
-		changed, ok := b.tryTake(u, size)
-		if ok {
-			return nil
-		}
+	for !ok {
 		select {
 		case <-changed:
 		case <-time.After(budgetLook):
 		case <-deadline.C:
 			return fault.New(problem.CodeOverloaded, "The %s in flight use all of the %d bytes reserved for them. Try again later.", b.what, b.all)
 		}
+		changed, ok = b.tryTake(u, size)
 	}
+	return nil
 }
 
 // tryTake reserves memory if there is enough. If not, it cancels slow bodies.
@@ -121,6 +122,9 @@ func (b *Budget) tryTake(u *Reservation, size int64) (changed <-chan struct{}, o
 			other.slow = true
 			other.giveUp()
 		}
+	}
+	if b.changed == nil {
+		b.changed = make(chan struct{})
 	}
 	return b.changed, false
 }
@@ -163,6 +167,8 @@ func (u *Reservation) release(size int64) {
 	if b.held[u.who] -= size; b.held[u.who] <= 0 {
 		delete(b.held, u.who)
 	}
-	close(b.changed)
-	b.changed = make(chan struct{})
+	if b.changed != nil {
+		close(b.changed)
+		b.changed = nil
+	}
 }

@@ -178,7 +178,8 @@ type decoder struct {
 }
 
 func newDecoder(body []byte, maxDepth int) *decoder {
-	return &decoder{json: jsontext.NewDecoder(bytes.NewReader(body)), body: body, maxDepth: maxDepth}
+	// A Buffer is read where it is. A Reader would be copied in small pieces.
+	return &decoder{json: jsontext.NewDecoder(bytes.NewBuffer(body)), body: body, maxDepth: maxDepth}
 }
 
 // fail reports that the value just read, or the object just entered, is invalid.
@@ -301,15 +302,15 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 		if err != nil {
 			return in, err
 		}
-		name := token.String()
-		if column, ok := c.attributes[name]; ok && (options.Writable.Has(column) || options.Visible.Has(column)) {
+		// The name is not assigned: so it is not copied.
+		if column, ok := c.attributes[token.String()]; ok && (options.Writable.Has(column) || options.Visible.Has(column)) {
 			in.Values[column], err = d.attribute(c.columns[column].Attribute)
 			in.Set[column] = true
 			if options.Mode == Create && !options.Writable.Has(column) {
-				d.fail(problem.CodeReadOnly, "You may not set %s. Leave it out.", name)
+				d.fail(problem.CodeReadOnly, "You may not set %s. Leave it out.", c.columns[column].Name)
 			}
 		} else {
-			err = d.ownMember(c, name, options, &in)
+			err = d.ownMember(c, token.String(), options, &in)
 		}
 		if err != nil {
 			return in, err
@@ -326,20 +327,20 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 
 // complete gives the attributes that were left out their values.
 func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
-	place := string(d.json.StackPointer())
+	place := func(name string) string { return string(d.json.StackPointer()) + "/" + name }
 	if options.Parent != nil {
 		column, id := options.Parent.Column, IDValue(options.ParentID)
-		if in.Set[column] && in.Values[column] != id && !d.faulty(place+"/"+c.columns[column].Name) {
-			d.faults.Add(fault.At(place+"/"+c.columns[column].Name, problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
+		if in.Set[column] && in.Values[column] != id && !d.faulty(place(c.columns[column].Name)) {
+			d.faults.Add(fault.At(place(c.columns[column].Name), problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
 		}
 		if options.Mode == Create && !options.Writable.Has(column) && !in.Set[column] {
 			name := c.columns[column].Name
-			d.faults.Add(fault.At(place+"/"+name, problem.CodeReadOnly, "You may not set %s, which the path does.", name))
+			d.faults.Add(fault.At(place(name), problem.CodeReadOnly, "You may not set %s, which the path does.", name))
 		}
 		in.Values[column], in.Set[column] = id, true
 	}
 	if options.AcceptTimestamps && !c.NoTimestamps && in.Set[c.created] && in.Set[c.updated] && Compare(in.Values[c.updated], in.Values[c.created]) < 0 {
-		d.faults.Add(fault.At(place+"/updated_at", problem.CodeMinimum, "updated_at must not be before created_at."))
+		d.faults.Add(fault.At(place("updated_at"), problem.CodeMinimum, "updated_at must not be before created_at."))
 	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
@@ -349,7 +350,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		attribute := c.columns[column].Attribute
 		in.Values[column], in.Set[column] = attribute.compiled.Default, true
 		if attribute.Required && attribute.compiled.Default.IsNull() {
-			d.faults.Add(fault.At(place+"/"+attribute.Name, problem.CodeRequired, "The attribute %s is required.", attribute.Name))
+			d.faults.Add(fault.At(place(attribute.Name), problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
 	}
 }

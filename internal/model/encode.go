@@ -18,6 +18,12 @@ func (c *Collection) Append(dst []byte, row Row) []byte {
 	return append(dst, '}')
 }
 
+// Represent is the representation of a resource in memory.
+func (c *Collection) Represent(record Record) []byte {
+	const perColumn = 32 // for its name, and for a value that is no text
+	return c.Append(make([]byte, 0, len(c.Name)+perColumn*len(record)+record.TextSize()), record)
+}
+
 func (c *Collection) appendHead(dst []byte, row Row) []byte {
 	dst = append(dst, `{"id":"`...)
 	dst = row.ID(IDColumn).Append(dst)

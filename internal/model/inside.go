@@ -82,7 +82,7 @@ func member(text []byte, name string) []byte {
 	if jsontext.Value(text).Kind() != '{' {
 		return nil
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(text))
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (v Value) Items(kind Kind) (items []Value) {
 	if v.IsNull() || jsontext.Value(text).Kind() != '[' {
 		return nil
 	}
-	d := jsontext.NewDecoder(bytes.NewReader(text))
+	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
 		return nil
 	}

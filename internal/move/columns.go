@@ -35,6 +35,22 @@ type Columns struct {
 	lookups    map[string]*lookup // by attribute
 	constants  []constant
 	times      bool // created_at and updated_at are imported
+
+	// Used only by the reader of the rows:
+	decoder jsontext.Decoder
+	known   map[string]string // names of members that rows have had
+}
+
+// mostKnown bounds the names that are remembered: members may have any.
+const mostKnown = 1000
+
+func (c *Columns) remember(name string) {
+	if c.known == nil {
+		c.known = map[string]string{}
+	}
+	if len(c.known) < mostKnown {
+		c.known[name] = name
+	}
 }
 
 // constant is an attribute that has the same value in all rows.

@@ -274,7 +274,7 @@ func (r *csvReader) fill(row *Row, record []cell) {
 		row.Bad = fmt.Errorf("the row has %s, but the first line has %d", cellsOf(len(record)), len(r.header))
 		return
 	}
-	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)), '{')
+	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)+idMember), '{')
 	for i, each := range record {
 		column := r.header[i]
 		switch {

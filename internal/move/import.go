@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/client"
@@ -112,9 +113,6 @@ type importer struct {
 	// Used only by the goroutine that reads rows:
 	minter minter
 	passed int64 // the number of the last row that was read
-
-	// Used only by the goroutine that collects batches:
-	overflow *Row // a row that did not fit into the last batch
 }
 
 // Run imports all rows. If it fails, another import can continue at Imported.Next.
@@ -173,83 +171,85 @@ func (e *UnknownError) Unwrap() error { return e.Err }
 
 // read starts to read rows into batches, while other batches are sent.
 func (i *importer) read(ctx context.Context) <-chan batch {
-	rows, batches := make(chan readRow), make(chan batch, 1)
+	c := &collector{ctx: ctx, batches: make(chan batch, 1)}
 	go func() {
-		for ended := false; !ended; {
+		for more := true; more; {
 			row, err := i.nextRow()
-			ended = err != nil
-			select {
-			case rows <- readRow{row, err}:
-			case <-ctx.Done():
-				return
-			}
+			more = c.add(row, err)
 		}
 	}()
-	go func() {
-		for ended := false; !ended; {
-			next := i.next(ctx, rows)
-			ended = next.err != nil
-			select {
-			case batches <- next:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
-	return batches
+	go c.sendLate()
+	return c.batches
 }
 
-// readRow is a row, or the error that ended reading.
-type readRow struct {
-	row Row
-	err error
+// collector collects rows in batches.
+type collector struct {
+	ctx     context.Context
+	batches chan batch
+
+	mutex sync.Mutex // held while a batch is sent, so that the order of batches is that of rows
+	next  batch
+	size  int  // of the rows of the next batch
+	late  bool // the next batch has waited for some time
 }
 
-// batchDelay is how long a batch waits for more rows: a person may be typing them.
+// batchDelay is about how long a batch waits for more rows: a person may be typing them.
 const batchDelay = time.Second
 
-// next collects a batch: rows up to a bad one, up to the size of a batch, or up to batchDelay.
-func (i *importer) next(ctx context.Context, rows <-chan readRow) (next batch) {
-	size := 0
-	add := func(row Row) {
-		size += row.size()
-		next.rows = append(next.rows, row)
-	}
-	if i.overflow != nil {
-		add(*i.overflow)
-		i.overflow = nil
-	}
-	late := time.NewTimer(batchDelay)
-	defer late.Stop()
-	for len(next.rows) < batchRows {
-		var read readRow
+// sendLate sends batches that have waited for too long, until the import ends.
+func (c *collector) sendLate() {
+	tick := time.NewTicker(batchDelay / 2)
+	defer tick.Stop()
+	for {
 		select {
-		case read = <-rows:
-		case <-late.C:
-			if len(next.rows) > 0 {
-				return next
-			}
-			late.Reset(batchDelay)
-			continue
-		case <-ctx.Done():
-			next.err = ctx.Err()
-			return next
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
 		}
-		row := read.row
-		switch {
-		case read.err != nil:
-			next.err = read.err
-			return next
-		case row.Bad != nil:
-			next.bad = &row
-			return next
-		case len(next.rows) > 0 && size+row.size() > batchBytes:
-			i.overflow = &row
-			return next
+		c.mutex.Lock()
+		if c.late {
+			c.send()
 		}
-		add(row)
+		c.late = len(c.next.rows) > 0
+		c.mutex.Unlock()
 	}
-	return next
+}
+
+// add adds a row to a batch, or the error that ended reading. It reports whether reading goes on.
+func (c *collector) add(row Row, err error) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	switch {
+	case err != nil:
+		c.next.err = err
+		c.send()
+		return false
+	case row.Bad != nil:
+		c.next.bad = &row
+		return c.send()
+	case len(c.next.rows) > 0 && c.size+row.size() > batchBytes && !c.send():
+		return false
+	}
+	if c.next.rows == nil {
+		c.next.rows = make([]Row, 0, batchRows)
+	}
+	c.next.rows = append(c.next.rows, row)
+	if c.size += row.size(); len(c.next.rows) == batchRows {
+		return c.send()
+	}
+	return true
+}
+
+// send sends the batch, and begins another one. It reports whether the import goes on.
+func (c *collector) send() bool {
+	sent := c.next
+	c.next, c.size, c.late = batch{}, 0, false
+	select {
+	case c.batches <- sent:
+		return true
+	case <-c.ctx.Done():
+		return false
+	}
 }
 
 // nextRow reads the next row, from FromRow on. It gives an id to a row without one.

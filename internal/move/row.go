@@ -103,8 +103,9 @@ func textOf(in io.Reader) (*bufio.Reader, error) {
 // clean takes a JSON object as it stands in a file, and makes the body of it that creates
 // the resource: without what the server sets.
 func (r *Row) clean(text []byte, columns *Columns) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(text))
-	body, err := r.members(decoder, columns)
+	decoder := &columns.decoder
+	decoder.Reset(bytes.NewBuffer(text)) // a Buffer is read where it is, and not copied
+	body, err := r.members(decoder, columns, make([]byte, 0, len(text)+idMember))
 	if err == nil && len(bytes.TrimSpace(text[decoder.InputOffset():])) > 0 {
 		err = errors.New("something follows the end of the object")
 	}
@@ -115,7 +116,11 @@ func (r *Row) clean(text []byte, columns *Columns) {
 	r.Body = body
 }
 
-func (r *Row) members(decoder *jsontext.Decoder, columns *Columns) ([]byte, error) {
+// idMember is how many bytes the id of a row has in its body.
+const idMember = len(`,"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`)
+
+// members appends a resource without what the server sets.
+func (r *Row) members(decoder *jsontext.Decoder, columns *Columns, body []byte) ([]byte, error) {
 	if decoder.PeekKind() != '{' {
 		if _, err := decoder.ReadValue(); err != nil {
 			return nil, err
@@ -125,7 +130,7 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns) ([]byte, erro
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, err
 	}
-	body := []byte{'{'}
+	body = append(body, '{')
 	var given map[string]string // columns, by attribute
 	if columns.isMapped() {
 		given = map[string]string{}
@@ -135,7 +140,11 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns) ([]byte, erro
 		if err != nil {
 			return nil, err
 		}
-		column := token.String()
+		column, known := columns.known[token.String()]
+		if !known { // a name is copied once, and not for each row
+			column = token.String()
+			columns.remember(column)
+		}
 		value, err := decoder.ReadValue()
 		if err != nil {
 			return nil, err
@@ -198,13 +207,8 @@ func (r *Row) setID(text []byte) {
 
 // withID sets a generated id.
 func (r *Row) withID(id model.ID) {
-	rest := r.Body[1:]
-	body := append(make([]byte, 0, len(r.Body)+46), `{"id":"`...)
-	body = append(id.Append(body), '"')
-	if rest[0] != '}' {
-		body = append(body, ',')
-	}
-	r.Body, r.ID, r.minted = append(body, rest...), id.String(), true
+	body := append(appendMember(r.Body[:len(r.Body)-1], "id"), '"')
+	r.Body, r.ID, r.minted = append(id.Append(body), `"}`...), id.String(), true
 }
 
 // plain shortens an error about JSON.

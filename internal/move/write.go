@@ -91,7 +91,7 @@ func (w *csvWriter) Write(representation []byte) error {
 			return err
 		}
 	}
-	decoder := jsontext.NewDecoder(bytes.NewReader(representation))
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(representation))
 	if _, err := decoder.ReadToken(); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (w *csvWriter) Write(representation []byte) error {
 }
 
 func memberNames(representation []byte) (names []string, err error) {
-	decoder := jsontext.NewDecoder(bytes.NewReader(representation))
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(representation))
 	if _, err := decoder.ReadToken(); err != nil {
 		return nil, err
 	}

@@ -249,7 +249,7 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 	for i, referrer := range before {
 		changed := slices.Clone(referrer)
 		changed[link.Column] = model.Null
-		if err := d.work.within(&Change{Verb: Update, Collection: link.From, Before: referrer, After: changed}); err != nil {
+		if err := d.work.within(Update, link.From, referrer, changed); err != nil {
 			return err
 		}
 		if err := d.checkReleased(link, referrer, changed); err != nil {
@@ -273,7 +273,7 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 		return refused
 	}
 	for i := range before {
-		d.work.written(&Change{Verb: Update, Collection: link.From, Before: before[i], After: after[i]})
+		d.work.written(Update, link.From, before[i], after[i])
 	}
 	return nil
 }
@@ -336,7 +336,7 @@ func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
 	}
 	if d.work.resources.hasWithin(c, Delete) {
 		for _, record := range records {
-			if err := d.work.within(&Change{Verb: Delete, Collection: c, Before: record}); err != nil {
+			if err := d.work.within(Delete, c, record, nil); err != nil {
 				return err
 			}
 		}
@@ -351,7 +351,7 @@ func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
 		if id := record.ID(model.IDColumn); d.order[0].collection == c && d.last[id] != nil {
 			d.last[id] = record
 		}
-		d.work.written(&Change{Verb: Delete, Collection: c, Before: record})
+		d.work.written(Delete, c, record, nil)
 	}
 	return nil
 }

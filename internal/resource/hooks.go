@@ -128,9 +128,12 @@ func (r *Resources) before(ctx context.Context, write *Write, verb Verb, id *mod
 }
 
 // within runs the hooks in the transaction.
-func (w *Work) within(change *Change) error {
-	change.By, change.DryRun = w.by, w.dryRun
-	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
+func (w *Work) within(verb Verb, c *model.Collection, before, after model.Record) error {
+	if !w.resources.hasWithin(c, verb) {
+		return nil
+	}
+	change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by, DryRun: w.dryRun}
+	for _, hook := range w.resources.hooks[hookKey{c, verb}] {
 		if hook.Within == nil {
 			continue
 		}
@@ -162,14 +165,18 @@ func (w *Work) hookError(change *Change, err error) error {
 }
 
 // written schedules the After hooks of a change.
-func (w *Work) written(change *Change) {
-	change.By = w.by
-	record := change.After
+func (w *Work) written(verb Verb, c *model.Collection, before, after model.Record) {
+	record := after
 	if record == nil {
-		record = change.Before
+		record = before
 	}
-	w.note(change.Verb, change.Collection, record.ID(model.IDColumn))
-	for _, hook := range w.resources.hooks[hookKey{change.Collection, change.Verb}] {
+	w.note(verb, c, record.ID(model.IDColumn))
+	hooks := w.resources.hooks[hookKey{c, verb}]
+	if len(hooks) == 0 {
+		return
+	}
+	change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by}
+	for _, hook := range hooks {
 		if hook.After != nil {
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })
 		}

@@ -101,6 +101,9 @@ func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, a
 
 // missing returns the resources of a list that do not exist for a caller.
 func (s *lookup) missing(by *auth.Permit, c *model.Collection, ids []model.ID) (map[model.ID]bool, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
 	missing := map[model.ID]bool{}
 	var stored []model.ID
 	for _, id := range ids {

@@ -47,32 +47,41 @@ func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work)
 		return err
 	}
 	// A started transaction is completed, hooks included, even if the caller is cancelled.
-	var within context.Context
-	through, cancel := context.WithoutCancel(ctx), func() {}
-	defer func() { cancel() }()
-	var w *Work
-	run := func(tx *store.Tx) error {
-		if within == nil { // waiting for the transaction does not count
-			within, cancel = r.hookTime(through)
-		}
-		w = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
-		return fn(w)
-	}
+	run := &workRun{resources: r, through: context.WithoutCancel(ctx), fn: fn, cancel: func() {}}
+	defer func() { run.cancel() }()
 	var err error
 	if sharing.short {
-		err = r.store.WriteShort(ctx, sharing.id, run)
+		err = r.store.WriteShort(ctx, sharing.id, run.run)
 	} else {
-		err = r.store.Write(ctx, run)
+		err = r.store.Write(ctx, run.run)
 	}
-	if err != nil || len(w.after) == 0 {
+	if err != nil || len(run.work.after) == 0 {
 		return err
 	}
-	afterCommit, cancelAfter := r.hookTime(through)
+	afterCommit, cancelAfter := r.hookTime(run.through)
 	defer cancelAfter()
-	for _, run := range w.after {
-		run(afterCommit)
+	for _, after := range run.work.after {
+		after(afterCommit)
 	}
 	return nil
+}
+
+// workRun is the execution of a work, which may be repeated.
+type workRun struct {
+	resources *Resources
+	through   context.Context // is not cancelled
+	within    context.Context // of hooks; nil: the transaction has not begun
+	cancel    context.CancelFunc
+	fn        func(*Work) error
+	work      *Work // of the last run
+}
+
+func (r *workRun) run(tx *store.Tx) error {
+	if r.within == nil { // waiting for the transaction does not count
+		r.within, r.cancel = r.resources.hookTime(r.through)
+	}
+	r.work = &Work{resources: r.resources, ctx: r.within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
+	return r.fn(r.work)
 }
 
 // Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.

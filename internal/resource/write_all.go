@@ -32,14 +32,14 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 	defer func() { w.creating = w.creating[:creating] }()
 	invalid := make([]problem.Errors, len(all))
 	for i, each := range all {
-		change := &Change{Verb: Create, Collection: c, After: after[i]}
+		verb := Create
 		if before[i] != nil {
 			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
 				continue
 			}
-			change.Verb, change.Before = Update, before[i]
+			verb = Update
 		}
-		if err := w.within(change); err != nil {
+		if err := w.within(verb, c, before[i], after[i]); err != nil {
 			return nil, atItem(pointer, i, err)
 		}
 	}
@@ -98,7 +98,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 	var from, to []model.Record
 	for _, i := range items {
 		if slices.Equal(before[i], after[i]) {
-			results[i] = w.resources.resource(path, before[i], c.Append(nil, before[i]))
+			results[i] = w.resources.resource(path, before[i], c.Represent(before[i]))
 			continue
 		}
 		touch(w.tx, c, before[i], after[i])
@@ -110,7 +110,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 	}
 	if refused == nil {
 		for k, i := range changed {
-			w.written(&Change{Verb: Update, Collection: c, Before: from[k], After: to[k]})
+			w.written(Update, c, from[k], to[k])
 			results[i] = w.resources.resource(path, to[k], representations[k])
 		}
 		return nil
@@ -143,7 +143,7 @@ func (w *Work) storeNew(path Path, after []model.Record, items []int, results []
 		conflicts[i] = path.redact(refused[k])
 		results[i] = w.resources.resource(path, records[k], representations[k])
 		results[i].Created = true
-		w.written(&Change{Verb: Create, Collection: c, After: records[k]})
+		w.written(Create, c, nil, records[k])
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 	if err == nil && removed == 0 {
 		err = t.fault(fmt.Errorf("a deletion from %s found no row", c.Name))
 	}
-	return c.Append(nil, record), err
+	return c.Represent(record), err
 }
 
 // DeleteAll removes resources, as far as they exist, and returns how many it has removed. Of each

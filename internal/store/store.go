@@ -116,6 +116,9 @@ func (s *Store) start(c db.Conn) error {
 	if s.log, err = changelog.Open(c, s.db, s.schema, s.version); err != nil {
 		return err
 	}
+	for collection, table := range s.tables {
+		table.insert = s.db.InsertSQL(table.Table, s.log.Number(collection), s.version)
+	}
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
@@ -136,7 +139,7 @@ type Tx struct {
 	at      model.Value         // time of all changes of the transaction
 	caller  string              // id of the caller
 	minted  bool                // ids were made, so that the mark of the minter may have to be moved
-	newIDs  map[model.ID]bool   // made in the transaction
+	newIDs  []model.ID          // made in the transaction, each larger than the one before
 	deltas  []lists.Delta       // of its changes
 	earlier []*db.Task          // earlier tasks in the transaction
 	mark    model.ID            // of the minter, if this transaction moves it
@@ -183,7 +186,10 @@ func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {
-			t.Value, t.Evidence = tx, tx.last.Evidence()
+			t.Value = tx
+			if tx.last != nil {
+				t.Evidence = tx.last.Evidence
+			}
 		}
 		return err
 	}

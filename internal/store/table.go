@@ -8,14 +8,11 @@ import (
 // table is a collection with its constant SQL.
 type table struct {
 	*db.Table
-	one string // selects the resource with an id
-	// insert takes the values before the revision, and does nothing if there is a conflict; update
-	// takes the same after the id, then the id and the previous revision. Both set the revision of
-	// the last change.
-	insert string
+	one    string       // selects the resource with an id
+	insert db.InsertSQL // once the change log is open
+	// update takes the values between the id and the revision, then the id and the previous revision. It
+	// sets the revision of the last change.
 	update string
-	// insertUnrevised is insert without a revision; setRevision takes the id and sets it. See Tx.inserts.
-	insertUnrevised, setRevision string
 	// Of the words of resources; empty if the collection is not searched.
 	words  string // name of their table
 	search db.SearchSQL
@@ -43,14 +40,6 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	id, revision := t.Columns[model.IDColumn], t.Columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + id + " = $1"
-
-	insert := &db.Builder{}
-	insert.Write("INSERT INTO ", t.Name, " (", t.All, ") VALUES (")
-	insert.List(len(t.Columns)-1, ", ", "", func(int) { insert.Arg(model.Null) })
-	const otherwise = ") ON CONFLICT DO NOTHING"
-	t.insert = insert.String() + ", " + d.LastRevision() + otherwise
-	t.insertUnrevised = insert.String() + ", 0" + otherwise
-	t.setRevision = "UPDATE " + t.Name + " SET " + revision + " = " + d.LastRevision() + " WHERE " + id + " = $1 AND " + revision + " = 0"
 
 	update := &db.Builder{}
 	update.Write("UPDATE ", t.Name, " SET ")

@@ -3,11 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/search"
@@ -24,10 +26,7 @@ func (t *Tx) As(caller string) { t.caller = caller }
 func (t *Tx) NewID() model.ID {
 	t.minted = true
 	id := t.store.minter.next(t.store.now())
-	if t.newIDs == nil {
-		t.newIDs = map[model.ID]bool{}
-	}
-	t.newIDs[id] = true
+	t.newIDs = append(t.newIDs, id)
 	return id
 }
 
@@ -63,70 +62,63 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 	return representations[0], conflicts[0].Err()
 }
 
-// InsertAll stores resources in their order, as Insert does, in one batch. Each has a
-// representation or conflicts.
+// InsertAll stores resources in their order, as Insert does. Each has a representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
 	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
-	changes, stored := make([]*changelog.Appended, len(records)), make([]bool, len(records))
 	t.minted = true // Store.NewID may have made the ids before the transaction
-	batch := make([]db.Statement, 0, 2*len(records))
+	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
+	tooLong := false
 	for i, record := range records {
 		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
+			tooLong = true
 			continue
 		}
 		id := record.ID(model.IDColumn)
 		if err := t.conn.Lock(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
-		representations[i] = c.Append(nil, record)
-		change := t.change(c, changelog.Created, id, nil, record, func(w *changelog.Appended) { changes[i] = w })
-		batch = append(batch, t.inserts(c, change, record, func(int64) { stored[i] = true })...)
+		_, isNew := slices.BinarySearchFunc(t.newIDs, id, lists.CompareIDs)
+		insertion.New = insertion.New && isNew
 	}
-	if err := t.conn.Batch(batch...); err != nil {
+	if tooLong {
+		insertion.Records = nil
+		for i, record := range records {
+			if len(conflicts[i]) == 0 {
+				insertion.Records = append(insertion.Records, record)
+			}
+		}
+	}
+	if err := t.conn.Insert(insertion); err != nil {
 		return nil, nil, t.fault(err)
 	}
 	var created []model.Record // whose words are stored
+	var last model.Record
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
 			continue
 		}
-		if stored[i] {
-			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
-			t.last = changes[i]
-			t.addDelta(c, record, 1)
-			if t.store.tables[c].words != "" {
-				created = append(created, record)
+		if record.Null(c.RevisionColumn()) {
+			if conflicts[i], err = t.conflictsOf(c, record); err != nil {
+				return nil, nil, t.fault(err)
 			}
 			continue
 		}
-		representations[i] = nil
-		if conflicts[i], err = t.conflictsOf(c, record, changes[i].Revision); err != nil {
-			return nil, nil, t.fault(err)
+		representations[i] = c.Represent(record)
+		t.addDelta(c, record, 1)
+		if t.store.tables[c].words != "" {
+			created = append(created, record)
 		}
+		last = record
+	}
+	if last != nil {
+		t.last = t.store.log.LastOf(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
 	}
 	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }
 
-// inserts are statements that store a change and the resource that it creates. If several
-// transactions write at the same time, one that creates a resource may wait for another that
-// deletes it, and must get its revision after that: it inserts the resource first. No other
-// has a new id.
-func (t *Tx) inserts(c *model.Collection, change db.Statement, record model.Record, stored func(int64)) []db.Statement {
-	table, id := t.store.tables[c], record[model.IDColumn]
-	values := record[:c.RevisionColumn()]
-	if !t.store.db.Traits().ManyWriters || t.newIDs[id.ID()] {
-		return []db.Statement{change, {SQL: table.insert, Args: values, Stored: stored}}
-	}
-	return []db.Statement{{SQL: table.insertUnrevised, Args: values}, change, {SQL: table.setRevision, Args: []model.Value{id}, Stored: stored}}
-}
-
 // conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
-// then, so that other inserts cost nothing. The change, which gave the revision, is deleted
-// again.
-func (t *Tx) conflictsOf(c *model.Collection, record model.Record, revision int64) (problem.Errors, error) {
-	if err := t.conn.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable + " WHERE revision = $1", Args: []model.Value{model.IntValue(revision)}}); err != nil {
-		return nil, err
-	}
+// then, so that other inserts cost nothing.
+func (t *Tx) conflictsOf(c *model.Collection, record model.Record) (problem.Errors, error) {
 	conflicts, err := t.conflicts(c, nil, record)
 	if err == nil && len(conflicts) == 0 {
 		err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)

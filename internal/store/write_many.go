@@ -51,7 +51,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	batch := make([]db.Statement, 0, 2*len(after))
 	for i := range after {
 		id := after[i][model.IDColumn]
-		representations[i] = c.Append(nil, after[i])
+		representations[i] = c.Represent(after[i])
 		args := append(model.Record{}, after[i][1:c.RevisionColumn()]...)
 		batch = append(batch, t.change(c, changelog.Updated, id.ID(), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), db.Statement{
 			SQL: table.update, Args: append(args, id, before[i][c.RevisionColumn()]), Stored: func(revision int64) {

@@ -50,7 +50,7 @@ type connection struct {
 	otherwise func(db.Conn) error // called if the schema has another version; nil: none
 }
 
-// deferred is a statement that is sent later. Look is called with its first row.
+// deferred is a statement that is sent later. Look is called with each of its rows.
 type deferred struct {
 	sql  string
 	args []any
@@ -183,11 +183,15 @@ func (q deferred) read(results pgx.BatchResults) error {
 	}
 	rows := &result{batch: answer}
 	defer answer.Close()
-	found, err := rows.Next()
-	if err == nil && found {
-		err = q.look(rows)
+	for {
+		more, err := rows.Next()
+		if err == nil && more {
+			err = q.look(rows)
+		}
+		if err != nil || !more {
+			return err
+		}
 	}
-	return err
 }
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {

@@ -74,7 +74,9 @@ func create(t *db.Task, c db.Conn, id byte) error {
 	key := model.IDValue(model.ID{id})
 	_, err := c.Exec("INSERT INTO "+db.ChangesTable+" (collection, id, kind, at, caller, schema, previous) VALUES (1, $1, 'created', $2, '', 1, '')",
 		key, model.TimeValue("2026-01-01T00:00:00.000Z"))
-	t.Evidence = &db.Statement{SQL: "collection = 1 AND id = $1", Args: []model.Value{key}}
+	t.Evidence = func() *db.Statement {
+		return &db.Statement{SQL: "collection = 1 AND id = $1", Args: []model.Value{key}}
+	}
 	return err
 }
 

@@ -124,7 +124,7 @@ func (b *Database) finish(acquired *pgxpool.Conn, c *connection, tasks []*db.Tas
 }
 
 // evidenceOf is the evidence of one of the tasks that a transaction was committed: all were, or none.
-func evidenceOf(tasks []*db.Task) *db.Statement {
+func evidenceOf(tasks []*db.Task) func() *db.Statement {
 	for _, t := range tasks {
 		if t.Evidence != nil {
 			return t.Evidence
@@ -145,7 +145,7 @@ var (
 )
 
 // resolve finds the outcome of a transaction whose commit had no reply, or an unexpected one.
-func (b *Database) resolve(c *connection, evidence *db.Statement, lost error) error {
+func (b *Database) resolve(c *connection, evidence func() *db.Statement, lost error) error {
 	b.reset()
 	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
@@ -164,7 +164,7 @@ var errInProgress = errors.New("the transaction is not over")
 
 // outcome returns nil if the transaction is committed, also on every required standby. Err means
 // that the outcome is not known yet.
-func (b *Database) outcome(ctx context.Context, c *connection, evidence *db.Statement, lost error) (outcome, err error) {
+func (b *Database) outcome(ctx context.Context, c *connection, evidence func() *db.Statement, lost error) (outcome, err error) {
 	number := strconv.FormatInt(c.transaction, 10)
 	if c.transaction != 0 {
 		var status *string
@@ -186,9 +186,10 @@ func (b *Database) outcome(ctx context.Context, c *connection, evidence *db.Stat
 	}
 	// A database that has crashed or was promoted reuses the numbers of transactions that it has
 	// lost. The number may therefore belong to another transaction.
-	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + evidence.SQL + ")"
+	shown := evidence()
+	sql := "SELECT EXISTS (SELECT FROM " + db.ChangesTable + " WHERE transaction = '" + number + "' AND " + shown.SQL + ")"
 	var ours bool
-	if err := b.pool.QueryRow(ctx, sql, arguments(evidence.Args)...).Scan(&ours); err != nil {
+	if err := b.pool.QueryRow(ctx, sql, arguments(shown.Args)...).Scan(&ours); err != nil {
 		return nil, err
 	}
 	if !ours {

@@ -21,6 +21,7 @@ type connection struct {
 	trace  func(sql string)
 	extend func() error  // allows a read at the speed of a client
 	binder binder        // reused for each value
+	values []model.Value // reused by Insert
 	ended  chan struct{} // closed when the context of a read ends; nil: not watched
 
 	// Of the connection that writes: whether a statement has changed anything since this was last

@@ -1,0 +1,123 @@
+package postgres
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// The statements of an insert. Those for many rows take an array for each column, those for one row its values,
+// which takes less time. The last two arguments are the time and the caller.
+const (
+	insertNew = iota
+	insertManyNew
+	insertChosen
+	insertManyChosen
+	setRevisions
+)
+
+// nextRevision takes a number of the sequence that PostgreSQL makes for the change log.
+const nextRevision = "nextval('" + db.ChangesTable + "_revision_seq')"
+
+// InsertSQL: the rows that are stored get entries in the change log, which the statement returns in the order of the
+// rows.
+//
+// A row whose id was made elsewhere may have to wait for another transaction that deletes a row with this id, and
+// must get its revision after that. It is stored with the revision zero, and a statement that is sent with the next one
+// sets it.
+func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
+	last := t.Collection.RevisionColumn()
+	values, arrays, columns := make([]string, last), make([]string, last), make([]string, last)
+	for i, column := range t.Collection.Columns()[:last] {
+		kind, _, _ := strings.Cut(d.ColumnType(column.Kind), " COLLATE ")
+		values[i], columns[i] = "$"+strconv.Itoa(i+1), "c"+strconv.Itoa(i)
+		arrays[i] = values[i] + "::" + kind + "[]"
+	}
+	one := func(revision string) string { return "VALUES (" + strings.Join(values, ", ") + ", " + revision + ")" }
+	many := func(revision string) string {
+		return "SELECT *, " + revision + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS listed (" + strings.Join(columns, ", ") + ")"
+	}
+	id, revision, in := t.Columns[model.IDColumn], t.Columns[last], strconv.FormatInt(number, 10)
+	// Entries have the revisions of their rows, or new ones.
+	insert := func(rows, entry, overriding string) string {
+		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision)" +
+			" INSERT INTO " + db.ChangesTable + " (" + entry + "collection, id, kind, at, caller, schema, previous)" + overriding +
+			" SELECT " + entry + in + ", id, '" + db.Created + "', $" + strconv.Itoa(last+1) + "::timestamptz, $" + strconv.Itoa(last+2) + "::text, " +
+			strconv.FormatInt(version, 10) + ", '' FROM stored RETURNING id, revision"
+	}
+	const its, overriding = "revision, ", " OVERRIDING SYSTEM VALUE"
+	return db.InsertSQL{
+		insertNew: insert(one(nextRevision), its, overriding), insertManyNew: insert(many(nextRevision), its, overriding),
+		insertChosen: insert(one("0"), "", ""), insertManyChosen: insert(many("0"), "", ""),
+		setRevisions: "UPDATE " + t.Name + " SET " + revision + " = listed.revision FROM unnest($1::uuid[], $2::bigint[]) AS listed (id, revision) WHERE " + t.Name + "." + id + " = listed.id",
+	}
+}
+
+func (c *connection) Insert(n *db.Insertion) error {
+	if len(n.Records) == 0 {
+		return nil
+	}
+	last := n.Collection.RevisionColumn()
+	sql := insertNew
+	if !n.New {
+		sql = insertChosen
+	}
+	args := make(binder, 0, last+2)
+	if len(n.Records) > 1 {
+		sql++
+		for column := range last {
+			args = append(args, array{n.Records, column})
+		}
+	} else {
+		for _, value := range n.Records[0][:last] {
+			value.Bind(&args)
+		}
+	}
+	n.At.Bind(&args)
+	n.Caller.Bind(&args)
+	for _, record := range n.Records {
+		record[last] = model.Null
+	}
+	next := 0
+	c.altered = true
+	c.queued = append(c.queued, deferred{sql: n.SQL[sql], args: args, look: func(row model.Row) error {
+		for id := row.ID(0); n.Records[next].ID(model.IDColumn) != id; {
+			next++
+		}
+		n.Records[next][last] = model.IntValue(row.Int(1))
+		next++
+		return nil
+	}})
+	if err := c.flush(); err != nil || n.New {
+		return err
+	}
+	stored := slices.DeleteFunc(slices.Clone(n.Records), func(record model.Record) bool { return record.Null(last) })
+	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{stored, model.IDColumn}, array{stored, last}}})
+	return nil
+}
+
+// array is the values of a column as an array of PostgreSQL.
+type array struct {
+	records []model.Record
+	column  int
+}
+
+// Dimensions and the other methods implement pgtype.ArrayGetter.
+func (a array) Dimensions() []pgtype.ArrayDimension {
+	return []pgtype.ArrayDimension{{Length: int32(len(a.records)), LowerBound: 1}} // #nosec G115 -- bounded by the size of a request
+}
+
+// Index is one value.
+func (a array) Index(i int) any {
+	var bound binder
+	a.records[i][a.column].Bind(&bound)
+	return bound[0]
+}
+
+// IndexType is unknown: a value may be null.
+func (a array) IndexType() any { return nil }
