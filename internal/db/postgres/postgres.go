@@ -101,7 +101,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageInQuery}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInQuery}
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}
