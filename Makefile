@@ -39,7 +39,7 @@ RESTARTS    ?= 5
 DISCONNECTS ?= 50
 FAILOVERS   ?= 2
 # Retention, migrations and restores with subscribers, on each database.
-UPHEAVALS   ?= 3
+FEED_RESETS ?= 3
 DURATION ?= 30m
 SEED     ?=
 
@@ -199,11 +199,11 @@ test-unit: ## Tests that need nothing but Go: no PostgreSQL, no Node, no browser
 	go test ./schema ./conform ./internal/auth ./internal/fault ./internal/observe ./internal/query
 
 .PHONY: soak
-soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and trouble its nodes on PostgreSQL, in DURATION
+soak: ## Crash the server KILLS times and cut its power CUTS times, with WRITES writes, and make its nodes fail on PostgreSQL, in DURATION
 	go build -C tools/soak -o ../../bin/soak ./cmd/soak
 	bin/soak -kills $(KILLS) -cuts $(CUTS) -writes $(WRITES) \
 		-node-kills $(NODE_KILLS) -node-pauses $(NODE_PAUSES) -stops $(STOPS) -restarts $(RESTARTS) -disconnects $(DISCONNECTS) -failovers $(FAILOVERS) \
-		-upheavals $(UPHEAVALS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
+		-feed-resets $(FEED_RESETS) -duration $(DURATION) $(if $(SEED),-seed $(SEED))
 
 # go test fuzzes one target at a time, and lists the targets of a package above
 # its "ok" line.

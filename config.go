@@ -77,7 +77,8 @@ type Config struct {
 	MaxBodyMemory int64
 
 	// MaxWriteMemory bounds the bytes of the resources that all requests which write many (arrays, ranges,
-	// upserts, transactions) read and return. Requests that find no room are refused with 503. A caller gets
+	// upserts, transactions) read and return, calls of the program included, and of recorded responses that are
+	// sent again. Requests that find no room are refused with 503. A caller gets
 	// at most half of it, and a request that needs more is refused with 413. Default: 256 MiB.
 	MaxWriteMemory int64
 

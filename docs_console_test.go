@@ -298,7 +298,7 @@ var unfinished = regexp.MustCompile(`"type":"operations","status":"(pending|runn
 // sendUntilFinished sends a read of operations until all of them are finished, and
 // anything else once.
 func (c *curl) sendUntilFinished() (lines []string, err error) {
-	for patience := time.Now().Add(5 * time.Minute); time.Now().Before(patience); {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); {
 		lines, err = c.send()
 		if c.method != "GET" || err != nil || !unfinished.MatchString(strings.Join(lines, "\n")) {
 			break

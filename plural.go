@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
@@ -97,6 +98,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	resources.HookTime = config.MaxHookTime
 	resources.AcceptTimestamps = config.AcceptTimestamps
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
@@ -125,7 +127,6 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		QueryLimits:  query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
 		MaxBody:      config.MaxBody,
 		MaxBodies:    config.MaxBodyMemory,
-		MaxWrites:    config.MaxWriteMemory,
 		WriteTimeout: config.WriteTimeout,
 		Feed:         s.feed,
 

@@ -83,9 +83,9 @@ func FromNow() Param {
 
 // OnConnection has a watch say when it is not connected: the function is called with the reason, once however many
 // tries fail, and with nil when there is a connection again. A stream that the server ends is not told of, unless the next try fails.
-func OnConnection(told func(err error)) Param {
+func OnConnection(changed func(err error)) Param {
 	return func(q *query) error {
-		q.onConnection = told
+		q.onConnection = changed
 		return nil
 	}
 }
@@ -129,7 +129,7 @@ func (c *Collection[T]) watch(ctx context.Context, id string, params []Param) it
 			err = c.err
 		}
 		if err == nil {
-			w := &watch[T]{collection: c, id: id, position: q.since, skipping: q.fromNow, findNow: q.fromNow && id == "", tell: q.onConnection, yield: yield}
+			w := &watch[T]{collection: c, id: id, position: q.since, skipping: q.fromNow, findNow: q.fromNow && id == "", onConnection: q.onConnection, yield: yield}
 			q.since = "" // which changes with every event
 			w.query = q.encode()
 			err = w.run(ctx)
@@ -142,11 +142,11 @@ func (c *Collection[T]) watch(ctx context.Context, id string, params []Param) it
 
 // watch is a watch that is under way.
 type watch[T any] struct {
-	collection *Collection[T]
-	id         string // of the only resource; empty: all
-	query      string
-	tell       func(error) // of the connection; may be nil
-	yield      func(Event[T], error) bool
+	collection   *Collection[T]
+	id           string // of the only resource; empty: all
+	query        string
+	onConnection func(error) // may be nil
+	yield        func(Event[T], error) bool
 
 	position  string        // to continue behind; empty: with a snapshot
 	findNow   bool          // the position of now is to be asked for
@@ -210,8 +210,8 @@ func (w *watch[T]) report(err error) {
 		return
 	}
 	w.lost = err != nil
-	if w.tell != nil {
-		w.tell(err)
+	if w.onConnection != nil {
+		w.onConnection(err)
 	}
 }
 

@@ -16,17 +16,17 @@ import (
 	"github.com/plural-go/plural/conform/internal/suite"
 )
 
-// toy is a server with one collection, that answers POST as it likes.
-type toy struct {
+// fakeServer is a server with one collection, that answers POST as it likes.
+type fakeServer struct {
 	ids     []string // in the order of creation
-	created func(t *toy, id string) string
+	created func(t *fakeServer, id string) string
 	largest int      // limit, 0 for any
 	written []string // paths that were written to, other than by POST
 	whole   []string // writes to the collection, other than POST: method, query and body
 	ranges  bool     // it answers PATCH of a range with what the filter selects
 }
 
-func (t *toy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	collection, id, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
 	var offset, limit int
 	_, _ = fmt.Sscan(r.FormValue("offset"), &offset)
@@ -78,7 +78,7 @@ func representations(ids []string) string {
 	return "[" + strings.Join(texts, ",") + "]"
 }
 
-func (t *toy) run(test *testing.T, only ...string) *Report {
+func (t *fakeServer) run(test *testing.T, only ...string) *Report {
 	test.Helper()
 	server := httptest.NewServer(t)
 	defer server.Close()
@@ -96,14 +96,14 @@ var updates = []string{"patch", "put", "delete", "create"}
 // What was there before a run is neither changed nor deleted, whatever the
 // server says that it has created.
 func TestExistingResourcesAreNotChanged(t *testing.T) {
-	for name, created := range map[string]func(*toy, string) string{
-		"what was created": func(_ *toy, id string) string { return representation(id) },
-		"an old resource":  func(*toy, string) string { return representation("old-1") },
-		"dots":             func(*toy, string) string { return representation("..") },
-		"an old with more": func(*toy, string) string { return representation("old-1?x=1") },
+	for name, created := range map[string]func(*fakeServer, string) string{
+		"what was created": func(_ *fakeServer, id string) string { return representation(id) },
+		"an old resource":  func(*fakeServer, string) string { return representation("old-1") },
+		"dots":             func(*fakeServer, string) string { return representation("..") },
+		"an old with more": func(*fakeServer, string) string { return representation("old-1?x=1") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := &toy{ids: []string{"old-1", "old-2"}, created: created}
+			server := &fakeServer{ids: []string{"old-1", "old-2"}, created: created}
 			report := server.run(t, updates...)
 			if !slices.Contains(server.ids, "old-1") || !slices.Contains(server.ids, "old-2") {
 				t.Errorf("left are %q", server.ids)
@@ -129,7 +129,7 @@ func TestWholeCollectionsAreNotChanged(t *testing.T) {
 		patch  bool // a change was sent
 		delete bool
 	}{{[]string{"old-1"}, false, false, false}, {nil, false, false, false}, {[]string{"old-1"}, true, true, false}, {nil, true, true, true}} {
-		server := &toy{ids: test.ids, ranges: test.ranges, created: func(_ *toy, id string) string { return representation(id) }}
+		server := &fakeServer{ids: test.ids, ranges: test.ranges, created: func(_ *fakeServer, id string) string { return representation(id) }}
 		server.run(t, "many", "upsert", "dryrun", "transaction")
 		patched, deleted := false, false
 		for _, each := range server.whole {
@@ -149,8 +149,8 @@ func TestWholeCollectionsAreNotChanged(t *testing.T) {
 
 func TestResourcesWithUnsafeIDsAreNotDeleted(t *testing.T) {
 	n, strange := 0, []string{".", "..", "a?b", "a/b", "a%2fb", "ä", "a b", "a#b"}
-	server := &toy{}
-	server.created = func(_ *toy, id string) string {
+	server := &fakeServer{}
+	server.created = func(_ *fakeServer, id string) string {
 		if n++; n <= len(strange) {
 			return representation(strange[n-1])
 		}
@@ -178,7 +178,7 @@ func TestResourcesWithUnsafeIDsAreNotDeleted(t *testing.T) {
 
 func TestSmallLargestLimit(t *testing.T) {
 	for _, largest := range []int{10, 1} {
-		server := &toy{largest: largest, created: func(_ *toy, id string) string { return representation(id) }}
+		server := &fakeServer{largest: largest, created: func(_ *fakeServer, id string) string { return representation(id) }}
 		report := server.run(t, "read.item")
 		if report.Created != fixtureSize || len(server.ids) > 0 || report.Count(Passed) != 1 {
 			t.Errorf("%d: got %+v, left %q", largest, report, server.ids)
@@ -208,7 +208,7 @@ func TestRunEndsWithoutResponses(t *testing.T) {
 		"no more":    {io.ErrUnexpectedEOF, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inner := &toy{ids: []string{"a", "b"}}
+			inner := &fakeServer{ids: []string{"a", "b"}}
 			requests, failed := 0, 0
 			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 				if requests++; requests > 10 {

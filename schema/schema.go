@@ -61,6 +61,9 @@ type Attribute struct {
 	// RE2 syntax that must match somewhere in the string.
 	MinLength, MaxLength int
 	Pattern              string
+	// ContentMediaType is empty or "text/markdown": what the text is, for people and tools.
+	// It does not restrict the values.
+	ContentMediaType string
 
 	// Scale is how many digits a decimal has after the point: 2 for most money.
 	// All its digits together are at most 18.

@@ -26,7 +26,7 @@ import (
 //	}
 //
 // The words of a tag are the keywords of the schema file: required, unique and
-// index; format, scale, minLength, maxLength, pattern, minimum, maximum,
+// index; format, scale, minLength, maxLength, pattern, contentMediaType, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
 // | between the values), default, description, renamed_from; references or
 // parent, with on_delete, as and inverse. A comma within a value is written \,.

@@ -62,7 +62,7 @@ than slow_query, with the index that the schema needs:
 		}
 		switch {
 		case len(findings) == 0:
-			fmt.Fprintln(out, "All totals, offset indexes and changes are correct.")
+			fmt.Fprintln(out, "All totals, offset indexes, words for search, indexed items and changes are correct.")
 		case repair:
 			fmt.Fprintln(out, "Repaired.")
 		default:

@@ -12,7 +12,7 @@ func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
 	runs(t, dir, "", true, "plural: there is no database plural.db\n", "doctor")
 	thingsIn(t, dir)
-	runs(t, dir, "", false, "All totals, offset indexes and changes are correct.\n", "doctor")
+	runs(t, dir, "", false, "All totals, offset indexes, words for search, indexed items and changes are correct.\n", "doctor")
 	conn, err := sqlite.OpenConn(filepath.Join(dir, "plural.db"), sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
@@ -26,5 +26,5 @@ func TestDoctor(t *testing.T) {
 	const wrong = "things should have the total 2, but has 7\n"
 	runs(t, dir, "", true, wrong+"plural: something is wrong: run plural doctor --repair\n", "doctor")
 	runs(t, dir, "", false, wrong+"Repaired.\n", "doctor", "--repair")
-	runs(t, dir, "", false, "All totals, offset indexes and changes are correct.\n", "doctor", "--database", "sqlite:plural.db")
+	runs(t, dir, "", false, "All totals, offset indexes, words for search, indexed items and changes are correct.\n", "doctor", "--database", "sqlite:plural.db")
 }

@@ -33,8 +33,8 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 	from := stdin
 	if len(names) > 0 && names[0] != "-" {
 		in.name = names[0]
-		if told, _ := move.FormatOf(in.name); in.format == "" {
-			in.format = told
+		if byName, _ := move.FormatOf(in.name); in.format == "" {
+			in.format = byName
 		}
 		if in.format == "" {
 			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format %s", in.name, strings.Join(formats, ", "))

@@ -28,10 +28,10 @@ func openOutput(stdout io.Writer, name string, format move.Format) (*destination
 	out := &destination{format: format, name: name, given: name}
 	to, zipped := stdout, false
 	if name != "" && name != "-" {
-		var told move.Format
-		told, zipped = move.FormatOf(name)
+		var byName move.Format
+		byName, zipped = move.FormatOf(name)
 		if out.format == "" {
-			out.format = told
+			out.format = byName
 		}
 		if out.format == "" {
 			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format", name)

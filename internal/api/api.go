@@ -39,7 +39,6 @@ type Config struct {
 	QueryLimits  query.Limits
 	MaxBody      int64
 	MaxBodies    int64         // bytes of all bodies in flight
-	MaxWrites    int64         // bytes of the resources that all requests which write many hold
 	WriteTimeout time.Duration // for the client to receive each piece of a response
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
 	MaxRequests  int64         // concurrent requests; 0: no limit
@@ -83,7 +82,6 @@ type API struct {
 	openapis *documents
 	patterns map[*model.Collection]patterns
 	bodies   *limit.Budget
-	writes   *limit.Budget
 	ready    *readiness
 	stopped  context.Context // ends when new requests are refused
 	local    bool            // see Local
@@ -105,7 +103,6 @@ func New(config Config) *API {
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
-		writes:   limit.NewWriteBudget(config.MaxWrites),
 		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
@@ -37,10 +38,10 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	})
 	log := &strings.Builder{}
 	resources := resource.New(st)
-	resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
+	resources.BodyLimits, resources.Memory = resource.BodyLimits{Depth: 64, Items: 1000}, limit.NewWriteBudget(8<<20)
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
-		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, MaxWrites: 8 << 20, Ready: ready,
+		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready,
 	}), log
 }
 

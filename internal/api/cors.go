@@ -13,7 +13,7 @@ const (
 	// listed too.
 	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
 	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
-		"RateLimit-Policy, Retry-After, X-Affected, X-History-Since, X-Request-Id, X-Total-Count"
+		"RateLimit-Policy, Retry-After, X-Affected, X-Deleted, X-History-Since, X-Request-Id, X-Total-Count"
 	corsMaxAge = "600" // seconds that a browser caches the preflight
 )
 

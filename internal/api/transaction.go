@@ -40,7 +40,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), idempotent, func(ctx context.Context) (*reply, error) {
+	return a.replayOrPerform(r.Context(), idempotent, out, func(ctx context.Context) (*reply, error) {
 		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), idempotent)
 		return reply, err
 	})

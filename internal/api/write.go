@@ -30,7 +30,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), idempotent, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, idempotent, out) })
+	return a.replayOrPerform(r.Context(), idempotent, out, func(ctx context.Context) (*reply, error) { return a.perform(ctx, request, when, idempotent, out) })
 }
 
 // requestOf reads the target and the parameters of a write.
@@ -64,7 +64,7 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 
 // replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no
 // Idempotency-Key.
-func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.IdempotentRequest, perform func(context.Context) (*reply, error)) (*reply, error) {
+func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.IdempotentRequest, out *response, perform func(context.Context) (*reply, error)) (*reply, error) {
 	if idempotent == nil {
 		return perform(ctx)
 	}
@@ -72,6 +72,7 @@ func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.Idempote
 		return nil, resource.KeyInUse()
 	}
 	defer a.keys.leave(idempotent.Key)
+	idempotent.Reserve = func(bytes int64) error { return a.reserveReplay(out, bytes) }
 	record, err := a.Resources.FindRecord(ctx, *idempotent)
 	if err != nil || record != nil {
 		return replayOf(record), err
@@ -147,13 +148,21 @@ type pendingWrite struct {
 	reply   func() *reply
 }
 
+// reserveReplay reserves memory for a recorded reply until it is sent. One that is longer than a caller may hold
+// reserves as much as that, so that it can be sent at all.
+func (a *API) reserveReplay(out *response, bytes int64) error {
+	out.written.End()
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
+	return out.written.Take(min(bytes, a.Resources.Memory.Most()))
+}
+
 // holdOf returns what a transaction that writes many resources reserves memory with until the response is
 // sent. Each run of the transaction starts anew.
 func (a *API) holdOf(out *response) func(*resource.Work) {
-	out.written = a.writes.Begin(quotaKeyOf(out), nil)
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
 	return func(w *resource.Work) {
 		out.written.End()
-		w.Reserve(a.writes.Most(), out.written.Take)
+		w.Reserve(a.Resources.Memory.Most(), out.written.Take)
 	}
 }
 
@@ -213,6 +222,9 @@ func (d pendingWrite) asDryRun(collections ...*model.Collection) pendingWrite {
 		reply.header.Del("ETag")
 		reply.header.Del("Location")
 		reply.header.Set("X-Affected", affected.String())
+		if deletions := affected.Deletions(); deletions != "" {
+			reply.header.Set("X-Deleted", deletions)
+		}
 		return reply
 	}
 	return d
@@ -264,7 +276,7 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 		recorded = reply
 	}
 	recorded.provisional = 0
-	other, err := a.Resources.FinalizeRecord(ctx, idempotent.Key, recordOf(recorded))
+	other, err := a.Resources.FinalizeRecord(ctx, *idempotent, recordOf(recorded))
 	if err == nil && other != nil {
 		reply = replyOf(other) // a repeated request was answered first
 	}

@@ -44,6 +44,9 @@ func (k *Checker) attribute(a *model.Attribute, at Path, depth int) {
 	}
 	k.counts(a.MinLength, a.MaxLength, at, "minLength", "maxLength")
 	k.counts(a.MinItems, a.MaxItems, at, "minItems", "maxItems")
+	if a.ContentMediaType != "" && a.ContentMediaType != model.Markdown {
+		k.Report(at.To("contentMediaType"), "contentMediaType must be %s, but is %q: leave it out for other texts", model.Markdown, a.ContentMediaType)
+	}
 	k.pattern(a, at.To("pattern"))
 	k.bounds(a, at)
 	k.nested(a, at, depth)

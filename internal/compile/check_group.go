@@ -103,7 +103,11 @@ func (k *Checker) insideOf(c *model.Collection, attribute, path string, at Path)
 		return nil
 	}
 	inside := object.Inside(strings.Split(path, "."))
-	if inside == nil {
+	switch {
+	case inside != nil:
+	case object.Property(path) != nil:
+		k.Report(at, "the property %q of %s cannot be indexed: %s: give it another name", path, attribute, model.Unaddressable)
+	default:
 		k.Report(at, "%s has no declared property %q: declare it in properties", attribute, path)
 	}
 	return inside

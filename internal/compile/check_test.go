@@ -46,6 +46,12 @@ func TestNewProblems(t *testing.T) {
 			"collections.users.attributes.c.minItems: minItems cannot be negative",
 			"collections.users.attributes.d.maxItems: maxItems must be 1 or more",
 		}},
+		{"media types", []model.Collection{{Name: "users", Attributes: []model.Attribute{
+			{Name: "a", Type: model.String, ContentMediaType: model.Markdown}, {Name: "b", Type: model.String, ContentMediaType: "text/html"}, {Name: "c", Type: model.Integer, ContentMediaType: model.Markdown},
+		}}}, []string{
+			`collections.users.attributes.b.contentMediaType: contentMediaType must be text/markdown, but is "text/html": leave it out for other texts`,
+			"collections.users.attributes.c.contentMediaType: contentMediaType belongs to strings, and this is an integer: remove it, or change the type",
+		}},
 		{"bounds that are no numbers", []model.Collection{{Name: "users", Attributes: []model.Attribute{
 			{Name: "a", Type: model.Integer, Minimum: "one", Maximum: "0x10"}, {Name: "b", Type: model.Number, ExclusiveMinimum: "NaN", ExclusiveMaximum: "1/2", MultipleOf: json.Number("1" + strings.Repeat("0", 400))},
 		}}}, []string{

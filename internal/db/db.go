@@ -146,11 +146,10 @@ const (
 	LongRead                 // any number of queries that take any time
 )
 
-// Errors of Read and Write, and of a query that computes a number that is too large.
+// Errors of Read and Write.
 var (
-	ErrClosed   = errors.New("the database is closed")
-	ErrBusy     = errors.New("all connections are in use")
-	ErrTooLarge = errors.New("a number is too large")
+	ErrClosed = errors.New("the database is closed")
+	ErrBusy   = errors.New("all connections are in use")
 )
 
 // Fault turns every error of a database into a problem, except the end of the caller's context.

@@ -261,7 +261,7 @@ func TestLargeEvents(t *testing.T) {
 		var group sync.WaitGroup
 		for i, s := range followers {
 			group.Go(func() {
-				ctx, cancel := context.WithTimeout(context.Background(), patience)
+				ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 				defer cancel()
 				var ids []model.ID
 				for len(ids) < rounds*12 {
@@ -341,14 +341,14 @@ func TestBatchesAreSmall(t *testing.T) {
 	}
 }
 
-// TestHerd: many streams that begin at once on a database with few connections all get their snapshot,
+// TestManyStreamsAtOnce: many streams that begin at once on a database with few connections all get their snapshot,
 // whether that is short or long, and others can read meanwhile.
-func TestHerd(t *testing.T) {
+func TestManyStreamsAtOnce(t *testing.T) {
 	for name, size := range map[string]int{"short": 10, "long": 2 * pieceBytes} {
 		t.Run(name, func(t *testing.T) {
 			var mutex sync.Mutex
 			waiting, most := 0, 0
-			n := openNotes(t, pgtest.URL(t)+"&pool_max_conns=6", Options{Begin: patience, Metrics: Metrics{Waiting: func(change int) {
+			n := openNotes(t, pgtest.URL(t)+"&pool_max_conns=6", Options{Begin: maxWait, Metrics: Metrics{Waiting: func(change int) {
 				mutex.Lock()
 				defer mutex.Unlock()
 				waiting += change

@@ -14,12 +14,12 @@ type shape struct {
 	*view
 	key           string
 	subscriptions int
-	followers     int    // subscriptions that follow the chain
+	attached      int    // subscriptions that read the chain
 	tail          *batch // its last batch, whose next is nil
 }
 
 // batch is a part of the chain of a shape: its events of some changes that were read together.
-// A batch is immutable, except that it loses its events when all followers have read it, or
+// A batch is immutable, except that it loses its events when all subscriptions have read it, or
 // when too many bytes are kept. One with a large event never has any.
 type batch struct {
 	from, to int64 // what the log has for the shape after from, up to to
@@ -27,7 +27,7 @@ type batch struct {
 	events   []Event   // of the items; nil if one of them is more than an event
 	oldest   time.Time // of the changes
 	bytes    int64
-	unread   int // followers that have not read it
+	unread   int // subscriptions that have not read it
 	emptied  bool
 
 	next     *batch
@@ -45,12 +45,12 @@ const itemOverhead = 160
 func (i *item) size() int64 { return itemOverhead + int64(len(i.event.Data)+len(i.event.Position)) }
 
 const (
-	batchBytes = 32 << 10 // of the events of a batch, about: a follower that does not send them keeps them
+	batchBytes = 32 << 10 // of the events of a batch, about: a subscription that does not send them keeps them
 	largeBytes = 64 << 10 // larger events are not kept
 )
 
 // newBatches divides items, which are all that the log has for a shape after from, up to to. An item
-// that is too large to be kept is a batch without events, so that each follower reads it from the
+// that is too large to be kept is a batch without events, so that each subscription reads it from the
 // database, one after the other.
 func newBatches(from, to int64, items []item, oldest time.Time) (batches []*batch) {
 	for len(items) > 0 {
@@ -80,12 +80,12 @@ func (b *batch) fill(items []item, bytes int64) {
 	}
 }
 
-// append adds a batch to the chain of a shape and wakes its followers. The mutex is locked.
+// append adds a batch to the chain of a shape and wakes its subscriptions. The mutex is locked.
 func (f *Feed) append(s *shape, b *batch) {
-	if s.followers == 0 {
+	if s.attached == 0 {
 		return // nobody would read it
 	}
-	b.unread = s.followers
+	b.unread = s.attached
 	s.tail.next = b
 	close(s.tail.appended)
 	s.tail = b
@@ -107,7 +107,7 @@ func (f *Feed) forget() {
 	}
 	f.kept = f.kept[n:]
 	if f.emptied -= n; 2*f.emptied > len(f.kept) {
-		// A follower that does not read keeps its oldest batch, but not those of others.
+		// A subscription that does not read keeps its oldest batch, but not those of others.
 		f.kept = slices.DeleteFunc(f.kept, func(b *batch) bool { return b.emptied })
 		f.emptied = 0
 	}
@@ -131,12 +131,12 @@ func (f *Feed) empty(b *batch) {
 func (f *Feed) attach(s *Subscription) (until int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.followers == 0 && s.point.Number > f.reading {
+	if f.attached == 0 && s.point.Number > f.reading {
 		// The reader has rested, and nobody else needs what it has not read.
 		f.reading, f.position = s.point.Number, s.point.Number
 	}
 	f.mixed = f.mixed || s.history != f.history
-	if s.shape.followers == 0 {
+	if s.shape.attached == 0 {
 		for _, c := range s.shape.sources() {
 			if f.following[c] == nil {
 				f.following[c] = map[*shape]bool{}
@@ -144,8 +144,8 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 			f.following[c][s.shape] = true
 		}
 	}
-	s.shape.followers++
-	f.followers++
+	s.shape.attached++
+	f.attached++
 	s.at = s.shape.tail
 	f.poke(f.urgent)
 	return f.reading
@@ -172,9 +172,9 @@ func (f *Feed) detach(s *Subscription) {
 		f.read(b)
 	}
 	s.at = nil
-	f.followers--
-	s.shape.followers--
-	if s.shape.followers == 0 {
+	f.attached--
+	s.shape.attached--
+	if s.shape.attached == 0 {
 		for _, c := range s.shape.sources() {
 			delete(f.following[c], s.shape)
 			if len(f.following[c]) == 0 {
@@ -185,7 +185,7 @@ func (f *Feed) detach(s *Subscription) {
 	f.forget()
 }
 
-// read notes that a follower has read a batch. The mutex is locked.
+// read notes that a subscription has read a batch. The mutex is locked.
 func (f *Feed) read(b *batch) {
 	if b.unread--; b.unread == 0 {
 		f.empty(b)
@@ -218,7 +218,7 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		for i := range entries {
 			var err error
 			if items, err = f.match(each.view, items, history, &entries[i], states); err != nil {
-				// The changes are not read again: let the followers begin again.
+				// The changes are not read again: let the subscriptions begin again.
 				f.options.Failed(err)
 				again := newItem(&entries[i], beginsAgain)
 				again.cause = matchFailed

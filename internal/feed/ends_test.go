@@ -19,7 +19,7 @@ import (
 // causeOf is why a stream ends, however many events come first.
 func causeOf(t *testing.T, s *Subscription) Cause {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	for {
 		_, err := s.Next(ctx)
@@ -129,7 +129,7 @@ func TestPiecesOfASnapshot(t *testing.T) {
 		}
 		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
 		n.mustDo(t, http.MethodDelete, n.links, model.ID{}, nil) // after the snapshot
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 		defer cancel()
 		var kinds []EventKind
 		for len(kinds) < rows+2 {

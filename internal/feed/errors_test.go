@@ -124,7 +124,7 @@ func TestHeartbeatsWhileCatchingUp(t *testing.T) {
 	})
 }
 
-// TestReaderDoesNotGoBack: the reader has been moved on by a new follower, past what was removed.
+// TestReaderDoesNotGoBack: the reader has been moved on by a new subscription, past what was removed.
 func TestReaderDoesNotGoBack(t *testing.T) {
 	lag := int64(-1)
 	n := openNotes(t, sqliteURL(t), Options{Metrics: Metrics{Lag: func(changes int64) { lag = changes }}}) // no reader

@@ -176,7 +176,7 @@ type Feed struct {
 	callers       map[string]int    // number of subscriptions
 	shapes        map[string]*shape // by canonical text
 	following     map[*model.Collection]map[*shape]bool
-	followers     int // subscriptions that follow the chain of their shape
+	attached      int // subscriptions that read the chain of their shape
 	waiting       int // calls of Wait
 	stopped       bool
 

@@ -50,7 +50,7 @@ func (g *gateTest) inside() int {
 
 func waitFor(t *testing.T, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(maxWait); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not happen")
 		}
@@ -77,7 +77,7 @@ func TestGateServesCallersInTurn(t *testing.T) {
 			select {
 			case caller := <-g.entered:
 				order = append(order, caller)
-			case <-time.After(patience):
+			case <-time.After(maxWait):
 				t.Fatalf("nobody enters after %v", order)
 			}
 		}
@@ -162,7 +162,7 @@ func drain(changes chan int) (sum int) {
 		select {
 		case change := <-changes:
 			sum += change
-		case <-time.After(patience):
+		case <-time.After(maxWait):
 			return sum
 		}
 	}

@@ -25,10 +25,10 @@ func TestHiddenStatesTellNothing(t *testing.T) {
 			seed := rand.Uint64()
 			t.Log("seed", seed)
 			var told [2]map[string]string
-			for world := range told {
+			for dataset := range told {
 				n := openNotes(t, database(t), Options{Kept: 3000})
 				n.run(t)
-				told[world] = n.hideAndShow(t, seed, uint64(world))
+				told[dataset] = n.hideAndShow(t, seed, uint64(dataset))
 			}
 			if len(told[0]["changes"]) < 1000 {
 				t.Errorf("nothing to compare: %s", told[0]["changes"])
@@ -47,7 +47,7 @@ func TestHiddenStatesTellNothing(t *testing.T) {
 }
 
 // hideAndShow writes notes and returns what the caller was told, by the way in which they were told.
-func (n *notes) hideAndShow(t *testing.T, seed, world uint64) map[string]string {
+func (n *notes) hideAndShow(t *testing.T, seed, dataset uint64) map[string]string {
 	books := []model.ID{{15: 200}, {15: 201}}
 	for _, book := range books {
 		n.insert(t, n.books, record(n.books, book[15], 0, map[string]any{"owner": "ada"}))
@@ -62,7 +62,7 @@ func (n *notes) hideAndShow(t *testing.T, seed, world uint64) map[string]string 
 	for name, shape := range shapes {
 		streams[name] = n.subscribe(t, shape, "")
 	}
-	n.writeWorld(t, seed, world, books)
+	n.writeDataset(t, seed, dataset, books)
 	n.insert(t, n.notes, record(n.notes, 99, 59, map[string]any{"owner": "ada", "title": "last", "book_id": books[0], "open": true}))
 	told := map[string]string{}
 	for name, stream := range streams {
@@ -80,9 +80,9 @@ func (n *notes) hideAndShow(t *testing.T, seed, world uint64) map[string]string 
 	return told
 }
 
-// writeWorld writes notes. What is visible is drawn from the seed, what is hidden also from the world.
-func (n *notes) writeWorld(t *testing.T, seed, world uint64, books []model.ID) {
-	shared, hidden := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2+world))
+// writeDataset writes notes. What is visible is drawn from the seed, what is hidden also from the dataset.
+func (n *notes) writeDataset(t *testing.T, seed, dataset uint64, books []model.ID) {
+	shared, hidden := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2+dataset))
 	state := func(random *rand.Rand, id byte, at int, owner string) model.Record {
 		values := map[string]any{"owner": owner, "title": fmt.Sprint(random.IntN(3)), "open": random.IntN(2) == 0, "secret": fmt.Sprint("s", hidden.IntN(9))}
 		if book := random.IntN(3); book < len(books) {
@@ -159,7 +159,7 @@ func (n *notes) changesOf(t *testing.T, request LogRequest) string {
 // untilNote99 is what a stream tells up to the note that was written last.
 func (n *notes) untilNote99(t *testing.T, s *Subscription) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	var b strings.Builder
 	for {

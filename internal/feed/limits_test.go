@@ -186,7 +186,7 @@ func TestFallingBehind(t *testing.T) {
 func TestNobodyFollows(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"rank": 1})
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 		defer cancel()
 		if n.feed.Wait(ctx, 0) == 0 {
 			t.Fatal("there is no change after the beginning")

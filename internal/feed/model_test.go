@@ -33,9 +33,9 @@ func TestFoldedEventsAreTheList(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{Kept: 20_000, Poll: 5 * time.Millisecond} }, func(t *testing.T, n *notes) {
 		seed := rand.Uint64()
 		t.Log("seed", seed)
-		w := &modelWorld{notes: n, t: t}
+		w := &modelDataset{notes: n, t: t}
 		for i := range 8 {
-			w.subscribers = append(w.subscribers, &subscriber{world: w, random: rand.New(rand.NewPCG(seed, uint64(i)))})
+			w.subscribers = append(w.subscribers, &subscriber{dataset: w, random: rand.New(rand.NewPCG(seed, uint64(i)))})
 		}
 		for round := range rounds {
 			w.round(seed, round)
@@ -46,14 +46,14 @@ func TestFoldedEventsAreTheList(t *testing.T) {
 	})
 }
 
-type modelWorld struct {
+type modelDataset struct {
 	*notes
 	t           *testing.T
 	subscribers []*subscriber
 }
 
 // round lets writers and subscribers work at the same time, and then compares.
-func (w *modelWorld) round(seed uint64, round int) {
+func (w *modelDataset) round(seed uint64, round int) {
 	var writers, readers sync.WaitGroup
 	over := make(chan struct{})
 	for i := range 3 {
@@ -94,7 +94,7 @@ var owners = []any{"ada", "eve", nil}
 
 // write does a random write. It may be refused: the resource exists, or does not, or is
 // referred to.
-func (w *modelWorld) write(random *rand.Rand) {
+func (w *modelDataset) write(random *rand.Rand) {
 	c, most := w.notes.notes, 8
 	body := map[string]any{}
 	some := func(name string, values ...any) {
@@ -134,7 +134,7 @@ func (w *modelWorld) write(random *rand.Rand) {
 
 // subscriber is a client that adds up what it is told.
 type subscriber struct {
-	world   *modelWorld
+	dataset *modelDataset
 	random  *rand.Rand
 	shape   Shape
 	started bool
@@ -161,7 +161,7 @@ func emptyFold() fold {
 
 // choose draws another shape.
 func (s *subscriber) choose() {
-	w, random := s.world, s.random
+	w, random := s.dataset, s.random
 	s.close()
 	s.state, s.earlier, s.started = emptyFold(), nil, true
 	c := []*model.Collection{w.books, w.notes.notes, w.notes.notes, w.links}[random.IntN(4)]
@@ -236,12 +236,12 @@ func (s *subscriber) connect() {
 	if !s.state.synced {
 		s.state = emptyFold() // an incomplete snapshot is worth nothing
 	}
-	stream, err := s.world.feed.Subscribe(context.Background(), s.shape, s.state.position, "")
+	stream, err := s.dataset.feed.Subscribe(context.Background(), s.shape, s.state.position, "")
 	switch {
 	case fault.Is(err, problem.CodeNotFound):
 		s.choose()
 	case err != nil:
-		s.world.t.Error(err)
+		s.dataset.t.Error(err)
 		s.choose()
 	default:
 		s.stream = stream
@@ -252,7 +252,7 @@ func (s *subscriber) read(ctx context.Context) {
 	events, err := s.stream.Next(ctx)
 	for _, event := range events {
 		if problem := s.state.apply(event, s.shape.Path.Collection.Name == "notes" && s.shape.Path.By.Visible(s.shape.Path.Collection) != nil); problem != "" {
-			s.world.t.Errorf("%s %s: %s; known is %s", event.Kind, event.Data, problem, s.state.resources[event.ID])
+			s.dataset.t.Errorf("%s %s: %s; known is %s", event.Kind, event.Data, problem, s.state.resources[event.ID])
 		}
 	}
 	var end *End
@@ -260,13 +260,13 @@ func (s *subscriber) read(ctx context.Context) {
 	case err == nil, errors.Is(err, context.DeadlineExceeded):
 	case errors.As(err, &end) && (end.Cause == ResourceDeleted || end.Cause == ResourceLeft):
 		if len(s.state.resources) > 0 {
-			s.world.t.Errorf("the stream ended by %s, and there is still %v", end.Cause, s.state.resources)
+			s.dataset.t.Errorf("the stream ended by %s, and there is still %v", end.Cause, s.state.resources)
 		}
 		s.choose()
 	case errors.As(err, &end) && end.Cause == Gone: // the parent, or the resource
 		s.choose()
 	default:
-		s.world.t.Error(err)
+		s.dataset.t.Error(err)
 		s.choose()
 	}
 }
@@ -349,10 +349,10 @@ func checkPrevious(known string, previous map[string]json.RawMessage) string {
 
 // compare reads up to the end of the log, and compares what is known with the list.
 func (s *subscriber) compare(last int64) {
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(maxWait)
 	for !s.started || s.stream == nil || !s.state.synced || s.stream.point.Number < last || len(s.stream.pending) > 0 || s.stream.snapshot != nil {
 		if time.Now().After(deadline) {
-			s.world.t.Fatalf("the end of the log, %d, is not reached", last)
+			s.dataset.t.Fatalf("the end of the log, %d, is not reached", last)
 		}
 		switch {
 		case !s.started:
@@ -368,9 +368,9 @@ func (s *subscriber) compare(last int64) {
 			}
 		}
 	}
-	listed, exists := s.world.list(s.world.t, s.shape)
+	listed, exists := s.dataset.list(s.dataset.t, s.shape)
 	if !exists {
-		s.world.t.Errorf("the stream of %+v goes on, and its parent does not exist", s.shape)
+		s.dataset.t.Errorf("the stream of %+v goes on, and its parent does not exist", s.shape)
 	}
 	known := maps.Clone(s.state.resources)
 	if s.shape.Path.By.Visible(s.shape.Path.Collection) != nil {
@@ -381,6 +381,6 @@ func (s *subscriber) compare(last int64) {
 		}
 	}
 	if !maps.Equal(listed, known) {
-		s.world.t.Errorf("%s, parent %v, id %v, filter %+v:\nknown  %v\nlisted %v", s.shape.Path.Collection.Name, s.shape.Path.Parent, s.shape.ID, s.shape.Filter, known, listed)
+		s.dataset.t.Errorf("%s, parent %v, id %v, filter %+v:\nknown  %v\nlisted %v", s.shape.Path.Collection.Name, s.shape.Path.Parent, s.shape.ID, s.shape.Filter, known, listed)
 	}
 }

@@ -93,7 +93,7 @@ func (f *Feed) poke(signal chan struct{}) {
 // changes only need their positions some time.
 func (f *Feed) pause(ctx context.Context) {
 	f.mutex.Lock()
-	busy := f.followers > 0 || f.waiting > 0
+	busy := f.attached > 0 || f.waiting > 0
 	f.mutex.Unlock()
 	poll := f.options.Poll
 	if !busy {
@@ -131,7 +131,7 @@ func (f *Feed) tick(ctx context.Context) error {
 	f.advance(last)
 	for ctx.Err() == nil {
 		f.mutex.Lock()
-		after, due := f.reading, f.followers > 0 && f.reading < f.last
+		after, due := f.reading, f.attached > 0 && f.reading < f.last
 		f.mutex.Unlock()
 		if !due {
 			return nil
@@ -164,7 +164,7 @@ func (f *Feed) advance(last int64) {
 // locked.
 func (f *Feed) measureLag() {
 	lag := int64(0)
-	if f.followers > 0 {
+	if f.attached > 0 {
 		lag = max(0, f.last-f.position)
 	}
 	f.options.Metrics.Lag(lag)
@@ -206,7 +206,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	f.mutex.Lock()
-	if f.reading < floor { // a new follower may have moved the reader on since
+	if f.reading < floor { // a new subscription may have moved the reader on since
 		f.jump(floor, Behind)
 	}
 	if f.history != history || f.mixed {

@@ -93,7 +93,7 @@ func TestResume(t *testing.T) {
 // take returns the next n events.
 func take(t *testing.T, s *Subscription, n int) (events []Event) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	for len(events) < n {
 		more, err := s.Next(ctx)

@@ -32,7 +32,7 @@ type Subscription struct {
 	snapshot *snapshot       // being sent; nil: none
 	point    changelog.Point // up to which everything was sent
 	complete int64           // all changes that the point has without their positions have one up to here
-	until    int64           // up to which a follower must read from the database
+	until    int64           // up to which a subscription must read from the database
 	at       *batch          // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
 	number        int64     // in the order of those that wait to read from the database; zero: it does not
@@ -261,7 +261,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.read(next)
 	f.mutex.Unlock()
 	if events != nil && items[0].number > s.point.Number && s.point.Seen.Max == 0 {
-		s.pending = events // shared by all followers
+		s.pending = events // shared by all subscriptions
 	} else {
 		s.deliver(items)
 	}

@@ -113,7 +113,7 @@ func probes() (all []probe) {
 	return all
 }
 
-// TestHiddenRowsDoNotShow holds two worlds beside each other that differ only in posts
+// TestHiddenRowsDoNotShow holds two datasets beside each other that differ only in posts
 // which a caller may not see. Whatever the caller tries, both must answer alike.
 func TestHiddenRowsDoNotShow(t *testing.T) {
 	eachAccessServer(t, func(t *testing.T, open opener) {
@@ -128,7 +128,7 @@ func TestHiddenRowsDoNotShow(t *testing.T) {
 				}
 			}
 		}
-		// The worlds do differ, for those who may see it.
+		// The datasets do differ, for those who may see it.
 		if a, b := with.as("bo", "GET", "/posts", ""), without.as("bo", "GET", "/posts", ""); len(a.ids(t)) != 10 || len(b.ids(t)) != 5 {
 			t.Errorf("bo sees %v and %v", a.ids(t), b.ids(t))
 		}
@@ -262,7 +262,7 @@ func TestHiddenAttributesThatCanBeSet(t *testing.T) {
 	})
 }
 
-// TestHiddenAttributesDoNotShow holds two worlds beside each other that differ only in
+// TestHiddenAttributesDoNotShow holds two datasets beside each other that differ only in
 // the emails of users, and an attribute that is hidden beside one that does not exist.
 func TestHiddenAttributesDoNotShow(t *testing.T) {
 	eachAccessServer(t, func(t *testing.T, open opener) {

@@ -243,7 +243,7 @@ func TestTLS(t *testing.T) {
 	s := start(t, schema.Example(), "sqlite:"+filepath.Join(dir, "test.db"), func(c *plural.Config) { c.CertFile, c.KeyFile = certFile, keyFile }, logged.keep)
 	serial := func() int64 {
 		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, ForceAttemptHTTP2: true, DisableKeepAlives: true}
-		response, err := (&http.Client{Transport: judged{transport}}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
+		response, err := (&http.Client{Transport: checked{transport}}).Get("https://" + strings.TrimPrefix(s.base, "http://") + "/users")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -162,7 +162,7 @@ func checkBehind(t *testing.T, options conform.Options, answer func(serve, *http
 	return report
 }
 
-// openBehind gives the client of a server behind a fault, or behind none, which is judged
+// openBehind gives the client of a server behind a fault, or behind none, which is checked
 // then. They are in one process, without a network: there are many faults.
 func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request) *broken) *http.Client {
 	t.Helper()
@@ -178,16 +178,16 @@ func openBehind(t *testing.T, s *schema.Schema, answer func(serve, *http.Request
 	})
 	through := front{answer: answer, behind: behind}
 	if answer == nil {
-		through.answer, through.judge = func(next serve, r *http.Request) *broken { return next(r) }, newJudge(t, config)
+		through.answer, through.checker = func(next serve, r *http.Request) *broken { return next(r) }, newChecker(t, config)
 	}
 	return &http.Client{Transport: through}
 }
 
 // front is the way of a request through a fault to the server.
 type front struct {
-	answer func(serve, *http.Request) *broken
-	behind http.Handler
-	judge  *judge // nil: nobody listens
+	answer  func(serve, *http.Request) *broken
+	behind  http.Handler
+	checker *checker // nil: nobody listens
 }
 
 func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
@@ -202,8 +202,8 @@ func (f front) RoundTrip(sent *http.Request) (*http.Response, error) {
 		r.Body = sent
 		f.behind.ServeHTTP(recorder, r)
 		a := &broken{status: recorder.Code, header: recorder.Result().Header, body: recorder.Body.String()}
-		if f.judge != nil {
-			f.judge.hears(&exchange{method: r.Method, target: r.URL, header: r.Header, body: sent.text(), status: a.status, answered: a.header, answer: []byte(a.body)})
+		if f.checker != nil {
+			f.checker.hears(&exchange{method: r.Method, target: r.URL, header: r.Header, body: sent.text(), status: a.status, answered: a.header, answer: []byte(a.body)})
 		}
 		return a
 	}, r)

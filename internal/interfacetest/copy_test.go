@@ -139,7 +139,7 @@ func TestOperationsOfACopiedDatabase(t *testing.T) {
 		g.await(1)
 		second := s.later("PATCH", "/people/"+id(1), `{"name":"Two"}`)
 		third := s.later("POST", "/people/"+id(1)+"/notes", `{"id":"`+id(5)+`","text":"note"}`)
-		s = s.moved(hurry())
+		s = s.moved(expired())
 		s.expectSuccess(t, first, second, third)
 		s.get("/people").expect(t, 200, data(person(1, "Two")))
 		s.get("/people/"+id(1)+"/notes").expect(t, 200, data(`{"id":"`+id(5)+`","type":"notes","text":"note","person_id":"`+id(1)+`"}`))

@@ -27,20 +27,21 @@ func TestDryRun(t *testing.T) {
 		for _, test := range []struct {
 			method, path, body string
 			status             int
-			want, affected     string
+			want               string
+			affected, deleted  string
 		}{
-			{"POST", "/people", `{"id":"` + id(2) + `","name":"C"}`, 201, `{"data":` + person(2, `"C"`) + `}`, "people=1"},
-			{"POST", "/people", `[{"id":"` + id(2) + `"},{"id":"` + id(3) + `"}]`, 201, data(person(2, "null"), person(3, "null")), "people=2"},
-			{"PATCH", "/people/" + id(1), `{"name":"X"}`, 200, `{"data":` + person(1, `"X"`) + `}`, "people=1"},
-			{"PATCH", "/people/" + id(1), `{"name":"B"}`, 200, `{"data":` + person(1, `"B"`) + `}`, "people=0"},
-			{"PUT", "/people/" + id(1), `{}`, 200, `{"data":` + person(1, "null") + `}`, "people=1"},
-			{"DELETE", "/people/" + id(0), "", 200, `{"data":` + person(0, `"A"`) + `}`, "people=1, cats=3, toys=6"},
-			{"DELETE", "/people?limit=9", "", 200, data(person(0, `"A"`), person(1, `"B"`)), "people=2, cats=3, toys=6"},
-			{"DELETE", "/people?filter[name]=nobody", "", 200, data(), "people=0"},
-			{"PATCH", "/people?filter[name]=A", `{"name":"X"}`, 200, data(person(0, `"X"`)), "people=1"},
-			{"POST", "/people?on_conflict=id", `{"id":"` + id(0) + `","name":"X"}`, 200, `{"data":` + person(0, `"X"`) + `}`, "people=1"},
+			{"POST", "/people", `{"id":"` + id(2) + `","name":"C"}`, 201, `{"data":` + person(2, `"C"`) + `}`, "people=1", ""},
+			{"POST", "/people", `[{"id":"` + id(2) + `"},{"id":"` + id(3) + `"}]`, 201, data(person(2, "null"), person(3, "null")), "people=2", ""},
+			{"PATCH", "/people/" + id(1), `{"name":"X"}`, 200, `{"data":` + person(1, `"X"`) + `}`, "people=1", ""},
+			{"PATCH", "/people/" + id(1), `{"name":"B"}`, 200, `{"data":` + person(1, `"B"`) + `}`, "people=0", ""},
+			{"PUT", "/people/" + id(1), `{}`, 200, `{"data":` + person(1, "null") + `}`, "people=1", ""},
+			{"DELETE", "/people/" + id(0), "", 200, `{"data":` + person(0, `"A"`) + `}`, "people=1, cats=3, toys=6", "people=1, cats=3"},
+			{"DELETE", "/people?limit=9", "", 200, data(person(0, `"A"`), person(1, `"B"`)), "people=2, cats=3, toys=6", "people=2, cats=3"},
+			{"DELETE", "/people?filter[name]=nobody", "", 200, data(), "people=0", ""},
+			{"PATCH", "/people?filter[name]=A", `{"name":"X"}`, 200, data(person(0, `"X"`)), "people=1", ""},
+			{"POST", "/people?on_conflict=id", `{"id":"` + id(0) + `","name":"X"}`, 200, `{"data":` + person(0, `"X"`) + `}`, "people=1", ""},
 			{"POST", "/-/transaction", "[" + step("DELETE", "/cats/"+id(10), "") + "," + step("PATCH", "/people/"+id(0), `{"name":"A"}`) + "]", 200,
-				data(`{"id":"`+id(10)+`","type":"cats","name":null,"person_id":"`+id(0)+`"}`, person(0, `"A"`)), "cats=1, toys=2, people=0"},
+				data(`{"id":"`+id(10)+`","type":"cats","name":null,"person_id":"`+id(0)+`"}`, person(0, `"A"`)), "cats=1, toys=2, people=0", "cats=1"},
 		} {
 			query := "?dry_run=true"
 			if len(test.path) > 7 && test.path[7] == '?' {
@@ -48,7 +49,11 @@ func TestDryRun(t *testing.T) {
 			}
 			got := s.do(test.method, test.path+query, test.body)
 			got.expect(t, test.status, test.want)
-			got.expectHeaders(t, "X-Affected: "+test.affected)
+			headers := []string{"X-Affected: " + test.affected}
+			if test.deleted != "" {
+				headers = append(headers, "X-Deleted: "+test.deleted)
+			}
+			got.expectHeaders(t, headers...)
 			if after := state(); after != before {
 				t.Fatalf("%s %s has changed something", test.method, test.path)
 			}
@@ -104,25 +109,25 @@ func TestDryRunCountsThroughReferences(t *testing.T) {
 		h.key("ada", "member", "ada")
 		// Ada sees 1, 2, 3 and 6, and none of 4 and 5.
 		h.must("POST", "/folders", "["+folder(1, "ada", 0, 0)+","+folder(2, "bo", 1, 0)+","+folder(3, "bo", 1, 0)+","+folder(4, "bo", 2, 0)+","+folder(5, "bo", 0, 2)+","+folder(6, "ada", 0, 2)+"]")
-		for _, test := range []struct{ caller, method, path, body, want string }{
-			{"ada", "DELETE", "/folders/" + id(1), "", "folders=4"}, // 1, 2, 3, and 6 whose twin is gone
-			{"admin", "DELETE", "/folders/" + id(1), "", "folders=6"},
-			{"ada", "DELETE", "/folders/" + id(2), "", "folders=2"},
-			{"ada", "DELETE", "/folders?filter[owner]=bo", "", "folders=3"},
-			{"ada", "PATCH", "/folders/" + id(1), `{"owner":"bo"}`, "folders=1"},
-			{"ada", "PATCH", "/folders?filter[owner][in]=ada,bo", `{"owner":"eve"}`, "folders=4"},
-			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0"},
-			{"admin", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0"},
-			{"admin", "POST", "/-/transaction", "[" + step("DELETE", "/folders/"+id(6), "") + "," + step("POST", "/folders", folder(6, "bo", 0, 0)) + "," + step("DELETE", "/folders/"+id(6), "") + "]", "folders=1"},
-			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "bo", 3, 0)) + "," + step("PATCH", "/folders/"+id(3), `{"owner":"ada"}`) + "]", "folders=2"},
+		for _, test := range []struct{ caller, method, path, body, want, deleted string }{
+			{"ada", "DELETE", "/folders/" + id(1), "", "folders=4", "folders=3"}, // 1, 2, 3, and 6 whose twin is gone
+			{"admin", "DELETE", "/folders/" + id(1), "", "folders=6", "folders=4"},
+			{"ada", "DELETE", "/folders/" + id(2), "", "folders=2", "folders=1"},
+			{"ada", "DELETE", "/folders?filter[owner]=bo", "", "folders=3", "folders=2"},
+			{"ada", "PATCH", "/folders/" + id(1), `{"owner":"bo"}`, "folders=1", ""},
+			{"ada", "PATCH", "/folders?filter[owner][in]=ada,bo", `{"owner":"eve"}`, "folders=4", ""},
+			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0", ""},
+			{"admin", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "ada", 1, 0)) + "," + step("DELETE", "/folders/"+id(7), "") + "]", "folders=0", ""},
+			{"admin", "POST", "/-/transaction", "[" + step("DELETE", "/folders/"+id(6), "") + "," + step("POST", "/folders", folder(6, "bo", 0, 0)) + "," + step("DELETE", "/folders/"+id(6), "") + "]", "folders=1", "folders=1"},
+			{"ada", "POST", "/-/transaction", "[" + step("POST", "/folders", folder(7, "bo", 3, 0)) + "," + step("PATCH", "/folders/"+id(3), `{"owner":"ada"}`) + "]", "folders=2", ""},
 		} {
 			mark := "?"
 			if strings.Contains(test.path, "?") {
 				mark = "&"
 			}
 			got := h.as(test.caller, test.method, test.path+mark+"dry_run=true", test.body)
-			if affected := got.header.Get("X-Affected"); affected != test.want {
-				t.Errorf("%s: %s %s %s: X-Affected %q, want %q (%d %s)", test.caller, test.method, test.path, test.body, affected, test.want, got.status, got.body)
+			if affected, deleted := got.header.Get("X-Affected"), got.header.Get("X-Deleted"); affected != test.want || deleted != test.deleted {
+				t.Errorf("%s: %s %s %s: X-Affected %q, X-Deleted %q, want %q, %q (%d %s)", test.caller, test.method, test.path, test.body, affected, deleted, test.want, test.deleted, got.status, got.body)
 			}
 		}
 	}, func(c *plural.Config) { c.Access = file.Access })

@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -260,6 +261,40 @@ func TestGroupsOutOfRange(t *testing.T) {
 			}
 		}
 		s.get("/-/groups/tasks?by=title&limit=1&offset=3&sum=price").expect(t, 200, data(group("tasks", `{"title":"largest"}`, 1, `,"sum":{"price":"`+digits+`"}`)))
+	})
+}
+
+// TestSumsOutOfRange: which of several sums is named is the same on each database: that of the first group, and the
+// first that is shown there. A group outside the range does not count.
+func TestSumsOutOfRange(t *testing.T) {
+	eachStore(t, groupsSchema(t), func(t *testing.T, s *server) {
+		for _, task := range []string{
+			`"title":"a","ratio":1.7e308`, `"title":"a","ratio":-1.7e308`, `"title":"a","ratio":1.5e308`,
+			`"title":"b","ratio":1e308,"estimate":9223372036854775807`, `"title":"b","ratio":1e308,"estimate":1`,
+			`"title":"c","ratio":1e308,"price":"9999999999999999.99"`, `"title":"c","ratio":1e308,"price":"0.01"`,
+			`"title":"d","ratio":5e-324`, `"title":"d","ratio":5e-324`,
+		} {
+			s.createAll("/tasks", "{"+task+"}")
+		}
+		named := func(field, kind string) string {
+			return "The sum of the field \"" + field + "\" does not fit into " + kind + " for some group. Filter, or group by more fields, so that the groups are smaller."
+		}
+		for query, want := range map[string]string{
+			"sum=ratio,estimate":          named("ratio", "a double"),
+			"sum=estimate,ratio":          named("estimate", "64 bits"),
+			"avg=ratio&sum=estimate":      named("estimate", "64 bits"),
+			"sum=price,ratio&offset=2":    named("price", "18 digits"),
+			"sum=price,ratio":             named("ratio", "a double"),
+			"sum=price&sort=-title":       named("price", "18 digits"),
+			"sum=ratio,price&sort=-title": named("ratio", "a double"),
+		} {
+			got := s.get("/-/groups/tasks?by=title&" + query)
+			if got.expectErrors(t, 400, "out_of_range sum"); !slices.Equal(got.details(t), []string{want}) {
+				t.Errorf("%s\ngot  %q\nwant %q", query, got.details(t), want)
+			}
+		}
+		s.get("/-/groups/tasks?by=title&sum=ratio&avg=ratio&limit=1").expect(t, 200, data(group("tasks", `{"title":"a"}`, 3, `,"sum":{"ratio":1.5e+308},"avg":{"ratio":5e+307}`)))
+		s.get("/-/groups/tasks?by=title&sum=ratio&limit=-1").expect(t, 200, data(group("tasks", `{"title":"d"}`, 2, `,"sum":{"ratio":1e-323}`)))
 	})
 }
 

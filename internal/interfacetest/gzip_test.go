@@ -100,7 +100,7 @@ func readSlowly(t *testing.T, url string, piece int) (read int, err error) {
 		}
 		return conn, err
 	}
-	response, err := (&http.Client{Transport: judged{&http.Transport{DisableCompression: true, DialContext: dial}}}).Get(url)
+	response, err := (&http.Client{Transport: checked{&http.Transport{DisableCompression: true, DialContext: dial}}}).Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

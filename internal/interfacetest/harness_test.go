@@ -20,11 +20,11 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // server is a running server with a client's view of it.
 type server struct {
-	t      testing.TB
-	base   string
-	opened *plural.Server
-	config plural.Config
-	judge  *judge
+	t       testing.TB
+	base    string
+	opened  *plural.Server
+	config  plural.Config
+	checker *checker
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
@@ -55,9 +55,9 @@ func start(t testing.TB, declared *schema.Schema, database string, change ...fun
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, base: "http://" + addr.String(), opened: opened, config: config, judge: newJudge(t, config)}
-	judges.Store(addr.String(), s.judge)
-	t.Cleanup(func() { judges.Delete(addr.String()) })
+	s := &server{t: t, base: "http://" + addr.String(), opened: opened, config: config, checker: newChecker(t, config)}
+	checkers.Store(addr.String(), s.checker)
+	t.Cleanup(func() { checkers.Delete(addr.String()) })
 	return s
 }
 
@@ -92,9 +92,9 @@ type answer struct {
 	body   string
 }
 
-// client follows no redirections and adds nothing to a request. What it hears is judged.
+// client follows no redirections and adds nothing to a request. What it hears is checked.
 var client = &http.Client{
-	Transport:     judged{&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}},
+	Transport:     checked{&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64}},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 

@@ -39,7 +39,7 @@ func TestIdempotencyKeyInFlight(t *testing.T) {
 func TestManyRequestsWithOneKey(t *testing.T) {
 	eachStore(t, teamSchema(t), func(t *testing.T, s *server) {
 		for round, prefer := range []string{"", "respond-async", "respond-async, wait=300"} {
-			storm(t, []*server{s}, fmt.Sprint("key", round), prefer)
+			sendAtOnce(t, []*server{s}, fmt.Sprint("key", round), prefer)
 			s.get("/people").expectTotal(t, fmt.Sprint(round+1))
 		}
 	})
@@ -50,13 +50,13 @@ func TestOneKeyOnTwoServers(t *testing.T) {
 	s := start(t, teamSchema(t), pgtest.URL(t))
 	other := s.another()
 	for round := range 6 {
-		storm(t, []*server{s, other}, fmt.Sprint("key", round), []string{"", "respond-async"}[round%2])
+		sendAtOnce(t, []*server{s, other}, fmt.Sprint("key", round), []string{"", "respond-async"}[round%2])
 		s.get("/people").expectTotal(t, fmt.Sprint(round+1))
 	}
 }
 
-// storm sends one request many times at once, and compares all that is answered.
-func storm(t *testing.T, servers []*server, key, prefer string) {
+// sendAtOnce sends one request many times at once, and compares all that is answered.
+func sendAtOnce(t *testing.T, servers []*server, key, prefer string) {
 	t.Helper()
 	const clients = 16
 	answers := make([]answer, clients)

@@ -78,8 +78,8 @@ func TestKeysOverHTTP(t *testing.T) {
 
 		other := h.another()
 		h.keys["ci"] = "Bearer " + key.Key
-		h.judge.knows(h.keys["ci"], "author")
-		other.judge.knows(h.keys["ci"], "author")
+		h.checker.knows(h.keys["ci"], "author")
+		other.checker.knows(h.keys["ci"], "author")
 		use := func(s *server) int { return s.get("/posts", "Authorization", h.keys["ci"]).status }
 		if use(h.server) != 200 || use(other) != 200 {
 			t.Error("the key is not accepted")

@@ -39,6 +39,63 @@ func TestBytesOfMany(t *testing.T) {
 	}, func(c *plural.Config) { c.MaxBody = 32 << 20 })
 }
 
+const hiddenTextsFile = `
+collections:
+  texts:
+    timestamps: false
+    attributes:
+      code: {type: integer, unique: true}
+      note: {type: string}
+      secret: {type: string}
+access:
+  roles:
+    admin:
+      texts: [list, read, create, update, delete]
+    clerk:
+      texts: {list: true, read: true, create: true, update: true, delete: true, visible: [code, note], writable: [code, note]}
+    keeper:
+      texts: {list: true, read: true, update: true, visible: [code, note], writable: [secret]}
+`
+
+// TestHiddenBytesOfMany: what is hidden from the caller does not count, so that the bound tells nothing of it. It
+// is not lost either.
+func TestHiddenBytesOfMany(t *testing.T) {
+	file, err := schema.Parse([]byte(hiddenTextsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const count = 66
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		for _, role := range []string{"admin", "clerk", "keeper"} {
+			h.key(role, role, "")
+		}
+		var rows, upserts, notes, all []string
+		for n := range count {
+			secret := strings.Repeat(string(rune('a'+n%26)), 1<<20)
+			rows = append(rows, `{"id":"`+id(n)+`","code":`+strconv.Itoa(n)+`,"secret":"`+secret+`"}`)
+			upserts = append(upserts, `{"code":`+strconv.Itoa(n)+`,"note":"u"}`)
+			notes = append(notes, `{"id":"`+id(n)+`","type":"texts","code":`+strconv.Itoa(n)+`,"note":"n"}`)
+			all = append(all, `{"id":"`+id(n)+`","type":"texts","code":`+strconv.Itoa(n)+`,"note":"u","secret":"`+secret+`"}`)
+		}
+		for part := range slices.Chunk(rows, 11) {
+			h.must("POST", "/texts", "["+strings.Join(part, ",")+"]")
+		}
+		h.as("clerk", "PATCH", "/texts?limit=66", `{"note":"n"}`).expect(t, 200, data(notes...))
+		updated := strings.ReplaceAll(data(notes...), `"note":"n"`, `"note":"u"`)
+		h.as("clerk", "POST", "/texts?on_conflict=code", "["+strings.Join(upserts, ",")+"]").expect(t, 200, updated)
+		if got := h.as("admin", "GET", "/texts?limit=66", ""); got.body != data(all...) {
+			t.Errorf("the hidden texts have changed: %.200s", got.body)
+		}
+		// Conflicts are found, whatever else a resource has.
+		h.as("clerk", "PATCH", "/texts?limit=66", `{"code":1}`).expectErrors(t, 409, "not_unique /code")
+		h.as("keeper", "PATCH", "/texts?limit=66&offset=1", `{"secret":null}`).expectLength(t, count-1)
+		h.as("admin", "GET", "/texts?filter[secret]&fields=code", "").expectPositions(t, "with a secret", 0)
+		h.must("PATCH", "/texts?limit=20", `{"secret":"`+strings.Repeat("x", 1<<20)+`","code":null}`)
+		h.as("clerk", "DELETE", "/texts?limit=66", "").expectLength(t, count)
+	}, func(c *plural.Config) { c.MaxBody, c.Access = 32<<20, file.Access })
+}
+
 // TestFilterThatIsRepeated: a database that bounds the depth of a condition is not given a deep one.
 func TestFilterThatIsRepeated(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {

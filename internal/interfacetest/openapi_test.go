@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// heard sends a request and gives it with its answer to whoever judges it.
+// heard sends a request and gives it with its answer to whoever checks it.
 func (s *server) heard(method, path, body string, headers ...string) *exchange {
 	s.t.Helper()
 	target, err := url.Parse(path)
@@ -114,7 +114,7 @@ func TestWrongDocumentsAreDetected(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.spoil(&document{root: root})
-			complaints := newDocument(root, documentKind{}).judge(c.heard)
+			complaints := newDocument(root, documentKind{}).checker(c.heard)
 			if c.want == "" {
 				if len(complaints) > 0 {
 					t.Errorf("got %q", complaints)

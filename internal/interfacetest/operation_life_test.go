@@ -52,11 +52,11 @@ func TestRetention(t *testing.T) {
 		unfinished := s.later("POST", "/people", named(2, "Two"))
 		g.await(2)
 		g.hold(2)
-		s = s.restart(hurry(), func(c *plural.Config) { c.OperationRetention = time.Hour })
+		s = s.restart(expired(), func(c *plural.Config) { c.OperationRetention = time.Hour })
 		s.get("/operations").expectTotal(t, "3")
 		g.await(2)
 		g.hold(2)
-		s = s.restart(hurry(), func(c *plural.Config) { c.OperationRetention = time.Nanosecond })
+		s = s.restart(expired(), func(c *plural.Config) { c.OperationRetention = time.Nanosecond })
 		g.await(2) // it changes no more
 		eventually(t, "the finished operations are forgotten", func() bool { return s.get("/operations").total() == "1" })
 		if got := s.get("/operations").ids(t); len(got) != 1 || got[0] != unfinished {
@@ -67,8 +67,8 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// hurry is a context that leaves no time to stop: operations that are held up are given up.
-func hurry() context.Context {
+// expired is a context that leaves no time to stop: operations that are held up are given up.
+func expired() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
@@ -97,7 +97,7 @@ func TestRestart(t *testing.T) {
 		// These are pending: one waits for the first, the other for a worker.
 		third := s.later("PATCH", "/people/"+id(1), `{"name":"Changed"}`)
 		fourth := s.later("POST", "/people", named(4, "Four"))
-		s = s.restart(hurry())
+		s = s.restart(expired())
 		s.expectSuccess(t, first, second, third, fourth)
 		s.get("/operations").expect(t, 200, data(
 			operation(first, "succeeded", "POST", 1, 2), operation(second, "succeeded", "POST", 2, 2),

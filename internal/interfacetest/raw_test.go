@@ -43,10 +43,10 @@ func (s *server) exchange(request string, then func(*net.TCPConn) error) answer 
 	if err != nil {
 		s.t.Fatalf("%.100q: %v", request, err)
 	}
-	if found, ok := judges.Load(strings.TrimPrefix(s.base, "http://")); ok {
+	if found, ok := checkers.Load(strings.TrimPrefix(s.base, "http://")); ok {
 		e := readExchange(request)
 		e.status, e.answered, e.answer = response.StatusCode, response.Header, text
-		found.(*judge).hears(e)
+		found.(*checker).hears(e)
 	}
 	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
 }

@@ -107,7 +107,7 @@ func TestSearchFollowsTheModel(t *testing.T) {
 			h.key("editor", "editor", "")
 			h.key("reader", "reader", "ada")
 			rapid.Check(t, func(rt *rapid.T) {
-				w := &searchWorld{accessServer: h, t: rt, books: map[int]*modelBook{}}
+				w := &searchDataset{accessServer: h, t: rt, books: map[int]*modelBook{}}
 				w.begin()
 				for range rapid.IntRange(1, 12).Draw(rt, "steps") {
 					w.write()
@@ -118,14 +118,14 @@ func TestSearchFollowsTheModel(t *testing.T) {
 	}
 }
 
-type searchWorld struct {
+type searchDataset struct {
 	*accessServer
 	t      *rapid.T
 	books  map[int]*modelBook
 	shelfs []int
 }
 
-func (w *searchWorld) send(method, path, body string, status int) {
+func (w *searchDataset) send(method, path, body string, status int) {
 	w.t.Helper()
 	if a := w.as("editor", method, path, body); a.status != status {
 		w.t.Fatalf("%s %s %s: %d %s", method, path, body, a.status, a.body)
@@ -133,7 +133,7 @@ func (w *searchWorld) send(method, path, body string, status int) {
 }
 
 // begin removes what the last run has left.
-func (w *searchWorld) begin() {
+func (w *searchDataset) begin() {
 	for _, collection := range []string{"/books", "/shelves"} {
 		for _, each := range w.as("editor", "GET", collection+"?limit=1000", "").ids(w.server.t) {
 			w.send("DELETE", collection+"/"+each, "", 200)
@@ -143,7 +143,7 @@ func (w *searchWorld) begin() {
 	w.shelfs = []int{100, 101}
 }
 
-func (w *searchWorld) draw(place int) *modelBook {
+func (w *searchDataset) draw(place int) *modelBook {
 	text := rapid.SliceOfN(rapid.SampledFrom(sortedKeys(modelWords)), 0, 4)
 	b := &modelBook{place: place, title: text.Draw(w.t, "title"), secret: text.Draw(w.t, "secret"), owner: rapid.SampledFrom([]string{"ada", "eve"}).Draw(w.t, "owner"),
 		year: rapid.IntRange(0, 3).Draw(w.t, "year"), next: -1, shelf: -1}
@@ -165,7 +165,7 @@ func sortedKeys[K cmp.Ordered, V any](of map[K]V) (keys []K) {
 }
 
 // write changes the server and the model.
-func (w *searchWorld) write() {
+func (w *searchDataset) write() {
 	place := rapid.IntRange(0, 8).Draw(w.t, "place")
 	known := w.books[place]
 	switch action := rapid.SampledFrom([]string{"put", "patch", "put", "delete", "shelf"}).Draw(w.t, "action"); {
@@ -194,7 +194,7 @@ func (w *searchWorld) write() {
 	}
 }
 
-func (w *searchWorld) remove(place int) {
+func (w *searchDataset) remove(place int) {
 	delete(w.books, place)
 	for _, b := range w.books {
 		if b.next == place {
@@ -204,7 +204,7 @@ func (w *searchWorld) remove(place int) {
 }
 
 // compare compares what a few searches list.
-func (w *searchWorld) compare() {
+func (w *searchDataset) compare() {
 	for range 4 {
 		caller := rapid.SampledFrom([]string{"editor", "reader"}).Draw(w.t, "caller")
 		search := rapid.SampledFrom(sortedKeys(modelSearches)).Draw(w.t, "search")

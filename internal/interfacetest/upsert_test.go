@@ -120,16 +120,24 @@ func TestUpsertsAreRefused(t *testing.T) {
 				422, "unknown_reference /0/other_id, required /1/name, unknown_reference /1/other_id, type /2/number, unknown_reference /3/other_id"},
 			{"on_conflict=email", `[{"email":"b","id":"` + id(0) + `","other_id":"` + id(9) + `"},{"email":"n1"}]`, 422, "read_only /0/id, unknown_reference /0/other_id, required /1/name"},
 			{"on_conflict=email", `[{"email":"new","name":"X"},{"email":"a"},{"email":"new","name":"Y"},{"email":"a"}]`, 409, "not_unique /2/email, not_unique /3/email"},
+			{"on_conflict=email", `[{"name":"X"},{"email":"new"},{"email":"a","number":"x"},{"email":"b","other_id":"` + id(9) + `"},{"name":1,"other_id":"` + id(8) + `"}]`,
+				422, "required /0/email, required /1/name, type /2/number, unknown_reference /3/other_id, required /4/email, type /4/name, unknown_reference /4/other_id"},
+			// All conflicts, in the order of the array.
+			{"on_conflict=email", `[{"email":"n1","name":"X","team":"t","number":1},{"email":"a","team":"t","number":1},{"email":"n2","name":"Y","id":"` + id(0) + `"}]`,
+				409, "not_unique /0/team, not_unique /1/team, id_exists /2/id"},
+			{"on_conflict=email", `[{"email":"n1","name":"X","id":"` + id(1) + `"},{"email":"b","team":"u"},{"email":"n2","name":"Y","team":"u","number":1},{"email":"a","team":"u","number":1}]`,
+				409, "id_exists /0/id, not_unique /2/team, not_unique /3/team"},
 			{"on_conflict=email", `{"email":"a","team":"t","number":1}`, 409, "not_unique /team"},
 			{"on_conflict=email", `{"email":"new","name":"X","team":"t","number":1}`, 409, "not_unique /team"},
 			{"on_conflict=email", `{"email":"new","name":"X","id":"` + id(0) + `"}`, 409, "id_exists /id"},
 			{"on_conflict=email", `1`, 422, "not_an_object"},
-			{"on_conflict=email", `{"data":{"email":"a"}}`, 422, "required /email"},
+			{"on_conflict=email", `{"data":{"email":"a"}}`, 422, "required /email, wrapped /data"},
 			{"on_conflict=email", `{"email":"a"`, 400, "malformed_json"},
 			{"on_conflict=email", `[` + strings.Repeat(`{"email":"a"},`, 5) + `{"email":"a"}]`, 413, "too_many_items"},
 		} {
 			s.expectRefusal(t, "POST", "/accounts?"+test.query, test.body, test.status, test.want)
 		}
+		s.transaction([]string{`{"method":"POST","path":"/accounts?on_conflict=email","body":{"name":1}}`}).expectErrors(t, 422, "required /0/body/email, type /0/body/name")
 		s.do("POST", "/accounts?on_conflict=email", `{"email":"a"}`, "If-Match", `"x"`).expectErrors(t, 412, "precondition_failed If-Match")
 		if after := s.get("/accounts"); after.body != before.body {
 			t.Errorf("got  %s\nwant %s", after.body, before.body)

@@ -18,7 +18,7 @@ import (
 
 // holdAnswer sends a request from an address and reads only the header of the response. The server keeps the
 // rest in memory until the connection is closed.
-func (s *server) holdAnswer(address, path, body string) net.Conn {
+func (s *server) holdAnswer(address, path, body string, headers ...string) net.Conn {
 	s.t.Helper()
 	connection, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
 	if err != nil {
@@ -26,7 +26,11 @@ func (s *server) holdAnswer(address, path, body string) net.Conn {
 	}
 	s.t.Cleanup(func() { connection.Close() })
 	_ = connection.(*net.TCPConn).SetReadBuffer(4 << 10)
-	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", path, address, len(body), body)
+	fmt.Fprintf(connection, "POST %s HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", path, address, len(body))
+	for _, header := range headers {
+		fmt.Fprintf(connection, "%s\r\n", header)
+	}
+	fmt.Fprintf(connection, "\r\n%s", body)
 	response, err := http.ReadResponse(bufio.NewReaderSize(connection, 16), nil)
 	if err != nil || response.StatusCode != 200 {
 		s.t.Fatalf("%v %v", response, err)
@@ -83,6 +87,39 @@ func TestWritesShareABudget(t *testing.T) {
 		for { // until the server has noticed
 			got := s.do("POST", "/-/transaction", steps(19), "X-Forwarded-For", "192.0.2.3")
 			if got.status == 200 {
+				break
+			}
+			got.expectErrors(t, 503, "overloaded")
+		}
+	}, func(c *plural.Config) {
+		c.MaxWriteMemory, c.MaxBody, c.WriteTimeout = 40<<20, 2<<20, time.Hour
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	})
+}
+
+// TestReplaysShareTheBudget: a long recorded response that is sent again uses the same memory.
+func TestReplaysShareTheBudget(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "texts", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}})
+	eachStore(t, made, func(t *testing.T, s *server) {
+		s.createAll("/texts", `{"id":"`+id(0)+`","text":"`+strings.Repeat("a", 1<<20)+`"}`)
+		step := `{"method":"PATCH","path":"/texts/` + id(0) + `","body":{}}`
+		steps := "[" + strings.Join(slices.Repeat([]string{step}, 19), ",") + "]"
+		send := func() answer {
+			return s.do("POST", "/-/transaction", steps, "X-Forwarded-For", "192.0.2.3", "Idempotency-Key", "k")
+		}
+		first := send()
+		if first.status != 200 || len(first.body) < 19<<20 {
+			t.Fatalf("%d %.200s", first.status, first.body)
+		}
+		one := s.holdAnswer("192.0.2.1", "/-/transaction", steps, "Idempotency-Key: k")
+		two := s.holdAnswer("192.0.2.2", "/-/transaction", steps, "Idempotency-Key: k")
+		send().expectErrors(t, 503, "overloaded")
+		one.Close()
+		two.Close()
+		for { // until the server has noticed
+			got := send()
+			if got.status == 200 {
+				got.expectReplay(t, first)
 				break
 			}
 			got.expectErrors(t, 503, "overloaded")

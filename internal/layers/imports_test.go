@@ -52,7 +52,7 @@ var mayImport = map[string][]string{
 	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth", "internal/limit"},
 	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
@@ -63,7 +63,7 @@ var mayImport = map[string][]string{
 	// and with them past everything that holds for all of them.
 	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource",
+	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 

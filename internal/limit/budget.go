@@ -10,11 +10,13 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Budget is the memory that the bodies of all requests in flight may use. Each body reserves
-// what it may need before it arrives, and releases it when its request is answered.
+// Budget is memory that all requests in flight share: for their bodies, or for the resources that they write
+// and return. Each request reserves memory before it uses it, and releases it when it is answered. A caller gets
+// at most half of the budget.
 //
-// A caller gets at most half of it. A body that needs more than is left waits. Slow bodies are
-// then cancelled, so that clients that stop in the middle of a body do not block all others.
+// A body reserves what it may need before it arrives. If that is more than is left, it waits. Slow bodies are
+// then cancelled, so that clients that stop in the middle of a body do not block all others. Resources
+// never wait: see NewWriteBudget.
 type Budget struct {
 	what string // uses it, for error messages
 	all  int64
@@ -29,7 +31,7 @@ type Budget struct {
 	changed chan struct{} // closed when memory is released
 }
 
-// Reservation is the memory of one body, or of the resources of one request.
+// Reservation is what one request has reserved: for a body that is being received, or for resources.
 type Reservation struct {
 	budget *Budget
 	who    string
@@ -63,8 +65,8 @@ func NewBudget(all, largest int64) *Budget {
 	}
 }
 
-// NewWriteBudget returns a budget of the resources that requests which write many hold. They take it in a
-// transaction, where nothing can wait: others might wait for the transaction.
+// NewWriteBudget returns a budget of the resources that requests and programs which write many hold, and of replies
+// that are replayed. Writes take it in a transaction, where nothing can wait: others might wait for the transaction.
 func NewWriteBudget(all int64) *Budget {
 	b := NewBudget(all, 0)
 	b.what, b.wait = "resources that requests write", 0
@@ -74,7 +76,7 @@ func NewWriteBudget(all int64) *Budget {
 // Most is what one caller may hold.
 func (b *Budget) Most() int64 { return b.most }
 
-// Begin starts a reservation of a caller. It must be ended.
+// Begin starts a body, or a write, of a caller. It must be ended.
 func (b *Budget) Begin(who string, giveUp func()) *Reservation {
 	u := &Reservation{budget: b, who: who, giveUp: giveUp, since: b.now()}
 	b.mutex.Lock()
@@ -142,7 +144,7 @@ func (u *Reservation) Arrived(needed int64) (slow bool) {
 	return u.slow
 }
 
-// End releases the memory of the body.
+// End releases the memory.
 func (u *Reservation) End() {
 	if u == nil {
 		return

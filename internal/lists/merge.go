@@ -19,14 +19,14 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 	own := map[List][]Delta{}
 	for _, d := range more {
 		own[d.List] = append(own[d.List], d)
-		byList[d.List] = append(byList[d.List], nil...)
+		byList[d.List] = append(byList[d.List], nil...) // the list is among the keys, even if it has no pending deltas
 	}
-	m := merging{conn: c, dialect: d, of: func(key List) (steps []step) {
-		steps = byList[key]
+	m := merging{conn: c, dialect: d, of: func(key List) (deltas []resourceDelta) {
+		deltas = byList[key]
 		for _, d := range own[key] {
-			steps = d.steps(steps)
+			deltas = d.appendTo(deltas)
 		}
-		return steps
+		return deltas
 	}}
 	all := slices.SortedFunc(maps.Keys(byList), compareLists) // in a fixed order
 	for len(all) > 0 {
@@ -44,8 +44,8 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 
 // removeDeltas removes and returns the deltas of the collections of a schema. Deltas of a newer
 // schema are merged by servers that have it. There may be many, so the texts of a list are kept once.
-func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]step, removed int64, err error) {
-	byList = map[List][]step{}
+func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, removed int64, err error) {
+	byList = map[List][]resourceDelta{}
 	var names []model.Value
 	var places []string
 	for i, collection := range s.All() {
@@ -55,7 +55,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]step, removed i
 	err = db.Each(c, func(row model.Row) bool {
 		text := func(column int) string { return string(row.AppendText(nil, column)) }
 		key := List{text(0), text(1)}
-		byList[key] = append(byList[key], step{row.ID(2), row.Int(3)})
+		byList[key] = append(byList[key], resourceDelta{row.ID(2), row.Int(3)})
 		removed++
 		return true
 	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
@@ -66,7 +66,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]step, removed i
 type merging struct {
 	conn    db.Conn
 	dialect db.Dialect
-	of      func(List) []step
+	of      func(List) []resourceDelta
 }
 
 // merge adds the deltas of lists of one collection.
@@ -90,13 +90,13 @@ const addTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + db
 // mergeWhole adds the deltas of the list of all resources.
 func (m *merging) mergeWhole(t *db.Table, key List) error {
 	collection, parent := key.values()
-	steps, total := m.of(key), int64(0)
+	deltas, total := m.of(key), int64(0)
 	_, err := db.One(m.conn, func(row model.Row) { total = row.Int(0) },
-		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(sum(steps)))
+		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(sum(deltas)))
 	if err != nil {
 		return err
 	}
-	return m.index(t, key, steps, total)
+	return m.index(t, key, deltas, total)
 }
 
 // mergeParents adds the deltas of the lists of parents. There may be many, and few of them are long.
@@ -136,13 +136,13 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 }
 
 // index adds deltas to the offset index of a list.
-func (m *merging) index(t *db.Table, key List, steps []step, total int64) error {
-	slices.SortFunc(steps, func(a, b step) int { return CompareIDs(a.id, b.id) })
-	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(steps, total)
+func (m *merging) index(t *db.Table, key List, deltas []resourceDelta, total int64) error {
+	slices.SortFunc(deltas, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
+	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(deltas, total)
 }
 
-func sum(steps []step) (change int64) {
-	for _, each := range steps {
+func sum(deltas []resourceDelta) (change int64) {
+	for _, each := range deltas {
 		change += each.change
 	}
 	return change

@@ -101,7 +101,7 @@ type Block struct {
 
 // find descends to the block that contains an offset, or the last one. Pending are the deltas
 // that are not merged yet, in the order of their ids.
-func (x *offsetIndex) find(offset int64, pending []step) (block Block, found bool, err error) {
+func (x *offsetIndex) find(offset int64, pending []resourceDelta) (block Block, found bool, err error) {
 	level, nodes, err := x.topNodes()
 	if err != nil || level < 0 {
 		return Block{}, false, err
@@ -123,7 +123,7 @@ func (x *offsetIndex) find(offset int64, pending []step) (block Block, found boo
 
 // narrow finds which part of a block contains an offset, and the pending deltas of that part. If
 // the offset is after all parts, it is the last one.
-func (block Block) narrow(parts iter.Seq[node], offset int64, pending []step) (at Block, inside []step) {
+func (block Block) narrow(parts iter.Seq[node], offset int64, pending []resourceDelta) (at Block, inside []resourceDelta) {
 	at = Block{Before: block.Before}
 	reach := func(end *model.ID) { // adds pending deltas up to there
 		n := 0
@@ -148,7 +148,7 @@ func (block Block) narrow(parts iter.Seq[node], offset int64, pending []step) (a
 
 // add merges deltas, which are in the order of their ids. Total is the new number of resources
 // of the list.
-func (x *offsetIndex) add(deltas []step, total int64) error {
+func (x *offsetIndex) add(deltas []resourceDelta, total int64) error {
 	top, err := x.top()
 	if err != nil {
 		return err
@@ -171,7 +171,7 @@ func (x *offsetIndex) add(deltas []step, total int64) error {
 }
 
 // addTo adds deltas to the nodes of a level, and splits those that get too large.
-func (x *offsetIndex) addTo(level int, deltas []step) error {
+func (x *offsetIndex) addTo(level int, deltas []resourceDelta) error {
 	for len(deltas) > 0 {
 		at, next, err := x.around(level, deltas[0].id)
 		if err != nil {
@@ -352,9 +352,9 @@ func (x *offsetIndex) drop() error {
 // of the transaction. False means that the list has no index.
 func Find(c db.Conn, t *db.Table, key List, offset int64, unrecorded []Delta) (block Block, found bool, err error) {
 	collection, of := key.values()
-	var pending []step
+	var pending []resourceDelta
 	err = db.Each(c, func(row model.Row) bool {
-		pending = append(pending, step{row.ID(0), row.Int(1)})
+		pending = append(pending, resourceDelta{row.ID(0), row.Int(1)})
 		return true
 	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
 	if err != nil {
@@ -362,9 +362,9 @@ func Find(c db.Conn, t *db.Table, key List, offset int64, unrecorded []Delta) (b
 	}
 	for _, d := range unrecorded {
 		if d.List == key {
-			pending = d.steps(pending)
+			pending = d.appendTo(pending)
 		}
 	}
-	slices.SortFunc(pending, func(a, b step) int { return CompareIDs(a.id, b.id) })
+	slices.SortFunc(pending, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
 	return (&offsetIndex{conn: c, table: t, List: key}).find(offset, pending)
 }

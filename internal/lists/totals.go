@@ -49,16 +49,16 @@ type Delta struct {
 	Change int64 // 1 or -1, for each of them
 }
 
-// step is the delta of one resource of a list.
-type step struct {
+// resourceDelta is the delta of one resource of a list.
+type resourceDelta struct {
 	id     model.ID
 	change int64
 }
 
-// steps appends the deltas of single resources.
-func (d Delta) steps(dst []step) []step {
+// appendTo appends the deltas of single resources.
+func (d Delta) appendTo(dst []resourceDelta) []resourceDelta {
 	for _, id := range d.IDs {
-		dst = append(dst, step{id, d.Change})
+		dst = append(dst, resourceDelta{id, d.Change})
 	}
 	return dst
 }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -59,6 +60,36 @@ func (a *Attribute) Inside(path []string) *Attribute {
 // Addressable reports whether a property can be part of a path, in the name of a filter and in SQL.
 func Addressable(name string) bool {
 	return name != "" && !strings.ContainsAny(name, `.[]"\`+"\x00")
+}
+
+// Unaddressable says why a property cannot be part of a path.
+const Unaddressable = "its name is empty, or contains a dot, a bracket, a quotation mark or a backslash"
+
+// PropertyNames lists the declared properties of an object.
+func (a *Attribute) PropertyNames() (names []string) {
+	if a != nil {
+		for i := range a.Properties {
+			names = append(names, a.Properties[i].Name)
+		}
+	}
+	return names
+}
+
+// warnOfProperties warns of properties that clients cannot filter by. At is the path of the object.
+func (s *Schema) warnOfProperties(c *Collection, a *Attribute, at string) {
+	for i := range a.Properties {
+		property := &a.Properties[i]
+		path := at + "." + property.Name
+		if Addressable(property.Name) {
+			s.warnOfProperties(c, property, path)
+			continue
+		}
+		other := ""
+		if strings.Contains(property.Name, ".") && a.Inside(strings.Split(property.Name, ".")) != nil {
+			other = fmt.Sprintf(", and filter[%s] is about another property, inside %s", path, path[:strings.LastIndex(path, ".")])
+		}
+		s.warnings = append(s.warnings, fmt.Sprintf("%s: the property %q of %s cannot be filtered by or indexed: %s%s: give it another name", c.Name, property.Name, at, Unaddressable, other))
+	}
 }
 
 // layOutIndexes makes the groups of what is declared as index.

@@ -148,6 +148,11 @@ func NewSchema(declared []Collection, operations, changes *Collection) *Schema {
 		c.connect(s)
 	}
 	s.relate()
+	for _, c := range s.collections {
+		for i := range c.Attributes {
+			s.warnOfProperties(c, &c.Attributes[i], c.Attributes[i].Name)
+		}
+	}
 	s.operations = operations
 	s.operations.builtIn = true
 	s.operations.layOut()

@@ -74,6 +74,7 @@ func drawAttribute(name string, depth int) *rapid.Generator[model.Attribute] {
 		switch a.Type {
 		case model.String:
 			a.MinLength, a.MaxLength = count("minLength", 0), count("maxLength", 1)
+			a.ContentMediaType = rapid.SampledFrom([]string{"", model.Markdown}).Draw(t, "contentMediaType")
 			a.Pattern = rapid.SampledFrom([]string{"", "", "^a", "[0-9]", "b$", "^.{2}$"}).Draw(t, "pattern")
 		case model.Integer, model.Number:
 			a.Minimum, a.Maximum, a.ExclusiveMinimum, a.ExclusiveMaximum = number("minimum"), number("maximum"), number("exclusiveMinimum"), number("exclusiveMaximum")

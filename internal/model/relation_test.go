@@ -93,3 +93,28 @@ func TestRelationsWithTheSameName(t *testing.T) {
 		}
 	}
 }
+
+// TestPropertiesWithoutAPath: a property that no filter can be about is reported.
+func TestPropertiesWithoutAPath(t *testing.T) {
+	text := model.Attribute{Type: model.String}
+	named := func(name string, of model.Attribute, properties ...model.Attribute) model.Attribute {
+		of.Name, of.Properties = name, properties
+		return of
+	}
+	object := model.Attribute{Type: model.Object}
+	s, err := compile.Schema(model.Collection{Name: "users", Attributes: []model.Attribute{
+		named("address", object, named("city", text), named("a.b", text), named("c.d", text), named("a", object, named("b", text), named("x]", text))),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const odd = " cannot be filtered by or indexed: its name is empty, or contains a dot, a bracket, a quotation mark or a backslash"
+	want := []string{
+		`users: the property "a.b" of address` + odd + ", and filter[address.a.b] is about another property, inside address.a: give it another name",
+		`users: the property "c.d" of address` + odd + ": give it another name",
+		`users: the property "x]" of address.a` + odd + ": give it another name",
+	}
+	if got := s.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("warnings\n%q\nwant\n%q", got, want)
+	}
+}

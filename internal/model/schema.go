@@ -34,6 +34,9 @@ const (
 	Decimal  Format = "decimal" // a number in a string, exact; see Attribute.Scale
 )
 
+// Markdown is the only ContentMediaType that is known. It does not restrict the values.
+const Markdown = "text/markdown"
+
 // OnDelete says what becomes of a resource when the one it refers to is deleted.
 type OnDelete string
 
@@ -67,6 +70,8 @@ type Attribute struct {
 	MinLength int    `json:"minLength,omitempty"`
 	MaxLength int    `json:"maxLength,omitempty"`
 	Pattern   string `json:"pattern,omitempty"`
+	// ContentMediaType is empty or Markdown: what the text is, for people and tools.
+	ContentMediaType string `json:"contentMediaType,omitempty"`
 
 	// Scale is how many digits a decimal has after the point: 2 for most money.
 	// All its digits together are at most 18.

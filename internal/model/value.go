@@ -195,6 +195,16 @@ func (r Record) TextSize() (bytes int) {
 	return bytes
 }
 
+// TextSizeOf is how many bytes the texts in some columns have.
+func (r Record) TextSizeOf(some ColumnSet) (bytes int) {
+	for i := range r {
+		if some.Has(i) {
+			bytes += len(r[i].text)
+		}
+	}
+	return bytes
+}
+
 // Null reports whether the column has no value.
 func (r Record) Null(column int) bool { return r[column].IsNull() }
 

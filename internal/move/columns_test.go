@@ -50,7 +50,7 @@ func ofStaff(t *testing.T) func(*plural.Config) {
 }
 
 // create creates resources, and returns their ids.
-func (w *world) create(collection, body string) (ids []string) {
+func (w *dataset) create(collection, body string) (ids []string) {
 	w.t.Helper()
 	answer, err := w.client.Do(context.Background(), post(collection, body))
 	if err != nil {
@@ -67,7 +67,7 @@ func (w *world) create(collection, body string) (ids []string) {
 }
 
 // mapped imports a text with a mapping.
-func (w *world) mapped(text string, format Format, m Mapping, change ...func(*Import)) (done Imported, bad []string, err error) {
+func (w *dataset) mapped(text string, format Format, m Mapping, change ...func(*Import)) (done Imported, bad []string, err error) {
 	w.t.Helper()
 	columns := ColumnsOf(w.people.Attributes)
 	if err := columns.Map(context.Background(), w.client, w.people, m); err != nil {
@@ -78,7 +78,7 @@ func (w *world) mapped(text string, format Format, m Mapping, change ...func(*Im
 
 // staffOf lists the people: name, and the attributes that are asked for. It sorts them by name: ids of
 // different imports may be of the same millisecond.
-func (w *world) staffOf(attributes ...string) string {
+func (w *dataset) staffOf(attributes ...string) string {
 	w.t.Helper()
 	var people []string
 	for line := range strings.Lines(w.export(NDJSON, "")) {
@@ -98,7 +98,7 @@ func (w *world) staffOf(attributes ...string) string {
 
 // TestMappedColumns: the columns of a file may have other names than the attributes, in each format.
 func TestMappedColumns(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		for _, format := range Formats {
 			text := map[Format]string{
 				CSV:    "Full Name,E-mail,Shoe\nAda,\"a,CSV\",39\n\"Grace \"\"G\"\"\",,40\n",
@@ -123,7 +123,7 @@ func TestMappedColumns(t *testing.T) {
 
 // TestMappingRefuses: what cannot be meant is an error before anything is imported, or of the row.
 func TestMappingRefuses(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		w.create("teams", `[{"key":"WEB","city":"Bonn"},{"key":"OPS","city":"Bonn"}]`)
 		for _, test := range []struct {
 			text string
@@ -163,7 +163,7 @@ func TestMappingRefuses(t *testing.T) {
 // TestReferencesByKey: references are found by a unique attribute, with few requests. Those that are not
 // found are bad rows.
 func TestReferencesByKey(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		keys := []string{`comma, "quote" & \\ = ?`, "Ünï", "c"}
 		for n := range 600 {
 			keys = append(keys, fmt.Sprint("T", n))
@@ -212,7 +212,7 @@ func TestMissingReferences(t *testing.T) {
 		`7: name: The attribute name is required and cannot be null.`,
 		`8: team_id (column Team): there is no resource in teams with the key "` + strings.Repeat("x", 59) + "…",
 	}
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		w.create("teams", `[{"key":"WEB"}]`)
 		w.create("desks", `[{"number":7}]`)
 		done, bad, err := w.mapped(text, CSV, m)
@@ -234,7 +234,7 @@ func TestMissingReferences(t *testing.T) {
 func TestReferencesWithinAFile(t *testing.T) {
 	m := Mapping{Columns: []string{"boss_id=@email:Boss"}}
 	text := "name,email,Boss\na,A,\nb,B,A\nc,C,A\nd,D,B\ne,E,F\nf,F,\ng,G,G\nh,H,E\n"
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		done, bad, err := w.mapped(text, CSV, m, dryRun)
 		same(t, done, Imported{Created: 8, Next: 9}) // what is in the file is not known yet
 		same(t, bad, []string(nil))
@@ -266,12 +266,12 @@ func TestReferencesWithinAFile(t *testing.T) {
 // TestKeepTimestamps: a server that accepts them stores created_at and updated_at of the rows.
 func TestKeepTimestamps(t *testing.T) {
 	const first, second = "01936f2e-7d3c-7a4b-9c5d-000000000001", "01936f2e-7d3c-7a4b-9c5d-000000000002"
-	keep := func(text string, format Format, w *world) (Imported, []string, error) {
+	keep := func(text string, format Format, w *dataset) (Imported, []string, error) {
 		columns := ColumnsOf(w.people.Attributes)
 		columns.KeepTimestamps()
 		return w.takeColumns(text, format, columns, skip)
 	}
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		done, bad, err := keep(`[{"id":"`+first+`","name":"a","created_at":"2020-02-29T12:00:00+01:00","updated_at":"2021-01-01T00:00:00.5Z"},
 			{"id":"`+second+`","name":"b","created_at":"2020-01-01T00:00:00Z"},
 			{"name":"c","created_at":"yesterday"},
@@ -304,7 +304,7 @@ func TestKeepTimestamps(t *testing.T) {
 			`{"id":"01936f2e-7d3c-7a4b-9c5d-000000000011","type":"people","created_at":"2018-01-01T00:00:00.000Z","updated_at":"2018-01-01T00:00:00.000Z"}]}`)
 	}, func(c *plural.Config) { c.AcceptTimestamps = true })
 	// Any other server refuses them.
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		_, bad, _ := keep(`{"name":"a","created_at":"2020-02-29T12:00:00Z"}`, NDJSON, w)
 		same(t, bad, []string{`1: created_at "2020-02-29T12:00:00Z": created_at is set by the server. Leave it out.`})
 		w.expect("")

@@ -40,8 +40,8 @@ collections:
     unique: [email]
 `
 
-// world is a server with a collection of people.
-type world struct {
+// dataset is a server with a collection of people.
+type dataset struct {
 	t      *testing.T
 	client *client.Client
 	people client.Description
@@ -52,14 +52,14 @@ type world struct {
 }
 
 // eachStore runs a test against a fresh server on each database.
-func eachStore(t *testing.T, test func(t *testing.T, w *world), change ...func(*plural.Config)) {
+func eachStore(t *testing.T, test func(t *testing.T, w *dataset), change ...func(*plural.Config)) {
 	t.Helper()
 	for name, database := range pgtest.Databases() {
-		t.Run(name, func(t *testing.T) { test(t, newWorld(t, database(t), change...)) })
+		t.Run(name, func(t *testing.T) { test(t, newDataset(t, database(t), change...)) })
 	}
 }
 
-func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *world {
+func newDataset(t *testing.T, database string, change ...func(*plural.Config)) *dataset {
 	t.Helper()
 	file, err := schema.Parse([]byte(people))
 	if err != nil {
@@ -73,7 +73,7 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t}
+	w := &dataset{t: t}
 	over := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			w.posts.Add(1)
@@ -110,7 +110,7 @@ func newWorld(t *testing.T, database string, change ...func(*plural.Config)) *wo
 }
 
 // take imports a text. It says what became of the rows, and what was wrong with which.
-func (w *world) take(text string, format Format, change ...func(*Import)) (done Imported, bad []string, err error) {
+func (w *dataset) take(text string, format Format, change ...func(*Import)) (done Imported, bad []string, err error) {
 	w.t.Helper()
 	done, bad, err = w.takeColumns(text, format, ColumnsOf(w.people.Attributes), change...)
 	if errors.Is(err, errReading) {
@@ -123,7 +123,7 @@ var errReading = errors.New("reading")
 
 // takeColumns imports a text with columns that mean something else. An error of the first line is
 // errReading.
-func (w *world) takeColumns(text string, format Format, columns *Columns, change ...func(*Import)) (done Imported, bad []string, err error) {
+func (w *dataset) takeColumns(text string, format Format, columns *Columns, change ...func(*Import)) (done Imported, bad []string, err error) {
 	w.t.Helper()
 	rows, err := NewReader(strings.NewReader(text), format, columns)
 	if err != nil {
@@ -144,7 +144,7 @@ func dryRun(i *Import) { i.DryRun = true }
 var varying = regexp.MustCompile(`"(created_at|updated_at)":"[^"]*"`)
 
 // export writes the collection to a text, without times.
-func (w *world) export(format Format, parameters string) string {
+func (w *dataset) export(format Format, parameters string) string {
 	w.t.Helper()
 	var file bytes.Buffer
 	rows, err := NewWriter(&file, format, w.people.Attributes)
@@ -159,7 +159,7 @@ func (w *world) export(format Format, parameters string) string {
 }
 
 // names are those of the people, in order.
-func (w *world) names() string {
+func (w *dataset) names() string {
 	w.t.Helper()
 	var names []string
 	for line := range strings.Lines(w.export(NDJSON, "")) {
@@ -172,7 +172,7 @@ func (w *world) names() string {
 	return strings.Join(names, " ")
 }
 
-func (w *world) expect(names string) {
+func (w *dataset) expect(names string) {
 	w.t.Helper()
 	if got := w.names(); got != names {
 		w.t.Errorf("there are %q, want %q", got, names)
@@ -187,7 +187,7 @@ func same(t *testing.T, got, want any) {
 }
 
 func TestImportStops(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		text := "{\"name\":\"a\"}\n\n{\"name\":\"b\"}\n{\"name\":\"\",\"age\":-1}\n{\"name\":\"c\"}\n{\"nam\":1}\n"
 		done, bad, err := w.take(text, NDJSON)
 		same(t, done, Imported{Created: 2, Bad: 2, Next: 3})
@@ -211,7 +211,7 @@ func TestImportStops(t *testing.T) {
 }
 
 func TestImportSkips(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		done, bad, err := w.take("name,email,age,boss,good\na,x,1,,\nb,x,2,,\nc,,-1,,\nd,"+strings.Repeat("1234567890", 10)+"1,no,,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab,\nf,y,,,\n,,,,maybe\n\n", CSV, skip)
 		same(t, done, Imported{Created: 2, Bad: 5, Next: 8})
 		same(t, bad, []string{"4: age -1: Must be at least 0.",
@@ -225,7 +225,7 @@ func TestImportSkips(t *testing.T) {
 }
 
 func TestBadIDs(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		for _, change := range []func(*Import){skip, func(i *Import) { skip(i); dryRun(i) }} {
 			_, bad, err := w.take("{\"id\":\"1\",\"name\":\"a\"}\n{\"id\":\"\",\"name\":\"b\"}\n{\"id\":7,\"name\":\"c\"}\n", NDJSON, change)
 			wrong := ": An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab."
@@ -238,7 +238,7 @@ func TestBadIDs(t *testing.T) {
 
 // TestDryRun: it finds what the import would find, and writes nothing.
 func TestDryRun(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		_, _, err := w.take(`{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"there","email":"there"}`, NDJSON)
 		same(t, err, nil)
 		text := `{"name":"a","email":"a"}
@@ -267,7 +267,7 @@ func TestDryRun(t *testing.T) {
 
 func TestConflicts(t *testing.T) {
 	const first, second = "01936f2e-7d3c-7a4b-9c5d-000000000001", "01936f2e-7d3c-7a4b-9c5d-000000000002"
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		text := `[{"id":"` + first + `","name":"a","email":"a","age":1},{"id":"` + second + `","name":"b"}]`
 		done, _, err := w.take(text, JSON)
 		same(t, done, Imported{Created: 2, Next: 3})
@@ -306,7 +306,7 @@ func TestReplacingLater(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eachStore(t, func(t *testing.T, w *world) {
+		eachStore(t, func(t *testing.T, w *dataset) {
 			done, _, err := w.take(row, NDJSON, replacing)
 			same(t, done, Imported{Created: 1, Next: 2})
 			same(t, err, nil)
@@ -320,7 +320,7 @@ func TestReplacingLater(t *testing.T) {
 
 // TestLostAnswers: a request whose answer is lost is sent again, and its rows are in once.
 func TestLostAnswers(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		w.cut.Store(2)
 		done, _, err := w.take("{\"name\":\"a\"}\n{\"name\":\"b\"}\n", NDJSON)
 		same(t, done, Imported{Created: 2, Next: 3})
@@ -348,7 +348,7 @@ func TestLostAnswers(t *testing.T) {
 
 // TestFullDisk: what is refused for want of room is surely not there, and is not sent again.
 func TestFullDisk(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		text := strings.Repeat("{\"name\":\"a\"}\n", 2*batchRows)
 		done, bad, err := w.take(text, NDJSON, func(i *Import) { i.Progress = func(Imported) { w.full.Store(true) } })
 		same(t, done, Imported{Created: batchRows, Next: batchRows + 1})
@@ -363,7 +363,7 @@ func TestFullDisk(t *testing.T) {
 
 // TestSlowRows: a row does not wait for the end of a file that comes slowly.
 func TestSlowRows(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		in, out := io.Pipe()
 		go io.WriteString(out, "{\"name\":\"a\"}\n")
 		rows, err := NewReader(in, NDJSON, ColumnsOf(w.people.Attributes))
@@ -386,7 +386,7 @@ func TestSlowRows(t *testing.T) {
 
 // TestServerWithSmallLimits: a server that takes little at once gets little.
 func TestServerWithSmallLimits(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		var text strings.Builder
 		for i := range 100 {
 			fmt.Fprintf(&text, "{\"name\":\"%d\",\"tags\":[%q]}\n", i, strings.Repeat("x", 100))
@@ -404,7 +404,7 @@ func TestServerWithSmallLimits(t *testing.T) {
 
 // TestLargeRows: no array is larger than what a server takes.
 func TestLargeRows(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		var text strings.Builder
 		for i := range 6 {
 			fmt.Fprintf(&text, "{\"name\":\"%d\",\"tags\":[%q]}\n", i, strings.Repeat("x", 400<<10))
@@ -424,13 +424,13 @@ func TestExportImportRoundTrip(t *testing.T) {
 {"id":"01936f2e-7d3c-7a4b-9c5d-000000000002","name":"'=x","email":"line\r\nline\nline\rend","age":9223372036854775807,"good":false,"boss":"01936f2e-7d3c-7a4b-9c5d-000000000001"}
 {"id":"01936f2e-7d3c-7a4b-9c5d-000000000003","name":" ä 😀 ","email":"\t\u001f\u2028"}
 `
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		if _, _, err := w.take(rows, NDJSON); err != nil {
 			t.Fatal(err)
 		}
 		want := w.export(NDJSON, "")
 		for _, format := range Formats {
-			other := newWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "other.db"))
+			other := newDataset(t, "sqlite:"+filepath.Join(t.TempDir(), "other.db"))
 			done, bad, err := other.take(w.export(format, ""), format)
 			same(t, done, Imported{Created: 3, Timed: true, Next: 4})
 			same(t, bad, []string(nil))
@@ -442,7 +442,7 @@ func TestExportImportRoundTrip(t *testing.T) {
 }
 
 func TestExportOfNothing(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		same(t, w.export(NDJSON, ""), "")
 		same(t, w.export(JSON, ""), "[]\n")
 		same(t, w.export(CSV, ""), "id,type,name,email,age,good,tags,boss,created_at,updated_at\r\n")

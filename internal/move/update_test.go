@@ -13,7 +13,7 @@ func byKey(key string) func(*Import) {
 // the others.
 func TestUpdateByKey(t *testing.T) {
 	const first = "01936f2e-7d3c-7a4b-9c5d-000000000001"
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		done, _, err := w.take("email,name,age\na,A,1\nb,B,2\n", CSV, byKey("email"))
 		same(t, done, Imported{Created: 2, Next: 3})
 		same(t, err, nil)
@@ -42,7 +42,7 @@ func TestUpdateByKey(t *testing.T) {
 // TestUpdateByKeyRefuses: bad rows are those that can be neither created nor changed.
 func TestUpdateByKeyRefuses(t *testing.T) {
 	const other = "01936f2e-7d3c-7a4b-9c5d-000000000009"
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		if _, _, err := w.take("email,name\na,A\n", CSV, byKey("email")); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestUpdateByKeyRefuses(t *testing.T) {
 
 // TestUpdateByKeyOfLostAnswers: what was sent again has found what it had created.
 func TestUpdateByKeyOfLostAnswers(t *testing.T) {
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		w.cut.Store(2)
 		done, _, err := w.take("email,name\na,A\nb,B\n", CSV, byKey("email"))
 		same(t, done, Imported{Upserted: 2, Next: 3})

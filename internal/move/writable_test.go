@@ -30,7 +30,7 @@ func TestWriteOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eachStore(t, func(t *testing.T, w *world) {
+	eachStore(t, func(t *testing.T, w *dataset) {
 		attributes, err := Writable(context.Background(), w.client, w.people)
 		if err != nil {
 			t.Fatal(err)

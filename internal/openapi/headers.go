@@ -51,6 +51,7 @@ var headerTexts = map[string]object{
 	"X-Accel-Buffering":        optionalHeader("Of a stream: nginx sends every event at once.", exactly("no"), "no"),
 	"X-History-Since":          optionalHeader("Of a history without its beginning: changes up to this time were removed.", aTime, exampleTime),
 	"X-Affected":               optionalHeader("Of a dry run: how many resources would be created, changed or deleted, by collection.", aText, "issues=142, comments=3"),
+	"X-Deleted":                optionalHeader("Of a dry run: how many of these would be deleted, by collection. Without it none would be.", aText, "comments=3"),
 	"RateLimit": optionalHeader(
 		"How many more requests there can be, and in how many seconds there can be all of them again.",
 		aText, `"address";r=599;t=1`),

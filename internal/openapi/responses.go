@@ -72,7 +72,7 @@ func (b *builder) created(p place) object {
 		one := b.schemaOf(p, readVariant)
 		return object{
 			{"description", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource."},
-			{"headers", b.headersOf(append([]string{"Location", "ETag", "X-Affected"}, writeHeaders...)...)},
+			{"headers", b.headersOf(append([]string{"Location", "ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
 		}
 	})
@@ -81,7 +81,7 @@ func (b *builder) created(p place) object {
 func (b *builder) changed(p place) object {
 	return b.response(p.collection, "Changed", func() object {
 		return object{
-			{"description", "The resource as it is now."}, {"headers", b.headersOf(append([]string{"ETag", "X-Affected"}, writeHeaders...)...)},
+			{"description", "The resource as it is now."}, {"headers", b.headersOf(append([]string{"ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", b.oneOf(p)},
 		}
 	})
@@ -90,7 +90,7 @@ func (b *builder) changed(p place) object {
 func (b *builder) deleted(p place) object {
 	return b.response(p.collection, "Deleted", func() object {
 		return object{
-			{"description", "The resource as it last was."}, {"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
+			{"description", "The resource as it last was."}, {"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", b.oneOf(p)},
 		}
 	})

@@ -117,7 +117,7 @@ func (b *builder) ofRange(p place) []problem.Code {
 func (b *builder) rangeWritten(p place) object {
 	return b.response(p.collection, "Range", func() object {
 		return object{
-			{"description", "All resources of the range, in its order."}, {"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
+			{"description", "All resources of the range, in its order."}, {"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(p.collection, readVariant, "")}))},
 		}
 	})
@@ -129,7 +129,7 @@ func (b *builder) upserted(p place) object {
 		one := b.schemaOf(p, readVariant)
 		return object{
 			{"description", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource."},
-			{"headers", b.headersOf(append([]string{"ETag", "X-Affected"}, writeHeaders...)...)},
+			{"headers", b.headersOf(append([]string{"ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
 		}
 	})
@@ -175,7 +175,7 @@ func (b *builder) transaction() object {
 		})}},
 		responses: object{{"200", object{
 			{"description", "The resource of each step, as it was after the step; of DELETE, as it last was."},
-			{"headers", b.headersOf(append([]string{"X-Affected"}, writeHeaders...)...)},
+			{"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
 			{"content", jsonOf(enveloped(arrayOf(one)), dataOf(list{object{{"id", exampleID}, {"type", b.exampleName()}}}))},
 		}}},
 		codes: b.ofTransaction(), headers: writeHeaders,

@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 // hung is how long a test waits for what must happen: long enough for any machine.
 const hung = 5 * time.Minute
 
-// world is a store of users with operations, and a hook for their creation and change.
-type world struct {
+// dataset is a store of users with operations, and a hook for their creation and change.
+type dataset struct {
 	t         *testing.T
 	schema    *model.Schema
 	store     *store.Store
@@ -38,18 +38,18 @@ type world struct {
 	effects  int
 }
 
-// eachWorld runs a test on each database. Nothing is worked on until run.
-func eachWorld(t *testing.T, config Config, hook resource.Hook, test func(*testing.T, *world)) {
+// eachDataset runs a test on each database. Nothing is worked on until run.
+func eachDataset(t *testing.T, config Config, hook resource.Hook, test func(*testing.T, *dataset)) {
 	t.Helper()
 	for name, url := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
-			test(t, newWorld(t, url(t), config, hook))
+			test(t, newDataset(t, url(t), config, hook))
 		})
 	}
 }
 
-// newWorld makes one in an empty database.
-func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *world {
+// newDataset makes one in an empty database.
+func newDataset(t *testing.T, url string, config Config, hook resource.Hook) *dataset {
 	t.Helper()
 	sch := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), url, sch)
@@ -57,7 +57,7 @@ func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *worl
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
+	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	config.Workers, config.Backlog = 2, 100
 	config.Failed = func(_ string, err error) {
@@ -78,10 +78,10 @@ func newWorld(t *testing.T, url string, config Config, hook resource.Hook) *worl
 	return w
 }
 
-func (w *world) users() *model.Collection { return w.schema.Collection("users") }
+func (w *dataset) users() *model.Collection { return w.schema.Collection("users") }
 
 // run works until the end of the test.
-func (w *world) run() {
+func (w *dataset) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -97,7 +97,7 @@ func (w *world) run() {
 var user = model.ID{15: 1}
 
 // accept has a request of a user accepted.
-func (w *world) accept(method, body string) (accepted Accepted) {
+func (w *dataset) accept(method, body string) (accepted Accepted) {
 	w.t.Helper()
 	request := resource.Request{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body), Accepting: true}
 	write, err := w.resources.Decode(context.Background(), request)
@@ -119,7 +119,7 @@ const newUser = `{"id":"00000000-0000-0000-0000-000000000001","name":"Ada","emai
 
 // expect waits for an operation, and compares its status, attempts and errors,
 // and those of its outcome.
-func (w *world) expect(accepted Accepted, want string) {
+func (w *dataset) expect(accepted Accepted, want string) {
 	w.t.Helper()
 	outcome, ok := w.Wait(context.Background(), accepted, hung)
 	if !ok {
@@ -148,7 +148,7 @@ func (w *world) expect(accepted Accepted, want string) {
 }
 
 // told counts the failures and effects so far.
-func (w *world) told() (failures, effects int) {
+func (w *dataset) told() (failures, effects int) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	return len(w.failures), w.effects
@@ -176,7 +176,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			checked = false
 			noPause := func(int64) time.Duration { return 0 }
-			eachWorld(t, Config{Pause: noPause}, hook, func(t *testing.T, w *world) {
+			eachDataset(t, Config{Pause: noPause}, hook, func(t *testing.T, w *dataset) {
 				checked = false
 				first, second := w.accept("POST", newUser), w.accept("PATCH", `{"name":"Bob"}`)
 				checked = true
@@ -195,7 +195,7 @@ func TestAttemptsAreLimited(t *testing.T) {
 // because the database could not be written for a moment.
 func TestFailedOperationIsRequeuedAfterADatabaseError(t *testing.T) {
 	url, attempts := pgtest.URL(t), 0
-	w := newWorld(t, url, Config{Pause: func(int64) time.Duration { return 0 }}, resource.Hook{Before: func(_ context.Context, change *resource.Change) error {
+	w := newDataset(t, url, Config{Pause: func(int64) time.Duration { return 0 }}, resource.Hook{Before: func(_ context.Context, change *resource.Change) error {
 		if attempts++; attempts > 1 {
 			return nil
 		}
@@ -236,7 +236,7 @@ func TestPausesGrow(t *testing.T) {
 func TestLostLease(t *testing.T) {
 	for name, learns := range map[string]bool{"while it works": true, "at its end": false} {
 		t.Run(name, func(t *testing.T) {
-			working := make(chan *world, 1)
+			working := make(chan *dataset, 1)
 			hook := resource.Hook{Before: func(ctx context.Context, change *resource.Change) error {
 				select {
 				case w := <-working: // the first attempt
@@ -250,7 +250,7 @@ func TestLostLease(t *testing.T) {
 				}
 				return nil
 			}}
-			eachWorld(t, Config{Lease: hung}, hook, func(t *testing.T, w *world) {
+			eachDataset(t, Config{Lease: hung}, hook, func(t *testing.T, w *dataset) {
 				w.renewal = time.Millisecond
 				working <- w
 				accepted := w.accept("POST", newUser)
@@ -266,7 +266,7 @@ func TestLostLease(t *testing.T) {
 }
 
 // takeOver claims the operation that somebody is working on, with a lease that is over at once.
-func (w *world) takeOver() (taken store.Job) {
+func (w *dataset) takeOver() (taken store.Job) {
 	w.t.Helper()
 	err := w.store.Write(context.Background(), func(tx *store.Tx) error {
 		unfinished, err := tx.Unfinished(w.users(), user)
@@ -290,7 +290,7 @@ func (w *world) takeOver() (taken store.Job) {
 
 // TestLeaseIsRenewed: a lease is renewed for as long as the work takes, so that nobody else claims the operation.
 func TestLeaseIsRenewed(t *testing.T) {
-	working := make(chan *world, 1)
+	working := make(chan *dataset, 1)
 	slow := resource.Hook{Before: func(ctx context.Context, _ *resource.Change) error {
 		w := <-working // a second attempt would wait for ever
 		seen := map[time.Time]bool{}
@@ -299,7 +299,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 		}
 		return ctx.Err()
 	}}
-	eachWorld(t, Config{Lease: hung}, slow, func(t *testing.T, w *world) {
+	eachDataset(t, Config{Lease: hung}, slow, func(t *testing.T, w *dataset) {
 		w.renewal = time.Millisecond
 		working <- w
 		accepted := w.accept("POST", newUser)
@@ -309,7 +309,7 @@ func TestLeaseIsRenewed(t *testing.T) {
 }
 
 // nextDue is when the next operation can be claimed: while one is worked on, the end of its lease.
-func (w *world) nextDue() time.Time {
+func (w *dataset) nextDue() time.Time {
 	tx, err := w.store.Read(context.Background())
 	if err != nil {
 		w.t.Error(err)

@@ -17,7 +17,7 @@ import (
 )
 
 // accepting is a server that accepts operations of users and carries none out.
-func accepting(t *testing.T, url string) *world {
+func accepting(t *testing.T, url string) *dataset {
 	t.Helper()
 	sch := (*model.Schema)(schema.Example())
 	st, err := store.Open(context.Background(), url, sch)
@@ -25,7 +25,7 @@ func accepting(t *testing.T, url string) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	w := &world{t: t, schema: sch, store: st, resources: resource.New(st)}
+	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	w.Operations = New(Config{Workers: 1, Backlog: 100, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
 	return w

@@ -118,6 +118,40 @@ func EachRelated(f Filter, visit func(Related)) {
 	}
 }
 
+// EachColumn calls visit with every column that a filter on a collection compares, also with those of related
+// resources.
+func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int)) {
+	switch f := f.(type) {
+	case And:
+		for _, each := range f {
+			EachColumn(each, c, visit)
+		}
+	case Or:
+		for _, each := range f {
+			EachColumn(each, c, visit)
+		}
+	case Not:
+		EachColumn(f.Filter, c, visit)
+	case Related:
+		EachColumn(f.Scope, f.Relation.To, visit)
+		EachColumn(f.Filter, f.Relation.To, visit)
+	case Compare:
+		visit(c, f.Column)
+	case In:
+		visit(c, f.Column)
+	case IsNull:
+		visit(c, f.Column)
+	case Inside:
+		visit(c, f.Column)
+	case Has:
+		visit(c, f.Column)
+	case Search:
+		for _, column := range f.Columns {
+			visit(c, column)
+		}
+	}
+}
+
 // ReadsRelated reports whether a filter depends on other resources.
 func ReadsRelated(f Filter) (reads bool) {
 	EachRelated(f, func(Related) { reads = true })

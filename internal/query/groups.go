@@ -183,6 +183,9 @@ func (p *parser) groupValue(given parameter, name string) {
 func (p *parser) groupField(given parameter, name string) *model.Field {
 	field := p.field(name)
 	switch {
+	case field == nil && strings.Contains(name, "."):
+		p.fail(given, problem.CodeInvalidParameter, "The parameter %s takes the fields of %s itself, and not values inside objects or of related resources.%s", given.name, p.collection.Name, p.dottedHint(given.name, name))
+		return nil
 	case field == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 		return nil
@@ -191,6 +194,19 @@ func (p *parser) groupField(given parameter, name string) *model.Field {
 		return nil
 	}
 	return field
+}
+
+// dottedHint says what to write in place of a field of a related resource, or of a property of an object.
+func (p *parser) dottedHint(parameter, name string) string {
+	first, _, _ := strings.Cut(name, ".")
+	if field := p.field(first); field != nil && field.Kind == model.KindJSON && len(name) <= maxShown {
+		return " To group the resources that have one value, write filter[" + name + "]=value. To group by all values, declare the property as an attribute of its own."
+	}
+	relation := p.collection.Relation(first)
+	if _, _, may := p.seenThrough(relation); !may || !relation.One || parameter != "by" {
+		return ""
+	}
+	return " Write by=" + p.collection.Columns()[relation.Column].Name + "."
 }
 
 // countName sorts groups by how many resources they have.

@@ -172,5 +172,22 @@ func valueHint(kind model.Kind, name, text string) string {
 	case "null", "nil", "none":
 		return " Write " + written("null", "true") + "."
 	}
+	isNumber := kind.IsDecimal() || kind == model.KindInteger || kind == model.KindNumber
+	if plain := plainNumber(text); isNumber && is(plain) {
+		return " Write it without leading zeros and without a plus sign: " + plain + "."
+	}
 	return ""
+}
+
+// plainNumber is a number without a plus sign, which is a space in a query string, and without leading zeros.
+func plainNumber(text string) string {
+	digits, negative := strings.CutPrefix(strings.TrimLeft(text, " +"), "-")
+	digits = strings.TrimLeft(digits, "0")
+	if digits == "" || digits[0] < '0' || digits[0] > '9' {
+		digits = "0" + digits
+	}
+	if negative {
+		return "-" + digits
+	}
+	return digits
 }

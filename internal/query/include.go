@@ -266,7 +266,8 @@ func (p *parser) applyOptions(include *Include, path string, options []parameter
 	include.Filter, include.Sort, include.Limit, include.Total = inner.query.Filter, inner.query.Sort, inner.query.Range.Limit, inner.total
 	c, name := include.Relation.From, include.Relation.TotalName()
 	if include.Total && (c.Field(name) != nil || c.Relation(name) != nil) {
-		p.faults.Add(fault.Parameter("include["+path+"][total]", problem.CodeInvalidParameter, "The collection %s has something else with the name %s, so that the total has no name.", c.Name, name))
+		p.faults.Add(fault.Parameter("include["+path+"][total]", problem.CodeInvalidParameter, "The total would be the member %s, but %s has something else with this name. Leave the total out. The relation gets another name by inverse beside the references of %s in %s.",
+			name, c.Name, include.Relation.To.Columns()[include.Relation.Column].Name, include.Relation.To.Name))
 	}
 }
 

@@ -110,11 +110,13 @@ func (p *parser) allowsSteps(given parameter, to *target) bool {
 // targetInside finds a declared property of an object, at a path of names with dots between them.
 func (p *parser) targetInside(given parameter, to *target, path string) *target {
 	field, inside, a := to.field, &Inside{Column: to.field.Column}, to.attribute
-	for name := range strings.SplitSeq(path, ".") {
+	for rest, more := path, true; more; {
+		before := rest
+		var name string
+		name, rest, more = strings.Cut(rest, ".")
 		property := a.Property(name)
 		if property == nil || !model.Addressable(name) {
-			p.fail(given, problem.CodeUnknownParameter, "The field %s has no declared property %s to filter by.%s",
-				field.Name, fault.Quote(path), suggested(suggest.Nearest(name, propertyNames(a))))
+			p.failProperty(given, field, a, path, before)
 			return nil
 		}
 		inside.Path, a = append(inside.Path, name), property
@@ -125,13 +127,23 @@ func (p *parser) targetInside(given parameter, to *target, path string) *target 
 	return to
 }
 
-func propertyNames(a *model.Attribute) (names []string) {
-	if a != nil {
-		for i := range a.Properties {
-			names = append(names, a.Properties[i].Name)
+// failProperty reports a property that a filter cannot be about: the rest of the path does not name one of the
+// object a.
+func (p *parser) failProperty(given parameter, field *model.Field, a *model.Attribute, path, rest string) {
+	for _, name := range a.PropertyNames() {
+		if (rest == name || strings.HasPrefix(rest, name+".")) && !model.Addressable(name) {
+			p.fail(given, problem.CodeUnknownParameter, "The property %s of the field %s cannot be filtered by: %s. Filter by another property.", fault.Quote(name), field.Name, model.Unaddressable)
+			return
 		}
 	}
-	return names
+	name, _, _ := strings.Cut(rest, ".")
+	p.fail(given, problem.CodeUnknownParameter, "The field %s has no declared property %s to filter by.%s",
+		field.Name, fault.Quote(path), suggested(suggest.Nearest(name, addressable(a))))
+}
+
+// addressable lists the properties of an object that filters can be about.
+func addressable(a *model.Attribute) []string {
+	return slices.DeleteFunc(a.PropertyNames(), func(name string) bool { return !model.Addressable(name) })
 }
 
 // failField reports a field that the collection of a target does not have, or a relation.
@@ -231,11 +243,8 @@ func (to *target) alternatives() []string {
 	if to.attribute.ScalarItems() != nil {
 		all = append(all, "filter["+to.name+"][has]=value")
 	}
-	for _, name := range propertyNames(to.attribute) {
-		if model.Addressable(name) {
-			all = append(all, "filter["+to.name+"."+name+"]=value")
-			break
-		}
+	if names := addressable(to.attribute); len(names) > 0 {
+		all = append(all, "filter["+to.name+"."+names[0]+"]=value")
 	}
 	return append(all, "filter["+to.name+"][null]=true")
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // inArray is the JSON Pointer of an item of an array.
@@ -22,63 +21,11 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := write.Condition.allowsChange(""); err != nil {
 		return nil, err
 	}
-	return w.createAll(write.Path, write.Inputs, write.pointer)
-}
-
-// createAll creates resources of a path, or none of them. Pointer is as in updateAll.
-func (w *Work) createAll(path Path, inputs []model.Input, pointer func(i int) string) ([]Resource, error) {
-	c, before := path.Collection, len(w.creating)
-	records := make([]model.Record, len(inputs))
-	for i, input := range inputs {
-		records[i] = newRecord(w.tx, c, input)
-		w.creating = append(w.creating, identity{c, records[i].ID(model.IDColumn)})
+	all := make([]writing, len(write.Inputs))
+	for i, input := range write.Inputs {
+		all[i].input = input
 	}
-	// Once they are stored, they are found there, unless they are deleted later.
-	defer func() { w.creating = w.creating[:before] }()
-	for i, record := range records {
-		if err := w.within(&Change{Verb: Create, Collection: c, After: record}); err != nil {
-			return nil, placed(pointer(i), err)
-		}
-	}
-	find := findAmong(w.tx, c, records...)
-	for i, record := range records {
-		allowed, err := path.By.Allows(schema.MayCreate, c, record, find)
-		if err != nil {
-			return nil, err
-		}
-		if !allowed {
-			return nil, placed(pointer(i), path.By.Denied("You may not create a resource with these values in %s.", c.Name))
-		}
-	}
-	dangling, err := w.checkReferences(path.By, c, nil, records)
-	if err != nil {
-		return nil, err
-	}
-	if refused := joined(pointer, dangling); len(refused) > 0 {
-		return nil, refused
-	}
-	return w.insert(path, records, pointer)
-}
-
-// insert stores new resources, or reports all their conflicts.
-func (w *Work) insert(path Path, records []model.Record, pointer func(i int) string) ([]Resource, error) {
-	if err := w.hold(records...); err != nil {
-		return nil, err
-	}
-	c := path.Collection
-	representations, refused, err := w.tx.InsertAll(c, records)
-	if err != nil {
-		return nil, err
-	}
-	created := make([]Resource, len(records))
-	var conflicts problem.Errors
-	for i, record := range records {
-		conflicts = append(conflicts, prefixed(pointer(i), path.redact(refused[i]))...)
-		created[i] = w.resources.resource(path, record, representations[i])
-		created[i].Created = true
-		w.written(&Change{Verb: Create, Collection: c, After: record})
-	}
-	return created, conflicts.Err()
+	return w.writeAll(write.Path, all, write.pointer)
 }
 
 func newRecord(tx *store.Tx, c *model.Collection, input model.Input) model.Record {

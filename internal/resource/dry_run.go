@@ -35,7 +35,7 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 	if err := w.addVisible(changed, seen); err != nil {
 		return nil, err
 	}
-	return w.count(seen), nil
+	return w.count(changed, seen), nil
 }
 
 // addVisible adds the changed resources that the caller sees at this moment. A rule may read other resources, so it is
@@ -69,8 +69,9 @@ func (w *Work) addVisible(changed map[identity]effect, seen map[identity]bool) e
 type effect int
 
 const (
-	changedOnly effect = iota // it existed before
+	changedOnly effect = iota // it existed before, and does after
 	created
+	deleted
 	temporary // created and deleted: nothing
 )
 
@@ -87,7 +88,9 @@ func (w *Work) note(verb Verb, c *model.Collection, ids ...model.ID) {
 			w.affected[key] = created
 		case known && before == created && verb == Delete:
 			w.affected[key] = temporary
-		case !known:
+		case verb == Delete:
+			w.affected[key] = deleted
+		case !known, before == deleted: // if it was deleted, it is created again
 			w.affected[key] = changedOnly
 		}
 	}
@@ -100,6 +103,7 @@ type Affected []AffectedCollection
 type AffectedCollection struct {
 	Collection *model.Collection
 	Count      int
+	Deleted    int // of these
 }
 
 // Include adds a collection, if it is not there, with the number 0.
@@ -112,23 +116,37 @@ func (a Affected) Include(c *model.Collection) Affected {
 
 // String is the numbers as a header: issues=142, comments=3.
 func (a Affected) String() string {
-	parts := make([]string, len(a))
-	for i, each := range a {
-		parts[i] = each.Collection.Name + "=" + strconv.Itoa(each.Count)
+	return a.format(func(each AffectedCollection) (int, bool) { return each.Count, true })
+}
+
+// Deletions is the numbers of deleted resources as a header, empty if there are none.
+func (a Affected) Deletions() string {
+	return a.format(func(each AffectedCollection) (int, bool) { return each.Deleted, each.Deleted > 0 })
+}
+
+func (a Affected) format(number func(AffectedCollection) (n int, shown bool)) string {
+	var parts []string
+	for _, each := range a {
+		if n, shown := number(each); shown {
+			parts = append(parts, each.Collection.Name+"="+strconv.Itoa(n))
+		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 // count counts resources, in the order of the schema.
-func (w *Work) count(seen map[identity]bool) Affected {
-	counts := map[*model.Collection]int{}
+func (w *Work) count(changed map[identity]effect, seen map[identity]bool) Affected {
+	counts, deletions := map[*model.Collection]int{}, map[*model.Collection]int{}
 	for each := range seen {
 		counts[each.collection]++
+		if changed[each] == deleted {
+			deletions[each.collection]++
+		}
 	}
 	var affected Affected
 	for _, c := range w.resources.store.Schema().All() {
 		if counts[c] > 0 {
-			affected = append(affected, AffectedCollection{c, counts[c]})
+			affected = append(affected, AffectedCollection{c, counts[c], deletions[c]})
 		}
 	}
 	return affected

@@ -38,7 +38,7 @@ func (g groupContent) String() string {
 // TestGroupsEqualAModel compares random groups, under random rules, with a model that computes them one
 // by one. Where in the stream they are checked makes no difference.
 func TestGroupsEqualAModel(t *testing.T) {
-	eachLibrary(t, func(t *testing.T, w *world) {
+	eachLibrary(t, func(t *testing.T, w *dataset) {
 		rapid.Check(t, func(t *rapid.T) {
 			w.populate(t, 14)
 			for range 12 {
@@ -65,7 +65,7 @@ func TestGroupsEqualAModel(t *testing.T) {
 }
 
 // drawRuledPath draws a path, and a rule that hides some tracks from the caller.
-func (w *world) drawRuledPath(t *rapid.T) Path {
+func (w *dataset) drawRuledPath(t *rapid.T) Path {
 	path := w.drawPath(t)
 	rule := rapid.SampledFrom([]string{"", "resource.rank > 0", "resource.live", "resource.title == auth.sub", "!(resource.released == '2024-02-29')", "false"}).Draw(t, "rule")
 	if rule == "" {
@@ -82,7 +82,7 @@ func (w *world) drawRuledPath(t *rapid.T) Path {
 }
 
 // drawGroups draws a query string of groups.
-func (w *world) drawGroups(t *rapid.T) string {
+func (w *dataset) drawGroups(t *rapid.T) string {
 	var parts, keys []string
 	fields := map[query.Function][]string{}
 	for _, name := range w.tracks.FieldNames() {
@@ -129,7 +129,7 @@ func (w *world) drawGroups(t *rapid.T) string {
 }
 
 // groups reads a range of groups, which is checked behind the given number of rows.
-func (w *world) groups(path Path, q query.Query, exact bool, rows int) (content groupContent, err error) {
+func (w *dataset) groups(path Path, q query.Query, exact bool, rows int) (content groupContent, err error) {
 	groups, err := w.resources.Groups(context.Background(), path, q, ListOptions{Exact: exact})
 	if err != nil {
 		return content, err
@@ -157,7 +157,7 @@ func (w *world) groups(path Path, q query.Query, exact bool, rows int) (content 
 }
 
 // groupModel is what a range of groups must give. False: a sum is out of range.
-func (w *world) groupModel(path Path, q query.Query, exact bool) (content groupContent, fits bool) {
+func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content groupContent, fits bool) {
 	rule := path.By.Rows(w.tracks)
 	var all []*modelGroup
 	if len(q.Groups.By) == 0 {

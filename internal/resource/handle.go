@@ -134,8 +134,10 @@ func (h *Handle) Do(request Request) (results []Resource, err error) {
 					return err
 				}
 			}
-			results, err = w.Do(write)
-			return err
+			return w.withMemory(&write, func() error {
+				results, err = w.Do(write)
+				return err
+			})
 		})
 	})
 	return results, err

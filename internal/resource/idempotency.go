@@ -17,6 +17,9 @@ type IdempotencyKey = store.IdempotencyKey
 type IdempotentRequest struct {
 	Key         IdempotencyKey
 	Fingerprint string // of the content of the request: no other request may use the key
+
+	// Reserve reserves memory for a recorded body before it is read.
+	Reserve func(bytes int64) error
 }
 
 // IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
@@ -32,15 +35,41 @@ func (r *Resources) FindRecord(ctx context.Context, request IdempotentRequest) (
 	record, err := tx.FindRecord(request.Key)
 	tx.Close()
 	record, err = request.check(record, err)
-	if err != nil || record == nil || record.Until == "" {
-		return record, err
+	if err == nil && record != nil && record.Until != "" {
+		// It was provisional and is overdue. From now on it is final.
+		var final *IdempotencyRecord
+		if final, err = r.FinalizeRecord(ctx, request, record); final != nil {
+			record = final
+		}
 	}
-	// It was provisional and is overdue. From now on it is final.
-	final, err := r.FinalizeRecord(ctx, request.Key, record)
-	if final == nil {
-		final = record
+	if err != nil || record == nil {
+		return nil, err
 	}
-	return final, err
+	return r.withBody(ctx, request, record)
+}
+
+// withBody reads the body of a record, if it is so long that it was not read with it. It returns nil if the
+// record has been removed meanwhile.
+func (r *Resources) withBody(ctx context.Context, request IdempotentRequest, record *IdempotencyRecord) (*IdempotencyRecord, error) {
+	if record.Unread == 0 {
+		return record, nil
+	}
+	if request.Reserve != nil {
+		if err := request.Reserve(record.Unread); err != nil {
+			return nil, err
+		}
+	}
+	tx, err := r.store.ReadOne(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Close()
+	body, found, err := tx.RecordedBody(request.Key)
+	if err != nil || !found {
+		return nil, err
+	}
+	record.Body, record.Unread = body, 0
+	return record, nil
 }
 
 // KeyInUse is the error of a request whose first copy is still being executed, by this server
@@ -89,18 +118,26 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 		record.Fingerprint = request.Fingerprint
 		return w.tx.SaveRecord(request.Key, record)
 	})
+	if err == nil && replayed {
+		if record, err = r.withBody(ctx, request, record); record == nil && err == nil {
+			err = KeyInUse() // it has expired in this moment: the next attempt executes the request
+		}
+	}
 	return record, replayed, err
 }
 
 // FinalizeRecord replaces a provisional record by a final one. If another has become final
 // before, it returns that one, which the client must get.
-func (r *Resources) FinalizeRecord(ctx context.Context, key IdempotencyKey, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
+func (r *Resources) FinalizeRecord(ctx context.Context, request IdempotentRequest, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
 	err = r.store.Write(ctx, func(tx *store.Tx) error {
-		revised, err := tx.FinalizeRecord(key, record)
+		revised, err := tx.FinalizeRecord(request.Key, record)
 		if other = nil; err == nil && !revised {
-			other, err = tx.FindRecord(key)
+			other, err = tx.FindRecord(request.Key)
 		}
 		return err
 	})
-	return other, err
+	if err != nil || other == nil {
+		return nil, err
+	}
+	return r.withBody(ctx, request, other)
 }

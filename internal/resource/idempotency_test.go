@@ -52,7 +52,7 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 			revise := func(once IdempotentRequest, want *IdempotencyRecord) {
 				t.Helper()
 				answer := second
-				if other, err := r.FinalizeRecord(ctx, once.Key, &answer); err != nil || !reflect.DeepEqual(other, want) {
+				if other, err := r.FinalizeRecord(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
 					t.Errorf("got %+v, %v, want %+v", other, err, want)
 				}
 			}

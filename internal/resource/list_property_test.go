@@ -30,7 +30,7 @@ func (p pageContent) String() string {
 
 // list reads a page. Neighbours is called behind the given number of rows,
 // or at the end if there are fewer, and once more at the end.
-func (w *world) list(path Path, q query.Query, exact bool, rows int) (pageContent, error) {
+func (w *dataset) list(path Path, q query.Query, exact bool, rows int) (pageContent, error) {
 	page, err := w.resources.List(context.Background(), path, q, ListOptions{Exact: exact})
 	if err != nil {
 		return pageContent{}, err
@@ -60,7 +60,7 @@ func (w *world) list(path Path, q query.Query, exact bool, rows int) (pageConten
 
 // model is what a page must give, found the simplest way. False means that
 // the cursor is unknown.
-func (w *world) model(path Path, q query.Query, exact bool) (pageContent, bool) {
+func (w *dataset) model(path Path, q query.Query, exact bool) (pageContent, bool) {
 	matching := w.matching(path, q)
 	p := pageContent{known: q.Filter == nil || exact}
 	if p.known {
@@ -110,7 +110,7 @@ func (w *world) model(path Path, q query.Query, exact bool) (pageContent, bool) 
 }
 
 // matching is what a query selects without its range, in its order.
-func (w *world) matching(path Path, q query.Query) []model.Record {
+func (w *dataset) matching(path Path, q query.Query) []model.Record {
 	var matching []model.Record
 	for _, record := range w.present {
 		if within(path, record) && (q.Filter == nil || q.Filter.Match(record)) {
@@ -140,7 +140,7 @@ func before(q query.Query, a, b model.Record) bool {
 }
 
 // cursor finds the resource that a query starts at, nil if it is unknown here.
-func (w *world) cursor(path Path, q query.Query) model.Record {
+func (w *dataset) cursor(path Path, q query.Query) model.Record {
 	known := w.present
 	if len(q.Sort) == 0 {
 		known = slices.Concat(w.present, w.deleted)
@@ -165,7 +165,7 @@ func parse(t *rapid.T, c *model.Collection, raw string) query.Query {
 // neighbours with the model. Where in the stream the neighbours are asked for
 // makes no difference.
 func TestListEqualsAModel(t *testing.T) {
-	eachLibrary(t, func(t *testing.T, w *world) {
+	eachLibrary(t, func(t *testing.T, w *dataset) {
 		rapid.Check(t, func(t *rapid.T) {
 			w.populate(t, 14)
 			for range 12 { // queries cost less than a library
@@ -199,7 +199,7 @@ func equalRanges(a, b *query.Range) bool {
 // TestLinksVisitEveryResourceOnce follows next from the first page, and previous
 // from the last: either way every resource is met once, in order.
 func TestLinksVisitEveryResourceOnce(t *testing.T) {
-	eachLibrary(t, func(t *testing.T, w *world) {
+	eachLibrary(t, func(t *testing.T, w *dataset) {
 		rapid.Check(t, func(t *rapid.T) {
 			w.populate(t, 14)
 			path, conditions := w.drawPath(t), w.drawConditions(t)

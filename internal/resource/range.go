@@ -140,75 +140,69 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 	if err := write.Condition.allowsChange(""); err != nil { // where If-Match is required
 		return nil, err
 	}
-	records, err := w.readRange(write)
+	found, err := w.readRange(write)
 	if err != nil {
 		return nil, err
 	}
-	for _, record := range records {
-		if err := write.Path.requireOn(w.tx, write.Verb, record); err != nil {
+	records, all := make([]model.Record, len(found)), make([]writing, len(found))
+	for i, each := range found {
+		records[i], all[i] = each.record, writing{before: each, readOnly: write.readOnly}
+		if err := write.Path.requireOn(w.tx, write.Verb, each.record); err != nil {
 			return nil, err
 		}
 	}
-	inputs := make([]model.Input, len(records))
 	for i, record := range records {
-		if inputs[i], err = w.inputOf(write, record.ID(model.IDColumn)); err != nil {
+		if all[i].input, err = w.inputOf(write, record.ID(model.IDColumn)); err != nil {
 			return nil, err
 		}
 	}
 	if write.Verb == Delete {
 		return w.deleteAll(write.Path, records)
 	}
-	return w.updateRange(write, records, inputs)
+	return w.updateRange(write, all)
 }
 
 // readRange reads the resources of a range.
-func (w *Work) readRange(write Write) ([]model.Record, error) {
+func (w *Work) readRange(write Write) ([]loaded, error) {
 	page, err := w.tx.Page(write.pageQuery())
 	if err != nil {
 		return nil, err
 	}
 	defer page.Close()
-	var records []model.Record
-	for bytes := 0; ; {
+	var all []loaded
+	for loader := w.newLoader(write.Path); ; {
 		row, err := page.Next()
 		if err != nil || row == nil {
-			return records, err
+			return all, err
 		}
-		record := write.Path.Collection.Scan(row)
-		records = append(records, record)
-		if len(records) > write.bodyLimits.Items {
-			return nil, write.refuseTooMany(int64(len(records)))
+		if len(all) == write.bodyLimits.Items {
+			return nil, write.refuseTooMany(int64(len(all)) + 1)
 		}
-		if bytes += record.TextSize(); bytes > store.MaxManyBytes {
-			return nil, store.TooMuch()
-		}
-		if err := w.hold(record); err != nil {
+		found, err := loader.add(write.Path.Collection.Scan(row))
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, found)
 	}
 }
 
 // updateRange updates all resources at once, or where a hook takes part, which may change or delete
 // others of them, one after the other.
-func (w *Work) updateRange(write Write, records []model.Record, inputs []model.Input) ([]Resource, error) {
-	all := make([]updating, len(records))
-	for i := range records {
-		all[i] = updating{before: records[i], input: inputs[i], readOnly: write.readOnly}
-	}
+func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 	if !w.resources.hasWithin(write.Path.Collection, Update) {
-		return w.updateAll(write.Path, all, nil)
+		return w.writeAll(write.Path, all, nil)
 	}
 	updated := make([]Resource, 0, len(all))
 	for _, each := range all {
-		current, err := w.tx.Get(write.Path.Collection, nil, each.before.ID(model.IDColumn))
+		current, err := w.tx.Get(write.Path.Collection, nil, each.before.record.ID(model.IDColumn))
 		if err != nil {
 			return nil, err
 		}
 		if current == nil {
 			continue
 		}
-		each.before = current
-		one, err := w.updateAll(write.Path, []updating{each}, nil)
+		each.before = loaded{record: current}
+		one, err := w.writeAll(write.Path, []writing{each}, nil)
 		if err != nil {
 			return nil, err
 		}

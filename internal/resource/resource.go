@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -26,6 +27,9 @@ type Resources struct {
 
 	// AcceptTimestamps lets new resources bring created_at and updated_at.
 	AcceptTimestamps bool
+
+	// Memory is for the resources of writes of many. Nil: it is not bounded.
+	Memory *limit.Budget
 
 	// HookTime bounds the total time of all hooks of a request: before, in and after its
 	// transaction. Zero: no limit.

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -19,7 +18,16 @@ import (
 type upsert struct {
 	model.Upsert
 	readOnly readOnlyValues
-	before   Verb // whose Before hooks have run; empty: none have
+	missing  problem.Errors // values of the unique group that the input does not have
+	before   Verb           // whose Before hooks have run; empty: none have
+}
+
+// isInvalid reports whether the input is wrong in a case.
+func (u *upsert) isInvalid(verb Verb) bool {
+	if verb == Create {
+		return len(u.missing)+len(u.CreateFaults) > 0
+	}
+	return len(u.missing)+len(u.PatchFaults) > 0
 }
 
 // decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
@@ -31,7 +39,6 @@ func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) erro
 		return err
 	}
 	write.Many, write.upserts = many, make([]upsert, len(decoded))
-	var missing problem.Errors
 	for i, each := range decoded {
 		write.upserts[i].readOnly = separateReadOnly(c, &each.Patch, options.Writable)
 		if options.Parent != nil && each.Patch.Values != nil {
@@ -43,9 +50,9 @@ func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) erro
 			each.Patch.Values[options.Parent.Column], each.Patch.Set[options.Parent.Column] = model.IDValue(options.ParentID), true
 		}
 		write.upserts[i].Upsert = each
-		missing = append(missing, prefixed(write.pointer(i), write.missingKey(i))...)
+		write.upserts[i].missing = write.missingKey(i)
 	}
-	return missing.Err()
+	return nil
 }
 
 // key is the values of the unique group of an input, in their columns.
@@ -73,9 +80,10 @@ func (write *Write) missingKey(i int) (faults problem.Errors) {
 	key := write.key(i)
 	for _, column := range write.Conflict {
 		name := write.Path.Collection.Columns()[column].Name
-		invalid := slices.ContainsFunc(write.upserts[i].PatchFaults, func(f *problem.Error) bool { return f.Source.Pointer == write.pointer(i)+"/"+name })
+		pointer := write.pointer(i) + "/" + name
+		invalid := slices.ContainsFunc(write.upserts[i].PatchFaults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
 		if key[column].IsNull() && !invalid {
-			faults.Add(fault.At("/"+name, problem.CodeRequired, "on_conflict=%s needs a value of %s.", name, name))
+			faults.Add(fault.At(pointer, problem.CodeRequired, "on_conflict=%s needs a value of %s.", name, name))
 		}
 	}
 	return faults
@@ -85,12 +93,31 @@ func (write *Write) missingKey(i int) (faults problem.Errors) {
 // caller may see on the path. An input whose owner is hidden is created, as by POST without on_conflict:
 // it conflicts only after all other checks. Otherwise, its answer would tell about a resource under a
 // parent that the caller may not see.
-func (write *Write) owners(tx *store.Tx, items []int) ([]model.Record, error) {
+func (write *Write) owners(tx *store.Tx, items []int, visit func(model.Record) error) ([]model.Record, error) {
 	keys := make([]model.Record, len(items))
 	for k, i := range items {
 		keys[k] = write.key(i)
 	}
-	return tx.Owners(write.Path.Collection, write.Path.Scope(), write.Conflict, keys)
+	return tx.Owners(write.Path.Collection, write.Path.Scope(), write.Conflict, keys, visit)
+}
+
+// loadOwners reads the resources that have the values of the unique group of inputs.
+func (w *Work) loadOwners(write *Write, items []int) ([]loaded, error) {
+	byID, loader := map[model.ID]loaded{}, w.newLoader(write.Path)
+	owners, err := write.owners(w.tx, items, func(record model.Record) (err error) {
+		byID[record.ID(model.IDColumn)], err = loader.add(record)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]loaded, len(items))
+	for k, owner := range owners {
+		if owner != nil {
+			all[k] = byID[owner.ID(model.IDColumn)]
+		}
+	}
+	return all, nil
 }
 
 // runBeforeUpserts runs the hooks before the transaction, for what happens now if nothing changes
@@ -103,7 +130,10 @@ func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
 	if err != nil {
 		return err
 	}
-	owners, err := write.owners(tx, write.items())
+	owners, err := write.owners(tx, write.items(), func(owner model.Record) error {
+		store.KeepOnly(owner, write.Conflict) // only their ids are needed
+		return nil
+	})
 	tx.Close()
 	if err != nil {
 		return err
@@ -130,11 +160,11 @@ func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, foun
 	each := &write.upserts[i]
 	switch {
 	case write.withoutBefore:
-	case found != nil && each.before != Update && len(each.PatchFaults) == 0:
+	case found != nil && each.before != Update && !each.isInvalid(Update):
 		each.before = Update
 		id := found.ID(model.IDColumn)
 		err = r.before(ctx, write, Update, &id, &each.Patch)
-	case found == nil && each.before != Create && len(each.CreateFaults) == 0:
+	case found == nil && each.before != Create && !each.isInvalid(Create):
 		each.before = Create
 		err = r.before(ctx, write, Create, nil, &each.Create)
 	}
@@ -151,10 +181,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	}
 	write.upserts = slices.Clone(write.upserts) // the transaction may run again
 	items := write.items()
-	owners, err := write.owners(w.tx, items)
-	if err == nil {
-		err = w.hold(owners...)
-	}
+	owners, err := w.loadOwners(&write, items)
 	if err == nil {
 		err = w.checkUpserts(write, items, owners)
 	}
@@ -167,7 +194,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	}
 	// A hook may create, change or delete resources that the next inputs are about.
 	for _, i := range items {
-		current, err := write.owners(w.tx, []int{i})
+		current, err := w.loadOwners(&write, []int{i})
 		if err == nil {
 			err = w.checkUpserts(write, []int{i}, current)
 		}
@@ -182,11 +209,15 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 }
 
 // checkUpserts refuses inputs that are wrong for what happens.
-func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) error {
+func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 	c, path := write.Path.Collection, write.Path
 	invalid, wrong := make([]problem.Errors, len(items)), false
 	for k, i := range items {
-		each, pointer, record := write.upserts[i], write.pointer(i), owners[k]
+		each, pointer, record := write.upserts[i], write.pointer(i), owners[k].record
+		if len(each.missing) > 0 { // what would happen is not known: these errors are those of both cases
+			invalid[k], wrong = slices.Concat(each.missing, each.PatchFaults), true
+			continue
+		}
 		verb := Create
 		if record != nil {
 			verb = Update
@@ -225,20 +256,22 @@ func (w *Work) checkUpserts(write Write, items []int, owners []model.Record) err
 
 // upsertViolations returns the errors of inputs in their order, together with references to nothing and
 // attributes that the caller may not change. Invalid is the errors that were found before.
-func (w *Work) upsertViolations(write Write, items []int, owners []model.Record, invalid []problem.Errors) error {
+func (w *Work) upsertViolations(write Write, items []int, owners []loaded, invalid []problem.Errors) error {
 	c, count := write.Path.Collection, len(w.creating)
 	defer func() { w.creating = w.creating[:count] }()
 	before, after, unchanged := make([]model.Record, len(items)), make([]model.Record, len(items)), make([]problem.Errors, len(items))
 	for k, i := range items {
-		each, record := write.upserts[i], owners[k]
+		each, record := write.upserts[i], owners[k].record
 		switch {
+		case len(each.missing) > 0:
+			after[k] = each.Patch.Values
 		case record == nil:
 			if after[k] = each.Create.Values; after[k] != nil && each.Create.HasID() {
 				w.creating = append(w.creating, identity{c, after[k].ID(model.IDColumn)})
 			}
 		case each.Patch.Values != nil:
 			before[k], after[k] = record, apply(c, record, each.Patch)
-			unchanged[k] = checkUnchanged(c, updating{before: record, input: each.Patch, readOnly: each.readOnly})
+			unchanged[k] = checkUnchanged(c, writing{before: owners[k], input: each.Patch, readOnly: each.readOnly})
 		}
 	}
 	dangling, err := w.checkReferences(write.Path.By, c, before, after)
@@ -270,46 +303,24 @@ func (k keySet) add(record model.Record) (again bool) {
 	return false
 }
 
-// upsertItems changes the resources of inputs that exist, and then creates the others.
-func (w *Work) upsertItems(write Write, items []int, owners []model.Record, results []Resource) error {
-	var updates []updating
-	var inputs []model.Input
-	var updated, created []int
+// upsertItems changes the resources of inputs that exist, and creates the others.
+func (w *Work) upsertItems(write Write, items []int, owners []loaded, results []Resource) error {
+	all := make([]writing, len(items))
 	for k, i := range items {
-		err := w.resources.prepareUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k])
-		if err != nil {
+		if err := w.resources.prepareUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k].record); err != nil {
 			return err
 		}
 		each := write.upserts[i]
-		if before := owners[k]; before != nil {
-			updates, updated = append(updates, updating{before: before, input: each.Patch, readOnly: each.readOnly}), append(updated, i)
-		} else {
-			inputs, created = append(inputs, each.Create), append(created, i)
+		if all[k] = (writing{input: each.Create}); owners[k].record != nil {
+			all[k] = writing{before: owners[k], input: each.Patch, readOnly: each.readOnly}
 		}
 	}
-	before := len(w.creating)
-	defer func() { w.creating = w.creating[:before] }()
-	for _, input := range inputs {
-		if input.HasID() { // so that the updates can refer to it
-			w.creating = append(w.creating, identity{write.Path.Collection, input.Values.ID(model.IDColumn)})
-		}
-	}
-	var made []Resource
-	changed, err := w.updateAll(write.Path, updates, func(k int) string { return write.pointer(updated[k]) })
-	if err == nil {
-		made, err = w.createAll(write.Path, inputs, func(k int) string { return write.pointer(created[k]) })
-	}
-	if len(items) > 1 && isInvalid(err) { // the others may be invalid too
-		err = cmp.Or(w.upsertViolations(write, items, owners, make([]problem.Errors, len(items))), err)
-	}
+	written, err := w.writeAll(write.Path, all, func(k int) string { return write.pointer(items[k]) })
 	if err != nil {
 		return err
 	}
-	for k, i := range updated {
-		results[i] = changed[k]
-	}
-	for k, i := range created {
-		results[i] = made[k]
+	for k, i := range items {
+		results[i] = written[k]
 	}
 	return nil
 }

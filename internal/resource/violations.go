@@ -83,7 +83,7 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
-	each := updating{before: before, input: write.Inputs[0], readOnly: write.readOnly}
+	each := writing{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}
 	dangling, err := s.checkReferences(write.Path.By, c, []model.Record{before}, []model.Record{apply(c, before, each.input)})
 	if err != nil {
 		return nil, err

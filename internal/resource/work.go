@@ -80,19 +80,26 @@ func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
 	w.reserve, w.most, w.held = reserve, most, 0
 }
 
-// hold reserves memory for resources before they are read or encoded.
-func (w *Work) hold(records ...model.Record) error {
+// hold reserves memory for resources before they are encoded: for what the caller can see of them.
+func (w *Work) hold(path Path, records ...model.Record) error {
 	if w.reserve == nil {
 		return nil
 	}
-	bytes := int64(0)
+	bytes, visible := 0, path.By.Visible(path.Collection)
 	for _, record := range records {
-		bytes += int64(record.TextSize())
+		bytes += record.TextSizeOf(visible)
 	}
-	if w.held += bytes; w.held > w.most {
+	return w.holdBytes(bytes)
+}
+
+func (w *Work) holdBytes(bytes int) error {
+	if w.reserve == nil {
+		return nil
+	}
+	if w.held += int64(bytes); w.held > w.most {
 		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
 	}
-	return w.reserve(bytes)
+	return w.reserve(int64(bytes))
 }
 
 // Tx is the transaction.

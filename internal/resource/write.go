@@ -67,8 +67,10 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, er
 		return nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		results, err = w.Do(write)
-		return err
+		return w.withMemory(&write, func() (err error) {
+			results, err = w.Do(write)
+			return err
+		})
 	})
 	return results, err
 }
@@ -79,9 +81,11 @@ func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource
 		return nil, nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		affected, err = w.DryRun(func() (err error) {
-			results, err = w.Do(write)
-			return err
+		affected, err = w.DryRun(func() error {
+			return w.withMemory(&write, func() (err error) {
+				results, err = w.Do(write)
+				return err
+			})
 		})
 		return err
 	})
@@ -177,21 +181,6 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 		err = p.By.Denied("You may not %s this resource.", verb)
 	}
 	return err
-}
-
-// findAmong finds resources in the transaction, and those of a collection that are about to be
-// written as they will be.
-func findAmong(tx *store.Tx, c *model.Collection, written ...model.Record) query.Lookup {
-	return func(other *model.Collection, id model.ID) (model.Record, error) {
-		if other == c {
-			for _, record := range written {
-				if record.ID(model.IDColumn) == id {
-					return record, nil
-				}
-			}
-		}
-		return tx.Find(other, id)
-	}
 }
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and

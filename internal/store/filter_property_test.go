@@ -56,24 +56,24 @@ func TestRelatedFiltersSelectWhatTheyMatch(t *testing.T) {
 	teams, things := s.Collection("teams"), s.Collection("things")
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		rapid.Check(t, func(rt *rapid.T) {
-			world := drawRelated(rt, teams, things)
-			world.store(t, st, teams, things)
+			dataset := drawRelated(rt, teams, things)
+			dataset.store(t, st, teams, things)
 			read(t, st, func(tx *Tx) {
 				for i := range 8 {
 					c := []*model.Collection{things, teams}[i%4/3]
 					filter := drawRelatedFilter(c, 3, 2).Draw(rt, fmt.Sprint("filter", i))
-					checkFilterBy(rt, tx, c, filter, world[c], func(row model.Record) bool { return world.holds(filter, row) })
+					checkFilterBy(rt, tx, c, filter, dataset[c], func(row model.Record) bool { return dataset.holds(filter, row) })
 				}
 			})
 		})
 	})
 }
 
-// relatedWorld is the rows of each collection.
-type relatedWorld map[*model.Collection][]model.Record
+// relatedDataset is the rows of each collection.
+type relatedDataset map[*model.Collection][]model.Record
 
 // holds is what a filter means, naively.
-func (w relatedWorld) holds(f query.Filter, row model.Record) bool {
+func (w relatedDataset) holds(f query.Filter, row model.Record) bool {
 	switch f := f.(type) {
 	case query.And:
 		return !slices.ContainsFunc(f, func(each query.Filter) bool { return !w.holds(each, row) })
@@ -97,8 +97,8 @@ func (w relatedWorld) holds(f query.Filter, row model.Record) bool {
 	return f.Match(row)
 }
 
-func drawRelated(t *rapid.T, teams, things *model.Collection) relatedWorld {
-	w := relatedWorld{}
+func drawRelated(t *rapid.T, teams, things *model.Collection) relatedDataset {
+	w := relatedDataset{}
 	for _, c := range []*model.Collection{teams, things} {
 		for i := range rapid.IntRange(0, 6).Draw(t, c.Name) {
 			record := make(model.Record, len(c.Columns()))
@@ -167,7 +167,7 @@ func appendDrawn(t *rapid.T, dst []byte, a *model.Attribute) []byte {
 }
 
 // store makes the rows the only ones.
-func (w relatedWorld) store(t *testing.T, st *Store, teams, things *model.Collection) {
+func (w relatedDataset) store(t *testing.T, st *Store, teams, things *model.Collection) {
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
 		for _, c := range []*model.Collection{things, teams} {
@@ -284,14 +284,14 @@ func TestNumbersInsideAreExact(t *testing.T) {
 				}
 			}
 			record[object], record[numbers] = model.TextValue(`{"number":`+text+`}`), model.TextValue(`[`+text+`]`)
-			world := relatedWorld{things: {record}}
-			world.store(t, st, s.Collection("teams"), things)
+			dataset := relatedDataset{things: {record}}
+			dataset.store(t, st, s.Collection("teams"), things)
 			read(t, st, func(tx *Tx) {
 				for _, filter := range []query.Filter{
 					query.Inside{Column: object, Path: []string{"number"}, Kind: model.KindNumber, Filter: query.Compare{Column: 0, Op: query.Equal, Value: number}},
 					query.Has{Column: numbers, Kind: model.KindNumber, Values: []model.Value{number}},
 				} {
-					checkFilterBy(rt, tx, things, filter, world[things], filter.Match)
+					checkFilterBy(rt, tx, things, filter, dataset[things], filter.Match)
 					if !filter.Match(record) {
 						rt.Fatalf("%s does not match", text)
 					}

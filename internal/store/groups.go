@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"math"
 
 	"github.com/plural-go/plural/internal/db"
@@ -107,7 +106,7 @@ func (g *Groups) Next() (*Group, error) {
 	}
 	more, err := g.rows.Next()
 	if err != nil {
-		return nil, g.fault(err)
+		return nil, g.tx.fault(err)
 	}
 	if !more || g.given == g.wanted {
 		g.ended, g.hasAfter = true, more
@@ -136,7 +135,7 @@ func (g *Groups) begin() (err error) {
 	s.Write(" OFFSET ")
 	s.Arg(model.IntValue(g.skip + g.given))
 	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
-	return g.fault(err)
+	return g.tx.fault(err)
 }
 
 // locateEmpty finds the offset of an empty range: the end.
@@ -199,20 +198,6 @@ func (g *Groups) endRows() {
 		g.rows.Close()
 		g.rows = nil
 	}
-}
-
-// fault translates an error of the database. Some databases fail where a sum of numbers is too large.
-func (g *Groups) fault(err error) error {
-	err = g.tx.fault(err)
-	if errors.Is(err, db.ErrTooLarge) {
-		for _, each := range g.query.Groups.Values {
-			value := groupValue{each}
-			if value.Kind == model.KindNumber && value.isSum() {
-				return value.outOfRange()
-			}
-		}
-	}
-	return err
 }
 
 // scan reads the current row.

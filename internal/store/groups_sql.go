@@ -61,15 +61,18 @@ type groupValue struct{ query.GroupValue }
 func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function == query.Avg }
 
 // groupValue writes the columns that a value is made of, each behind a comma. Sums are exact: the two
-// halves of integers are added up separately, as their sum can exceed an int64 on its way. Averages are
-// divided here, so that they are the same on each database.
+// halves of integers are added up separately, as their sum can exceed an int64 on its way. Large numbers
+// are added up apart and scaled, as some databases fail when a sum exceeds a double, also in a group that
+// the range does not have. Averages are divided here, so that they are the same on each database.
 func (s *statement) groupValue(value query.GroupValue) {
 	column := s.table.Columns[value.Column]
 	switch v := (groupValue{value}); {
 	case !v.isSum():
 		s.Write(", ", string(v.Function), "(", column, ")")
 	case v.Kind == model.KindNumber:
-		s.Write(", sum(", column, "), count(", column, ")")
+		isLarge := "abs(" + column + ") >= CAST(" + largeNumber + " AS double precision)"
+		s.Write(", sum(CASE WHEN ", isLarge, " THEN NULL ELSE ", column, " END)")
+		s.Write(", sum(CASE WHEN ", isLarge, " THEN ", column, " / CAST(", numberScale, " AS double precision) END), count(", column, ")")
 	default:
 		s.Write(", CAST(sum(", column, " >> 32) AS bigint), CAST(sum(", column, " & 4294967295) AS bigint), count(", column, ")")
 	}
@@ -77,14 +80,19 @@ func (s *statement) groupValue(value query.GroupValue) {
 
 // columns is how many columns a value is made of.
 func (v groupValue) columns() int {
-	switch {
-	case !v.isSum():
-		return 1
-	case v.Kind == model.KindNumber:
-		return 2
+	if v.isSum() {
+		return 3
 	}
-	return 3
+	return 1
 }
+
+// largeNumber is from where on numbers are scaled before they are added up, and numberScale what they are
+// divided by: a power of two, so that no digit is lost. No database has so many rows that the sum of
+// smaller numbers, or of scaled ones, exceeds a double.
+const (
+	largeNumber = "1e290"
+	numberScale = "18446744073709551616"
+)
 
 // read makes the value of its columns. False: it is out of range.
 func (v groupValue) read(row model.Row, column int) (value model.Value, ok bool) {
@@ -119,18 +127,17 @@ func (v groupValue) fits(units int64) bool {
 	return units <= model.MaxDecimalUnits && units >= -model.MaxDecimalUnits
 }
 
-// readNumber reads a sum of numbers and their count. Where numbers are too large, databases have no
-// sum or an infinite one.
+// readNumber reads the sums of small and of scaled large numbers, and the count of both.
 func (v groupValue) readNumber(row model.Row, column int) (value model.Value, ok bool) {
-	count, sum := row.Int(column+1), 0.0
-	if count > 0 {
-		if row.Null(column) {
-			return model.Null, false
-		}
+	count, sum := row.Int(column+2), 0.0
+	if !row.Null(column) {
 		sum = row.Float(column)
 	}
+	if !row.Null(column + 1) {
+		sum += math.Ldexp(row.Float(column+1), 64)
+	}
 	switch {
-	case math.IsInf(sum, 0) || math.IsNaN(sum):
+	case math.IsInf(sum, 0):
 		return model.Null, false
 	case v.Function == query.Sum:
 		return model.FloatValue(sum), true

@@ -19,6 +19,7 @@ type IdempotencyRecord struct {
 	Status      int
 	Header      map[string]string
 	Body        []byte
+	Unread      int64 // size of a body that is too long to be read with the record: see RecordedBody
 
 	// Until is how long the reply is provisional, in the form of model.FormatTime; empty when it
 	// is final.
@@ -37,6 +38,16 @@ func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked b
 	return t.findRecord(t.store.db.TryLock("$1", "$2"), key)
 }
 
+// smallBody is how many bytes of a final reply are read at once with its record.
+const smallBody = "65536"
+
+// RecordedBody returns the body of the reply of a record. False: there is no record.
+func (t *Tx) RecordedBody(key IdempotencyKey) (body []byte, found bool, err error) {
+	found, err = db.One(t.conn, func(row model.Row) { body = row.AppendText(nil, 0) },
+		"SELECT body FROM "+db.IdempotencyTable+" WHERE caller = $1 AND key = $2", model.TextValue(key.Caller), model.TextValue(key.Value))
+	return body, found, t.fault(err)
+}
+
 // findRecord returns a record, and whether a condition holds.
 func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, err error) {
 	var header []byte
@@ -47,11 +58,15 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 		record = &IdempotencyRecord{
 			Fingerprint: string(row.AppendText(nil, 1)),
 			Status:      int(row.Int(2)),
-			Body:        row.AppendText(nil, 4),
 			Until:       string(row.AppendText(nil, 5)),
 		}
+		if row.Null(4) {
+			record.Unread = row.Int(6)
+		} else {
+			record.Body = row.AppendText(nil, 4)
+		}
 		header = row.AppendText(nil, 3)
-	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, a.body, a.until FROM (SELECT "+condition+" AS holds) AS c"+
+	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body) FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2",
 		model.TextValue(key.Caller), model.TextValue(key.Value))
 	if err == nil && record != nil {

@@ -57,7 +57,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 			fresh := prepare(t)
 			runs, migrated, blocked, lossy, additive := 0, 0, 0, 0, 0
 			rapid.Check(t, func(rt *rapid.T) {
-				w := drawWorld(rt)
+				w := drawDataset(rt)
 				if runs++; w == nil || name == "postgres" && runs > 40 { // it takes ten times as long
 					return
 				}
@@ -133,7 +133,7 @@ func describeSteps(steps []*migrate.Step) string {
 
 // expected converts the resources by the names alone: what the plan makes of
 // them is not asked.
-func (w *world) expected(rows map[string][]model.Record) map[string][]model.Record {
+func (w *dataset) expected(rows map[string][]model.Record) map[string][]model.Record {
 	converted := map[string][]model.Record{}
 	for _, c := range w.now.Collections() {
 		old := w.old.Collection(w.source[c.Name])
@@ -151,7 +151,7 @@ func (w *world) expected(rows map[string][]model.Record) map[string][]model.Reco
 	return converted
 }
 
-func (w *world) convert(c, old *model.Collection, column model.Column, row model.Record, rows map[string][]model.Record) model.Value {
+func (w *dataset) convert(c, old *model.Collection, column model.Column, row model.Record, rows map[string][]model.Record) model.Value {
 	a := column.Attribute
 	if a == nil {
 		field := old.Field(column.Name)

@@ -187,21 +187,21 @@ func TestSequenceWithOvertaking(t *testing.T) {
 	}
 }
 
-// TestSequenceWithAStranger: a transaction that is no server's stays open, in this database or
+// TestSequenceWithATransactionOfAnotherProgram: a transaction that is no server's stays open, in this database or
 // another one of the cluster. A reader that waits for the oldest transaction would see nothing.
-func TestSequenceWithAStranger(t *testing.T) {
+func TestSequenceWithATransactionOfAnotherProgram(t *testing.T) {
 	s := (*model.Schema)(schema.Example())
 	users := s.Collection("users")
 	url := pgtest.URL(t)
 	for name, where := range map[string]string{"same database": url, "another database": pgtest.URL(t)} {
 		t.Run(name, func(t *testing.T) {
 			st := open(t, url, s)
-			stranger, err := pgx.Connect(t.Context(), where)
+			other, err := pgx.Connect(t.Context(), where)
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer stranger.Close(context.Background())
-			if _, err := stranger.Exec(t.Context(), "BEGIN; SELECT pg_current_xact_id()"); err != nil {
+			defer other.Close(context.Background())
+			if _, err := other.Exec(t.Context(), "BEGIN; SELECT pg_current_xact_id()"); err != nil {
 				t.Fatal(err)
 			}
 			last, err := st.Sequence(t.Context())

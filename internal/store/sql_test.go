@@ -54,9 +54,9 @@ func TestStatements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worlds := map[string]*sqlWorld{
-		"sqlite":   newSQLWorld(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db")),
-		"postgres": newSQLWorld(t, pgtest.URL(t)),
+	datasets := map[string]*sqlDataset{
+		"sqlite":   newSQLDataset(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db")),
+		"postgres": newSQLDataset(t, pgtest.URL(t)),
 	}
 	var got strings.Builder
 	for line := range strings.Lines(string(golden)) {
@@ -65,16 +65,16 @@ func TestStatements(t *testing.T) {
 			got.WriteString(line)
 		}
 		for _, name := range []string{"sqlite", "postgres"} {
-			world := worlds[name]
+			dataset := datasets[name]
 			var statements []string
 			switch mark {
 			case "?":
-				statements = world.withoutFrame(world.page(t, what))
+				statements = dataset.withoutFrame(dataset.page(t, what))
 			case "!":
-				statements = world.run(t, what)
+				statements = dataset.run(t, what)
 			}
 			for _, statement := range statements {
-				fmt.Fprintf(&got, "  %-8s  %s\n", name, strings.NewReplacer(world.store.tables[world.things].All, "<columns>",
+				fmt.Fprintf(&got, "  %-8s  %s\n", name, strings.NewReplacer(dataset.store.tables[dataset.things].All, "<columns>",
 					lists.TotalSQL("$1", "$2"), "<total>", lists.TotalSQL("'things'", "''"), "<total>").Replace(statement))
 			}
 		}
@@ -88,18 +88,18 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// sqlWorld is a store whose statements are recorded. It has one resource, which cursors stand at.
-type sqlWorld struct {
+// sqlDataset is a store whose statements are recorded. It has one resource, which cursors stand at.
+type sqlDataset struct {
 	recorder
 	store  *Store
 	things *model.Collection
 	frame  []string // of every transaction that reads
 }
 
-func newSQLWorld(t *testing.T, url string) *sqlWorld {
+func newSQLDataset(t *testing.T, url string) *sqlDataset {
 	t.Helper()
 	s := parse(t, everyKind)
-	w := &sqlWorld{things: s.Collection("things")}
+	w := &sqlDataset{things: s.Collection("things")}
 	var err error
 	if w.store, err = Open(context.Background(), url, s, func(o *opening) { o.trace = w.trace }); err != nil {
 		t.Fatal(err)
@@ -130,12 +130,12 @@ func newSQLWorld(t *testing.T, url string) *sqlWorld {
 	return w
 }
 
-func (w *sqlWorld) withoutFrame(statements []string) []string {
+func (w *sqlDataset) withoutFrame(statements []string) []string {
 	return slices.DeleteFunc(statements, func(sql string) bool { return slices.Contains(w.frame, sql) })
 }
 
 // page reads the page of a query.
-func (w *sqlWorld) page(t *testing.T, raw string) []string {
+func (w *sqlDataset) page(t *testing.T, raw string) []string {
 	t.Helper()
 	q, err := query.Parse(w.things, raw, query.Limits{DefaultLimit: 100})
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *sqlWorld) page(t *testing.T, raw string) []string {
 }
 
 // run does an operation, whose transaction is recorded as a whole.
-func (w *sqlWorld) run(t *testing.T, name string) []string {
+func (w *sqlDataset) run(t *testing.T, name string) []string {
 	t.Helper()
 	ctx, id := context.Background(), model.ID{1}
 	inTransaction := func(fn func(tx *Tx) error) error { return w.store.Write(ctx, fn) }

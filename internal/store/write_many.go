@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
@@ -132,9 +133,10 @@ func TooMuch() error {
 }
 
 // Owners finds, for each record, the resource in the scope that has its values of a unique group,
-// nil if there is none. Null equals nothing.
-func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, records []model.Record) ([]model.Record, error) {
-	owners, bytes := make([]model.Record, len(records)), 0
+// nil if there is none. Null equals nothing. Visit is called with each that was read: it may remove values
+// of other columns than those of the group, or return an error.
+func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, records []model.Record, visit func(model.Record) error) ([]model.Record, error) {
+	owners := make([]model.Record, len(records))
 	for start := 0; start < len(records); start += chunkSize {
 		end := min(len(records), start+chunkSize)
 		same := sameValues(group, records[start:end])
@@ -144,23 +146,33 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		s := t.store.statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
 		s.condition(query.Both(same, scope), true)
 		held := holders{}
+		var refused error
 		err := db.Each(t.conn, func(row model.Row) bool {
 			owner := c.Scan(row)
-			bytes += owner.TextSize()
+			refused = visit(owner)
 			held.add(group, owner)
-			return bytes <= MaxManyBytes
+			return refused == nil
 		}, s.String(), s.Args...)
 		if err != nil {
 			return nil, t.fault(err)
 		}
-		if bytes > MaxManyBytes {
-			return nil, TooMuch()
+		if refused != nil {
+			return nil, refused
 		}
 		for i := start; i < end; i++ {
 			owners[i] = held.find(group, records[i])
 		}
 	}
 	return owners, nil
+}
+
+// KeepOnly removes the values of a resource, except for its id and those of some columns.
+func KeepOnly(record model.Record, columns []int) {
+	for column := range record {
+		if column != model.IDColumn && !slices.Contains(columns, column) {
+			record[column] = model.Null
+		}
+	}
 }
 
 // sameValues is the filter of resources that have the values of one of the records in a group; nil: no
@@ -261,7 +273,10 @@ func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) 
 				changed, wanted = append(changed, i), append(wanted, after[i])
 			}
 		}
-		owners, err := t.Owners(c, nil, group, wanted)
+		owners, err := t.Owners(c, nil, group, wanted, func(owner model.Record) error {
+			KeepOnly(owner, group)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}

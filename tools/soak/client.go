@@ -22,10 +22,10 @@ var maxAnswer = time.Minute
 
 // client sends requests to one process of the server, or to one node.
 type client struct {
-	base  atomic.Value // a string: a node that comes back does so elsewhere
-	http  *http.Client
-	shaky bool // it may be unavailable for a while, and say so
-	watch watch
+	base             atomic.Value // a string: a node that comes back does so elsewhere
+	http             *http.Client
+	mayBeUnavailable bool // for a while, and say so
+	watch            watch
 
 	// dying is set when the crash begins. A server whose disk has lost power may still
 	// respond for a moment; with a real power cut, no client would receive that.
@@ -135,7 +135,7 @@ func (e *missing) Error() string { return e.text }
 func (c *client) get(ctx context.Context, path string) (ledger.Answer, http.Header, error) {
 	for deadline := time.Now().Add(maxRecovery); ; {
 		answer, header, err := c.send(ctx, message{method: "GET", path: path})
-		away := c.shaky && answer.Status == http.StatusServiceUnavailable
+		away := c.mayBeUnavailable && answer.Status == http.StatusServiceUnavailable
 		switch {
 		case err != nil || answer.Status == http.StatusOK:
 			return answer, header, err

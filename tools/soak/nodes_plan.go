@@ -15,7 +15,7 @@ import (
 	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// NodesPlan is how often each trouble happens to nodes on PostgreSQL.
+// NodesPlan is how often each failure happens to nodes on PostgreSQL.
 type NodesPlan struct{ Kills, Pauses, Stops, Restarts, Cuts, Failovers int }
 
 const (
@@ -25,10 +25,10 @@ const (
 	cutsAtOnce   = 10
 )
 
-// run executes the plan, each trouble on its own database.
+// run executes the plan, each failure on its own database.
 func (p NodesPlan) run(ctx context.Context, server string, writers int, seed uint64, report *Report, out io.Writer) error {
 	for _, t := range []struct {
-		trouble Trouble
+		failure NodeFailure
 		times   int
 	}{
 		{NodeKilled(nodeGone), p.Kills},
@@ -41,38 +41,38 @@ func (p NodesPlan) run(ctx context.Context, server string, writers int, seed uin
 		if t.times == 0 {
 			continue
 		}
-		r, err := endure(ctx, server, writers, seed, t.times, t.trouble)
+		r, err := runWithFailures(ctx, server, writers, seed, t.times, t.failure)
 		if err != nil {
-			return fmt.Errorf("%s: %w", t.trouble.Name, err)
+			return fmt.Errorf("%s: %w", t.failure.Name, err)
 		}
 		report.Add(r)
-		fmt.Fprintf(out, "%s: %d × %s: %v, %d findings\n", time.Now().Format(time.TimeOnly), t.times*max(1, t.trouble.Times), t.trouble.Name, r.Trouble, len(r.Findings))
+		fmt.Fprintf(out, "%s: %d × %s: %v, %d findings\n", time.Now().Format(time.TimeOnly), t.times*max(1, t.failure.Times), t.failure.Name, r.Impact, len(r.Findings))
 	}
 	return nil
 }
 
-// endure runs troubles, one after another, on nodes with a new database.
-func endure(ctx context.Context, server string, writers int, seed uint64, times int, troubles ...Trouble) (r *Run, err error) {
-	s, err := NewNodes(ctx, server, troubles[0].settings...)
+// runWithFailures runs failures, one after another, on nodes with a new database.
+func runWithFailures(ctx context.Context, server string, writers int, seed uint64, times int, failures ...NodeFailure) (r *Run, err error) {
+	s, err := NewNodes(ctx, server, failures[0].settings...)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r = NewRun(s, writers, seed)
-	return r, r.Endure(ctx, s, times, troubles...)
+	return r, r.InjectAll(ctx, s, times, failures...)
 }
 
-// CarelessDatabase is a PostgreSQL that loses acknowledged writes: a control.
-type CarelessDatabase struct {
+// UnsafeDatabase is a PostgreSQL that loses acknowledged writes: a control.
+type UnsafeDatabase struct {
 	Name    string
-	trouble Trouble
+	failure NodeFailure
 }
 
-// CarelessDatabases lists the controls.
-func CarelessDatabases() []CarelessDatabase {
-	forgetful := Trouble{Name: "immediate restart", Unavailable: true, settings: []string{"synchronous_commit=off"}, strike: forget}
-	lagging := Trouble{Name: "failover", Unavailable: true, Standby: asynchronous, strike: lagAndFailOver}
-	return []CarelessDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
+// UnsafeDatabases lists the controls.
+func UnsafeDatabases() []UnsafeDatabase {
+	forgetful := NodeFailure{Name: "immediate restart", Unavailable: true, settings: []string{"synchronous_commit=off"}, cause: forget}
+	lagging := NodeFailure{Name: "failover", Unavailable: true, Standby: asynchronous, cause: lagAndFailOver}
+	return []UnsafeDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
 }
 
 // forget restarts PostgreSQL in immediate mode while some commits are only in its memory: it stops
@@ -117,13 +117,13 @@ func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	return s.promote(ctx)
 }
 
-// maxCareless is how often the loss is attempted before the control fails: by chance, there may be no
+// maxAttempts is how often the loss is attempted before the control fails: by chance, there may be no
 // acknowledged write to lose.
-const maxCareless = 20
+const maxAttempts = 20
 
 // Run repeats the fault until the harness detects a loss, and counts the lost writes.
-func (d CarelessDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
-	r, err := endure(ctx, server, writers, seed, maxCareless, d.trouble)
+func (d UnsafeDatabase) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
+	r, err := runWithFailures(ctx, server, writers, seed, maxAttempts, d.failure)
 	if err != nil {
 		return 0, err
 	}

@@ -13,28 +13,28 @@ const testLease = 2 * time.Second
 
 func TestNodesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	troubles := []Trouble{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
-	r, err := endure(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, troubles...)
+	failures := []NodeFailure{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
+	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, failures...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	judge(t, r)
-	t.Log(r.Trouble)
+	t.Log(r.Impact)
 }
 
 func TestNodesKeepTheirPromisesInAFailover(t *testing.T) {
 	t.Parallel()
-	r, err := endure(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, FailedOver())
+	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, FailedOver())
 	if err != nil {
 		t.Fatal(err)
 	}
 	judge(t, r)
-	t.Log(r.Trouble)
+	t.Log(r.Impact)
 }
 
 // A harness that sees no losses where there are some would see none at all.
 func TestUnsafePostgresSettingsLoseWrites(t *testing.T) {
-	for _, d := range CarelessDatabases() {
+	for _, d := range UnsafeDatabases() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
 			lost, err := d.Run(context.Background(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed)

@@ -23,9 +23,9 @@ type Plan struct {
 	Cuts    int // at least
 	Writes  int // acknowledged, at least
 	Nodes   NodesPlan
-	// Upheavals is how often each happens, on each database.
-	Upheavals int
-	Seed      uint64
+	// FeedResets is how often each happens, on each database.
+	FeedResets int
+	Seed       uint64
 }
 
 const (
@@ -60,7 +60,7 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 		err = p.Nodes.run(ctx, servers[""], p.Writers, p.Seed, &nodes, out)
 	}
 	if err == nil {
-		err = p.upheavals(ctx, servers[""], &report, &nodes, out)
+		err = p.feedResets(ctx, servers[""], &report, &nodes, out)
 	}
 	fmt.Fprintf(out, "\nafter %v, a server on SQLite:\n", time.Since(begun).Round(time.Second))
 	report.Print(out)
@@ -125,16 +125,16 @@ func (p Plan) faults(ctx context.Context, server string, report *Report, out io.
 	return nil
 }
 
-// upheavals lets each happen on new databases of both kinds.
-func (p Plan) upheavals(ctx context.Context, server string, report, nodes *Report, out io.Writer) error {
-	for n := range uint64(p.Upheavals) { // #nosec G115 -- not negative
-		for _, u := range Upheavals() {
+// feedResets lets each happen on new databases of both kinds.
+func (p Plan) feedResets(ctx context.Context, server string, report, nodes *Report, out io.Writer) error {
+	for n := range uint64(p.FeedResets) { // #nosec G115 -- not negative
+		for _, u := range FeedResets() {
 			for _, on := range []struct {
 				report *Report
-				system func() (upheaved, error)
+				system func() (resettable, error)
 			}{
-				{report, func() (upheaved, error) { return NewSQLite(server) }},
-				{nodes, func() (upheaved, error) { return NewNodes(ctx, server) }},
+				{report, func() (resettable, error) { return NewSQLite(server) }},
+				{nodes, func() (resettable, error) { return NewNodes(ctx, server) }},
 			} {
 				s, err := on.system()
 				if err != nil {
@@ -165,7 +165,7 @@ func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Wr
 		}
 		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", c.Name, lost)
 	}
-	for _, d := range CarelessDatabases() {
+	for _, d := range UnsafeDatabases() {
 		lost, err := d.Run(ctx, servers[""], p.Writers, p.Seed)
 		if err != nil {
 			return blind, fmt.Errorf("%s: %w", d.Name, err)

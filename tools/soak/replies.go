@@ -81,13 +81,13 @@ func (r *Run) withTimeout(ctx context.Context) (context.Context, context.CancelF
 	return context.WithTimeout(ctx, r.answerTimeout)
 }
 
-// watch is what a client notices of a trouble.
+// watch is what a client notices of a failure.
 type watch struct {
 	mutex       sync.Mutex
 	longest     time.Duration // of an answer
 	unavailable int           // answers with 503
 	unhelpful   int           // of these, without Retry-After
-	back        time.Time     // when the trouble was over
+	back        time.Time     // when the failure was over
 	acks        int           // of writes that were sent since
 	firstAck    time.Time     // when the first of them came
 	lastFailed  time.Time     // when the last was sent that failed since
@@ -119,7 +119,7 @@ func (w *watch) note(sent time.Time, m message, answer ledger.Answer, header htt
 	}
 }
 
-// over records the end of the trouble.
+// over records the end of the failure.
 func (w *watch) over() {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
@@ -133,11 +133,11 @@ func (w *watch) acknowledged() int {
 	return w.acks
 }
 
-// noticed returns what was noticed of the trouble, and resets it.
-func (w *watch) noticed() (noticed Weathered) {
+// noticed returns what was noticed of the failure, and resets it.
+func (w *watch) noticed() (noticed Impact) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	noticed = Weathered{
+	noticed = Impact{
 		Longest: w.longest, Unavailable: w.unavailable, Unhelpful: w.unhelpful,
 		// A write must be acknowledged, and all later requests must succeed.
 		Recovery: max(w.firstAck.Sub(w.back), w.lastFailed.Sub(w.back)),

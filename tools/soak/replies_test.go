@@ -64,7 +64,7 @@ func testWatch(t *testing.T) {
 	w.note(at(9), write, done, nil, nil)
 	w.note(at(12), write, ledger.Answer{}, nil, errors.New("no connection"))
 	got := w.noticed()
-	if want := (Weathered{Longest: 30 * time.Second, Unavailable: 3, Unhelpful: 1, Recovery: 12 * time.Second}); got != want {
+	if want := (Impact{Longest: 30 * time.Second, Unavailable: 3, Unhelpful: 1, Recovery: 12 * time.Second}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	w.over()

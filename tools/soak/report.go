@@ -18,7 +18,7 @@ type Report struct {
 	Databases int
 	Crashes   map[string]int // by how
 	Findings  []ledger.Violation
-	Trouble   Weathered
+	Impact    Impact
 	rows      map[ledger.Kind]*row
 }
 
@@ -43,7 +43,7 @@ func (t *Report) Add(r *Run) {
 		t.Crashes[how]++
 	}
 	t.Findings = append(t.Findings, r.Findings...)
-	t.Trouble.add(r.Trouble)
+	t.Impact.add(r.Impact)
 	for _, request := range r.ledger.Requests() {
 		if request.Kind != ledger.Seen {
 			t.row(request.Kind).add(request)
@@ -96,8 +96,8 @@ func (t *Report) Print(out io.Writer) {
 		fmt.Fprintf(out, ", %d × %s", t.Crashes[how], how)
 	}
 	fmt.Fprintln(out)
-	if t.Trouble != (Weathered{}) {
-		fmt.Fprintln(out, t.Trouble)
+	if t.Impact != (Impact{}) {
+		fmt.Fprintln(out, t.Impact)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "sent\tacknowledged\trefused\tno answer\twith key\tagain\tlost\tdoubled\thalf-done\twrong\t  kind")

@@ -40,7 +40,7 @@ type Run struct {
 
 	Crashes  []string // the kind of each crash
 	Findings []ledger.Violation
-	Trouble  Weathered // the errors that clients got
+	Impact   Impact // the errors that clients got
 }
 
 // numCounters is the number of resources that all writers share.
@@ -92,7 +92,7 @@ func (r *Run) Finish(ctx context.Context) error {
 		w.meet(r.clients)
 		w.ending = ctx
 		if err := w.catchUpAtLast(ctx); err != nil {
-			return r.blame(err)
+			return r.recordFault(err)
 		}
 	}
 	if ok, err := r.verify(ctx, c); !ok || err != nil {
@@ -135,7 +135,7 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 	r.clients = nil
 	for _, base := range bases {
 		c := newClient(base, 2*len(r.writers))
-		c.shaky = r.answerTimeout > 0 && len(r.broken) > 0
+		c.mayBeUnavailable = r.answerTimeout > 0 && len(r.broken) > 0
 		r.clients = append(r.clients, c)
 	}
 	r.subscribe(ctx)
@@ -245,7 +245,7 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 	writers.Wait()
 	r.pending.Wait()
 	for _, ended := range errs {
-		_ = r.blame(ended) // an unreachable server is expected here
+		_ = r.recordFault(ended) // an unreachable server is expected here
 	}
 	return err
 }
@@ -256,8 +256,8 @@ func isWrong(err error) bool {
 	return errors.As(err, &gone) || errors.Is(err, errHangs)
 }
 
-// blame records an error if the server caused it.
-func (r *Run) blame(err error) error {
+// recordFault records an error if the server caused it.
+func (r *Run) recordFault(err error) error {
 	var gone *missing
 	switch {
 	case errors.As(err, &gone):

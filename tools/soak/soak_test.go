@@ -23,7 +23,7 @@ var binaries string
 
 func TestMain(m *testing.M) {
 	// The bounds of make soak judge how fast a server is. Here they only end what hangs.
-	for _, bound := range []*time.Duration{&maxRecovery, &maxTrouble, &ledger.MaxThinking, &maxSettle, &maxAnswer, &maxWriting} {
+	for _, bound := range []*time.Duration{&maxRecovery, &maxDuringFailure, &ledger.MaxThinking, &maxSettle, &maxAnswer, &maxWriting} {
 		*bound = 5 * time.Minute
 	}
 	os.Exit(func() int {

@@ -91,7 +91,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/"+s.collection, nil)
 	if err != nil {
-		s.blame("%v", err)
+		s.addWrong("%v", err)
 		return
 	}
 	request.Header.Set("Accept", "text/event-stream")
@@ -115,7 +115,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 	if response.StatusCode != http.StatusOK {
 		if response.StatusCode < 500 {
 			body, _ := io.ReadAll(io.LimitReader(response.Body, 1000))
-			s.blame("the stream is refused: %d %s", response.StatusCode, body)
+			s.addWrong("the stream is refused: %d %s", response.StatusCode, body)
 		}
 		return
 	}
@@ -266,7 +266,7 @@ func (s *subscriber) isWrong() bool {
 	return len(s.wrong) > 0
 }
 
-func (s *subscriber) blame(format string, args ...any) {
+func (s *subscriber) addWrong(format string, args ...any) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.note(format, args...)

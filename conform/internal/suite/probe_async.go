@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"sync"
 )
 
 // Asynchronous skips the check on a server that does not execute writes asynchronously.
@@ -69,5 +70,74 @@ func (p *Probe) HasValues(r *Reply, members map[string]any) {
 		if got := r.Resource().Members[name]; !EqualJSON(got, value) && !sameMoment(got, value) {
 			p.Fail(r, fmt.Sprintf("%s is %s", name, EncodeJSON(value)), "%s", EncodeJSON(got))
 		}
+	}
+}
+
+// NewOperation creates or changes a resource asynchronously. It returns the response, and the
+// operation after it has succeeded.
+func (p *Probe) NewOperation(method string) (accepted, operation *Reply) {
+	p.Asynchronous()
+	path, body := p.Collection.Path(), p.Body(nil)
+	if method != http.MethodPost {
+		at, before := p.Create()
+		path, body = at, p.ChangeBody(method, before)
+	}
+	accepted = p.Accept(method, path, body)
+	return accepted, p.Succeeds(accepted)
+}
+
+// AcceptRivals sends several asynchronous changes with the same If-Match, of which only one can
+// succeed. They are sent at the same time, so that some are accepted before the first is executed;
+// later ones are refused at once.
+func (p *Probe) AcceptRivals() (accepted []*Reply) {
+	for range 20 {
+		path, now, tag := p.CreateTagged()
+		replies := make([]*Reply, 8)
+		var senders sync.WaitGroup
+		for i := range replies {
+			body := p.ChangeBody(http.MethodPatch, now)
+			senders.Go(func() {
+				replies[i], _ = p.exchange(p.Ctx, http.MethodPatch, path, body, "If-Match", tag, "Prefer", "respond-async")
+			})
+		}
+		senders.Wait()
+		accepted = nil
+		for _, r := range replies {
+			if r != nil && r.Status == http.StatusAccepted {
+				p.observe(path, r)
+				accepted = append(accepted, r)
+			}
+		}
+		if len(accepted) > 1 {
+			return accepted
+		}
+	}
+	p.Skip("no operation could be made to fail: what would fail was refused at once")
+	return nil
+}
+
+const OnceHeader = "Idempotency-Key"
+
+// Keyed sends a request with an Idempotency-Key.
+func (p *Probe) Keyed(key, method, path, body string, headers ...string) *Reply {
+	return p.Send(method, path, body, append(headers, OnceHeader, key)...)
+}
+
+// SameAnswer compares a response with an earlier one.
+func (p *Probe) SameAnswer(first, again *Reply) {
+	if again.Status != first.Status || string(again.Body) != string(first.Body) {
+		p.Fail(again, "again "+first.Summary(), "%s", again.Summary())
+	}
+	for _, name := range []string{"Location", "ETag", "Content-Type"} {
+		if got, want := again.Header.Get(name), first.Header.Get(name); got != want {
+			p.Fail(again, "again "+name+": "+want, "%q", got)
+		}
+	}
+}
+
+// Counts fails unless the collection has a number of resources.
+func (p *Probe) Counts(r *Reply, want int) {
+	if got := p.Count(); got != want {
+		p.Fail(r, fmt.Sprintf("%d resources in the collection", want), "%d", got)
 	}
 }

@@ -1,8 +1,10 @@
 package suite
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // parentsFixture is a parent with three children, in the order of their ids, and another parent with
@@ -55,4 +57,69 @@ func (f parentsFixture) Body(p *Probe, changes map[string]any) string {
 		members[name] = value
 	}
 	return EncodeJSON(members)
+}
+
+// RelatedParents is sharedParents of collections whose relations the server lists.
+func (p *Probe) RelatedParents() parentsFixture {
+	// Its resources are created as those of other checks are, also if the server does that later.
+	plain := &Probe{Suite: p.Suite}
+	f := plain.SharedParents()
+	if len(f.Parent.Relations) == 0 && len(f.Child.Relations) == 0 {
+		p.Skip("GET / lists no relations")
+	}
+	return f
+}
+
+// RelationToParent is the name of the relation from a child to its parent.
+func (p *Probe) RelationToParent(f parentsFixture) string {
+	return p.relationOf(f.Child, func(r includable) bool { return !r.Many && r.Attribute == f.Attribute })
+}
+
+// RelationToChildren is the name of the relation from a parent to its children.
+func (p *Probe) RelationToChildren(f parentsFixture) string {
+	return p.relationOf(f.Parent, func(r includable) bool {
+		return r.Many && r.Collection == f.Child.Name && r.Attribute == f.Attribute
+	})
+}
+
+func (p *Probe) relationOf(c Collection, fits func(includable) bool) string {
+	at := slices.IndexFunc(c.Relations, fits)
+	if at < 0 {
+		p.Skip("GET / lists no relation of %s for this", c.Name)
+	}
+	return c.Relations[at].Name
+}
+
+// Embeds fails unless a resource embeds the resources of these ids, whole.
+func (p *Probe) Embeds(path, name string, want []string) *Reply {
+	r := p.OK(p.Get(path))
+	embedded, isList := r.Resource().Members[name].([]any)
+	var got []string
+	for _, each := range embedded {
+		members, _ := each.(map[string]any)
+		id, _ := members["id"].(string)
+		got = append(got, strings.ToLower(id))
+	}
+	if !isList || !slices.Equal(got, want) {
+		p.Fail(r, fmt.Sprintf("%s with the resources %s", name, strings.Join(want, ", ")), "%s", EncodeJSON(r.Resource().Members[name]))
+	}
+	return r
+}
+
+// Selected fails unless a resource has id, type and one attribute.
+func (p *Probe) Selected(r *Reply, members map[string]any, attribute string) {
+	_, hasID := members["id"]
+	_, hasType := members["type"]
+	_, has := members[attribute]
+	if !hasID || !hasType || !has || len(members) != 3 {
+		p.Fail(r, "id, type and "+attribute, "%s", EncodeJSON(members))
+	}
+}
+
+// Lists fails unless a list has the resources of these ids.
+func (p *Probe) Lists(path string, want []string) {
+	r := p.OK(p.Get(path))
+	if got := r.IDs(); !slices.Equal(got, want) {
+		p.Fail(r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
+	}
 }

@@ -213,8 +213,6 @@ func (b *Database) Fault(err error) error {
 		switch class := pg.Code[:2]; {
 		case pg.Code == "23503":
 			return db.BrokenReference(err)
-		case pg.Code == "22003":
-			return fmt.Errorf("%w: %w", db.ErrTooLarge, err)
 		case pg.Code == "53100":
 			return &problem.Error{Code: problem.CodeStorageFull, Detail: "There is no space left to store this. Reads still work. Try again later.", Cause: err}
 		case class == "08" || class == "53" || class == "57" || class == "40" || pg.Code == "25006":

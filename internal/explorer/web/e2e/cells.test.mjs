@@ -75,6 +75,26 @@ test('a cell is edited in place: Enter saves, Tab goes on, problems and conflict
   await page.leave()
 })
 
+test('Markdown has an editor with highlighting, in the form', async () => {
+  const text = '# Plan\n\nWith **care**.\n'
+  const project = await server.ask('POST', '/projects', { title: 'Documented', about: text })
+  const page = await open(browser, `${server.explorer}/projects`)
+  await (await cell(page, 2, 'about')).dblclick() // it has several lines
+  await page.waitForURL(`${server.explorer}/projects/${project.id}?view=edit`)
+  const editor = page.getByRole('textbox', { name: 'about' })
+  await page.locator('[data-typing] .cm-content').waitFor()
+  const weight = (part) => editor.locator('span', { hasText: part }).last().evaluate((span) => getComputedStyle(span).fontWeight)
+  assert.deepEqual([await weight('Plan'), await weight('care')], ['600', '600'])
+  await accessible(page, 'an editor for Markdown')
+  await editor.click()
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('Or `not`.')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved.').waitFor()
+  assert.equal((await server.ask('GET', `/projects/${project.id}`)).about, `${text}Or \`not\`.`)
+  await page.leave()
+})
+
 test('columns are hidden, moved and resized, and stay so; the label does not scroll', async () => {
   const page = await open(browser, `${server.explorer}/issues`)
   await page.locator('#row-0').waitFor()
@@ -125,6 +145,13 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   // On a phone it leaves more than half of the width to the others.
   await page.setViewportSize({ width: 390, height: 700 })
   await page.waitForFunction(() => document.querySelector('#cell-0-0').getBoundingClientRect().width <= 0.45 * 390)
+  // Fingers need 44 pixels: rows, headers, buttons.
+  const small = await page.locator('.row, .head, header .button, footer button').evaluateAll((all) => all.map((each) => each.getBoundingClientRect()).filter(({ width, height }) => width && (width < 44 || height < 44)).length)
+  assert.equal(small, 0)
+  const box = page.getByRole('checkbox', { name: 'Select row 2', exact: true })
+  const corner = await page.locator('#row-1 .check').boundingBox()
+  await page.mouse.click(corner.x + 3, corner.y + 3) // beside the box
+  assert.equal(await box.isChecked(), true)
   await page.leave()
 })
 

@@ -40,6 +40,21 @@ test('rows in view change in place and are marked, new and removed ones are coun
   await page.leave()
 })
 
+test('a list that the server does not follow says so', async () => {
+  const page = await open(browser, 'about:blank')
+  const streams = []
+  page.on('request', (request) => request.url().includes('since=') && streams.push(request.url()))
+  await page.goto(`${server.explorer}/issues?filter[assignee.name]=Ada%20Lovelace`)
+  await page.locator('#row-0').waitFor()
+  const mark = page.locator('header .live')
+  assert.equal(await mark.textContent(), 'Not live. Changes by others appear when you refresh. The server does not follow lists that are filtered through a relation.')
+  assert.deepEqual(streams.filter((url) => !url.includes('/changes?')), [])
+  await accessible(page, 'a list that is not live')
+  await page.getByRole('button', { name: 'Remove the filter on assignee.name' }).click()
+  await live(page)
+  await page.leave()
+})
+
 test('at the end of a list, new rows are added in place', async () => {
   const page = await open(browser, `${server.explorer}/people`)
   await page.locator('#row-2').waitFor()

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open } from './harness.mjs'
+import { join } from 'node:path'
+import { accessible, launch, open, serve } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -85,10 +86,25 @@ test('a name that is typed but not chosen is not taken for null, and the list as
   const box = dialog.getByRole('combobox', { name: 'assignee_id' })
   await box.fill('grac')
   await dialog.getByRole('option', { name: /Grace Hopper/ }).waitFor()
-  await dialog.getByRole('button', { name: /^Set/ }).click()
+  const button = dialog.getByRole('button', { name: /^Set/ })
+  const said = async () => [await button.innerText(), await button.getAttribute('aria-disabled')]
+  assert.deepEqual(await said(), ['Set for 1', 'true'])
+  // The list is below the input and covers none of the dialog above.
+  const [list, input] = [await dialog.getByRole('listbox').boundingBox(), await box.boundingBox()]
+  assert.ok(list.y >= input.y + input.height, JSON.stringify({ list, input }))
+  await dialog.getByLabel('Attribute').focus()
+  assert.deepEqual(await said(), ['Set for 1', 'true'])
+  await dialog.locator('form').evaluate((form) => form.requestSubmit())
   await dialog.getByRole('option', { name: /Grace Hopper/ }).waitFor()
   assert.equal(await box.inputValue(), 'grac')
   assert.deepEqual(await server.ask('GET', `/issues?filter[assignee_id]=${ada.id}`), before)
+  await dialog.getByLabel('Attribute').focus() // closes the list
+  const none = dialog.getByLabel('Set assignee_id to null')
+  await none.check()
+  assert.deepEqual(await said(), ['Set to null for 1', 'false'])
+  await none.uncheck()
+  assert.deepEqual(await said(), ['Set for 1', 'true'])
+  await box.fill('grac')
   await dialog.getByRole('option', { name: /Grace Hopper/ }).click()
   await dialog.getByRole('button', { name: 'Set for 1' }).click()
   await page.getByText('1 issue changed.').waitFor()
@@ -108,7 +124,7 @@ test('all that match are deleted after a count, and come back with their ids', a
   await page.keyboard.press('Delete')
   const dialog = page.getByRole('dialog', { name: 'Delete' })
   await dialog.getByRole('heading', { name: 'Delete 13 issues?' }).waitFor()
-  await dialog.getByText('Nothing else is deleted with them. You can undo it for a moment.').waitFor()
+  await dialog.getByText('Nothing else is deleted or changed. You can undo it for a moment.').waitFor()
   const late = await server.ask('POST', '/issues', { title: 'Closed while the question is open', state: 'closed' })
   await dialog.getByRole('button', { name: 'Delete 13' }).click()
   await page.getByText('13 issues deleted.').waitFor()
@@ -130,10 +146,96 @@ test('what belongs to many is counted by collection before it goes', async () =>
   await page.getByRole('checkbox', { name: 'Select all that match' }).check()
   await page.getByRole('button', { name: 'Delete…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete' })
-  await dialog.getByText('40 issues', { exact: true }).waitFor()
+  await dialog.getByText('40 issues will be deleted with them.').waitFor()
   await dialog.getByText('This cannot be undone.').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.goto(`${server.explorer}/people`)
+  for (const row of [1, 2]) await page.getByRole('checkbox', { name: `Select row ${row}`, exact: true }).check()
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await dialog.getByText('In 32 issues, references to them will be set to null.').waitFor()
+  await accessible(page, 'a deletion of many')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
   await page.leave()
+})
+
+test('more than the server takes at once are written in several requests', async () => {
+  const small = await workbench(10, { flags: ['--max-items', '10'] })
+  try {
+    for (let more = 0; more < 2; more++) await small.ask('POST', '/issues', Array.from({ length: 10 }, (_, i) => ({ title: `More ${more} ${i}`, priority: i % 5 })))
+    const before = await small.ask('GET', '/issues?filter[priority][lt]=5')
+    const page = await open(browser, `${small.explorer}/issues?filter[priority][lt]=5`)
+    const sent = []
+    page.on('request', (request) => /PATCH|DELETE|POST/.test(request.method()) && !request.url().includes('dry_run') && sent.push(request.method()))
+    await page.locator('#row-0').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all that match' }).check()
+    await selected(page, `All ${before.length} issues selected`)
+    await page.getByRole('button', { name: 'Set attribute…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Attribute').selectOption('priority')
+    await dialog.getByText('This takes 3 requests.').waitFor()
+    await dialog.getByLabel('priority', { exact: true }).fill('5')
+    await dialog.getByRole('button', { name: `Set for ${before.length}` }).click()
+    await page.getByText(`${before.length} issues changed.`).waitFor()
+    assert.deepEqual(sent, ['PATCH', 'PATCH', 'PATCH'])
+    assert.deepEqual((await small.ask('GET', '/issues')).map(({ priority }) => priority), Array(30).fill(5))
+
+    // Some of them by their boxes, then all.
+    await page.goto(`${small.explorer}/issues`)
+    await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).check()
+    await page.getByRole('checkbox', { name: 'Select row 15', exact: true }).click({ modifiers: ['Shift'] })
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await dialog.getByText('This takes 2 requests.').waitFor()
+    await dialog.getByText('This cannot be undone.').waitFor()
+    await dialog.getByRole('button', { name: 'Delete 15' }).click()
+    await page.getByText('15 issues deleted.').waitFor()
+    assert.deepEqual((await small.ask('GET', '/issues')).map(({ title }) => title), Array.from({ length: 15 }, (_, i) => `More ${i < 5 ? 0 : 1} ${(i + 5) % 10}`))
+    await page.getByRole('checkbox', { name: 'Select all that match' }).check()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await dialog.getByRole('button', { name: 'Delete 15' }).click()
+    await page.getByText('No issues yet').waitFor()
+    assert.deepEqual(await small.ask('GET', '/issues'), [])
+    await page.leave()
+  } finally {
+    await small.stop()
+  }
+})
+
+test('where changes need an ETag, many are changed with the ETags of what was confirmed', async () => {
+  const strict = await serve({ schema: join(import.meta.dirname, 'strict.schema.yaml') })
+  try {
+    const made = await strict.ask('POST', '/contracts', Array.from({ length: 5 }, (_, i) => ({ title: `Contract ${i}`, state: 'draft' })))
+    const page = await open(browser, `${strict.explorer}/contracts`, { expect: [/status of 412/] })
+    await page.getByRole('checkbox', { name: 'Select row 1', exact: true }).check()
+    await page.getByRole('checkbox', { name: 'Select row 3', exact: true }).click({ modifiers: ['Shift'] })
+    await page.getByRole('button', { name: 'Set attribute…' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Attribute').selectOption('state')
+    await dialog.getByLabel('state', { exact: true }).selectOption('signed')
+    await dialog.getByRole('button', { name: 'Set for 3' }).click()
+    await page.getByText('3 contracts changed.').waitFor()
+    const states = async () => (await strict.ask('GET', '/contracts')).map(({ state }) => state)
+    assert.deepEqual(await states(), ['signed', 'signed', 'signed', 'draft', 'draft'])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('3 contracts as before.').waitFor()
+    assert.deepEqual(await states(), Array(5).fill('draft'))
+
+    // Somebody else is faster: it is told, and the next attempt is for the current states.
+    await page.getByRole('checkbox', { name: 'Select all that match' }).check()
+    await page.getByRole('button', { name: 'Delete…' }).click()
+    await dialog.getByText('Nothing else is deleted or changed.').waitFor()
+    const changed = await fetch(`${strict.url}/contracts/${made[4].id}`)
+    await strict.ask('PATCH', `/contracts/${made[4].id}`, { title: 'Faster' }, { 'If-Match': changed.headers.get('ETag') })
+    await dialog.getByRole('button', { name: 'Delete 5' }).click()
+    await dialog.getByRole('alert').getByText('The resource has changed').waitFor()
+    assert.equal((await strict.ask('GET', '/contracts')).length, 5)
+    await dialog.getByRole('button', { name: 'Delete 5' }).click()
+    await page.getByText('5 contracts deleted.').waitFor()
+    assert.deepEqual(await strict.ask('GET', '/contracts'), [])
+    await page.leave()
+  } finally {
+    await strict.stop()
+  }
 })
 
 test('the view and the selection are exported', async () => {

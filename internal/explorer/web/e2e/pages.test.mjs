@@ -41,6 +41,9 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.keyboard.press('Enter')
     await page.locator('#row-0').getByText('Hello').waitFor()
     await page.locator('[role=grid]:focus').waitFor()
+    // The page is named as the interface is.
+    assert.equal(await page.title(), 'notes · Notes')
+    await page.getByRole('navigation').getByRole('link', { name: 'Notes', exact: true }).waitFor()
     const columns = () => page.locator('[role=columnheader]').allInnerTexts()
     assert.deepEqual(await columns(), ['', 'title', 'created_at', 'updated_at', 'id'])
     assert.equal(await page.getByRole('button', { name: 'New note' }).count(), 0)

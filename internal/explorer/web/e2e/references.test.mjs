@@ -87,13 +87,38 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   await page.leave()
 })
 
+test('an image on the same server has a preview, one elsewhere has not', async () => {
+  const page = await open(browser, server.explorer)
+  const icon = await page.locator('link[rel=icon]').evaluate((link) => link.href)
+  const person = await server.ask('POST', '/people', { name: 'Pictured', photo: icon })
+  await page.goto(`${server.explorer}/people/${person.id}`)
+  const preview = page.getByRole('complementary').locator('img')
+  await page.waitForFunction(() => document.querySelector('aside img')?.naturalWidth > 0)
+  assert.equal(await preview.getAttribute('src'), icon)
+  await accessible(page, 'a preview')
+  await server.ask('PATCH', `/people/${person.id}`, { photo: 'https://elsewhere.example/a.png' })
+  await page.getByRole('link', { name: 'https://elsewhere.example/a.png' }).waitFor()
+  assert.equal(await preview.count(), 0)
+  await server.ask('DELETE', `/people/${person.id}`)
+  await page.leave()
+})
+
 test('before a deletion, what goes with it is counted; alone, it can be undone', async () => {
   const page = await open(browser, `${server.explorer}/projects/${server.projects[0].id}`)
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete' })
-  await dialog.getByText('20 issues').waitFor()
+  await dialog.getByText('20 issues will be deleted with it.').waitFor()
   await dialog.getByText('This cannot be undone.').waitFor()
   await accessible(page, 'a deletion')
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+
+  // What refers to it and stays loses the reference.
+  const [, grace] = server.people
+  await page.goto(`${server.explorer}/people/${grace.id}`)
+  await page.getByRole('heading', { name: grace.name }).waitFor()
+  await page.keyboard.press('Delete')
+  const { length } = await server.ask('GET', `/issues?filter[assignee_id]=${grace.id}&fields=id`)
+  await dialog.getByText(`In ${length} issues, references to it will be set to null.`).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
   const spare = await server.ask('POST', '/people', { name: 'Spare', email: 'spare@example.com' })

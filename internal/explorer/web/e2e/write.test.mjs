@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { launch, open, serve } from './harness.mjs'
+import { accessible, launch, open, serve } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 let server, browser, data
@@ -56,6 +56,33 @@ test('create: only what was entered is sent, and what is wrong is said at its pl
   await page.keyboard.press('Control+Enter')
   await page.locator('.problem').waitFor()
   assert.equal(await described('email'), 'Another resource, stored or in this request, has this email.')
+  await page.leave()
+})
+
+test('JSON is edited with colours; what is typed is not taken for shortcuts, and its problem is told', async () => {
+  const [, , first] = data.customers
+  const page = await open(browser, `${server.explorer}/customers/${first.id}?view=edit`)
+  const address = page.getByRole('textbox', { name: 'address' })
+  await page.locator('[data-typing] .cm-content').waitFor()
+  assert.equal(await address.evaluate((element) => element.innerText), JSON.stringify(first.address, null, 2))
+  // Names, texts and the rest differ.
+  const colours = await page.locator('.cm-line').nth(1).locator('span').evaluateAll((spans) => spans.map((span) => [span.textContent, getComputedStyle(span).color]))
+  assert.deepEqual(colours.map(([text]) => text), ['"street"', '"27 Market Street"'])
+  assert.notEqual(colours[0][1], colours[1][1])
+  await page.getByRole('complementary').getByText('address', { exact: true }).click() // its label
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('{"note": "e n ? g /"')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText(/^Not JSON/).waitFor()
+  await page.locator('.cm-content[aria-invalid=true]').waitFor()
+  assert.match(await address.getAttribute('aria-description'), /^Not JSON/)
+  assert.equal(await page.evaluate(() => document.activeElement.hasAttribute('data-invalid')), true)
+  await accessible(page, 'an editor with a problem')
+  await page.keyboard.press('Control+End')
+  await page.keyboard.type('}')
+  await page.keyboard.press('Control+Enter')
+  await page.getByText('Saved.').waitFor()
+  assert.deepEqual((await server.ask('GET', `/customers/${first.id}`)).address, { note: 'e n ? g /' })
   await page.leave()
 })
 
@@ -145,7 +172,7 @@ test('delete asks first, and deletes only what was seen', async () => {
   await page.goto(`${server.explorer}/products/${spare.id}`)
   await page.getByRole('heading', { name: 'Spare' }).waitFor()
   await page.keyboard.press('Delete')
-  await dialog.getByText('Nothing else is deleted with it.').waitFor()
+  await dialog.getByText('Nothing else is deleted or changed.').waitFor()
   await server.ask('PATCH', `/products/${spare.id}`, { name: 'Needed' })
   await dialog.getByText('Somebody else has changed it. This is its current state. Delete it if you still want to.').waitFor()
   await dialog.getByRole('heading', { name: 'Delete Needed?' }).waitFor()

@@ -29,7 +29,7 @@ func main() {
 	flag.IntVar(&plan.Nodes.Restarts, "restarts", 5, "number of times that PostgreSQL is restarted in immediate mode")
 	flag.IntVar(&plan.Nodes.Cuts, "disconnects", 50, "number of connections to PostgreSQL that are cut")
 	flag.IntVar(&plan.Nodes.Failovers, "failovers", 2, "number of times that PostgreSQL fails over to its standby")
-	flag.IntVar(&plan.Upheavals, "upheavals", 3, "number of times that retention, a migration and a restore make subscribers begin again, on each database")
+	flag.IntVar(&plan.FeedResets, "feed-resets", 3, "number of times that retention, a migration and a restore make subscribers begin again, on each database")
 	flag.Uint64Var(&plan.Seed, "seed", uint64(time.Now().UnixNano()), "what the random choices follow from")
 	duration := flag.Duration("duration", 30*time.Minute, "time after which the run ends, as a failure if it is not through")
 	flag.Parse()

@@ -120,6 +120,7 @@ class Catalog {
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
   rights = $state.raw(new Rights({ paths: {} }))
+  title = $state('Explorer') // of the interface, when it is known
   followed = $state(false) // the caller may read the changes of all collections
 
   find(name: string | null): Collection | undefined {
@@ -135,7 +136,10 @@ class Catalog {
         afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', silent: true }),
       ])
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
-      if (document) this.rights = new Rights(document.body)
+      if (document) {
+        this.rights = new Rights(document.body)
+        this.title = document.body.info?.title || 'Explorer'
+      }
       // Changes have no offsets and no order to choose, which every table here needs.
       this.followed = list.data.some(({ name }) => name === 'changes')
       this.collections = list.data.filter(({ name }) => name !== 'changes')

@@ -20,6 +20,7 @@ export class Importing {
   running = $state<'check' | 'import' | null>(null)
   done = $state(0)
   created = $state<number | null>(null) // when it is finished
+  ids = $state.raw<string[]>([]) // of what was imported
   private stopped = false
 
   constructor(
@@ -103,6 +104,7 @@ export class Importing {
     this.stopped = false
     this.trouble = ''
     this.done = 0
+    this.ids = []
     const bad: BadCell[] = []
     const query = [this.key && `on_conflict=${this.key}`, kind === 'check' && 'dry_run=true'].filter(Boolean).join('&')
     try {
@@ -115,7 +117,8 @@ export class Importing {
         const indexes = rows.slice(from, from + bodies.length)
         try {
           const headers: Record<string, string> = kind === 'import' ? { 'Idempotency-Key': randomKey() } : {}
-          await ask({ method: 'POST', path: query ? `${this.path}?${query}` : this.path, body: bodies, headers, silent: kind === 'check' })
+          const { data } = await ask<Resource[]>({ method: 'POST', path: query ? `${this.path}?${query}` : this.path, body: bodies, headers, silent: kind === 'check' })
+          if (kind === 'import') this.ids = [...this.ids, ...data.map(({ id }) => id)]
         } catch (error) {
           const found = error instanceof Refused && (error.status === 422 || error.status === 409) ? badCells(error.faults, indexes) : null
           if (!found?.cells.length) throw error

@@ -1,7 +1,7 @@
 // Writing many resources: one atomic request as long as the server takes all of them at once, else several.
 
+import { Refused } from './api'
 import { ask, catalog } from './app.svelte'
-import { affectedOf, type Affected } from './affected'
 import { pathOf } from './url'
 import type { Rows } from './rows.svelte'
 import type { Collection, Resource } from './schema'
@@ -12,11 +12,13 @@ export interface Target {
   address: string // of the list, with its query
   ids: string[] | null // null: all that match
   total: number
+  tags?: Map<string, string> // the ETags by id, where the server requires them
 }
 
 export type Write = { method: 'DELETE' } | { method: 'PATCH'; body: Record<string, unknown> }
 
 const IDS = 150 // in a URL, which proxies limit; more are sent as a transaction
+const AT_ONCE = 6 // requests, as many as a browser sends to one server
 
 export const targetOf = (rows: Rows, selection: Selection): Target => ({
   collection: rows.collection,
@@ -33,17 +35,24 @@ const extended = (address: string, part: string) => `${address}${address.include
 /** The target by its ids, as far as one request takes them: what is confirmed is what is written, also if more match by then. */
 export async function pinned(target: Target): Promise<Target> {
   const { maxItems } = catalog.rights
-  if (target.ids || target.total > maxItems) return target
-  const limit = catalog.rights.pageSize(maxItems + 1)
-  const { data } = await ask<Resource[]>({ path: extended(extended(target.address, 'fields=id'), `limit=${limit}`), silent: true })
-  const cut = data.length === limit // there may be more
-  return cut ? { ...target, total: Math.max(target.total, data.length) } : { ...target, ids: data.map(({ id }) => id), total: data.length }
+  if (target.total > maxItems) return target
+  if (!target.ids) {
+    const limit = catalog.rights.pageSize(maxItems + 1)
+    const { data } = await ask<Resource[]>({ path: extended(extended(target.address, 'fields=id'), `limit=${limit}`), silent: true })
+    const cut = data.length === limit // there may be more
+    if (cut) return { ...target, total: Math.max(target.total, data.length) }
+    target = { ...target, ids: data.map(({ id }) => id), total: data.length }
+  }
+  return catalog.rights.requiresMatch(target.collection.name) ? { ...target, tags: await tagsOf(target.collection, target.ids!) } : target
 }
 
+/** The target after a refusal: if others have changed some of the resources, for their current states. */
+export const afterRefusal = (target: Target, error: unknown): Promise<Target> | Target =>
+  error instanceof Refused && error.status === 412 ? pinned(target).catch(() => target) : target
+
 /** What the write would do. Of more than the server takes at once, the first part is tried. */
-export async function tryMany(target: Target, write: Write): Promise<Affected> {
-  const { headers } = await send(target, write, 0, null, true)
-  return affectedOf(headers)
+export async function tryMany(target: Target, write: Write): Promise<Headers> {
+  return (await send(target, write, 0, null, true)).headers
 }
 
 /** Writes all, and tells after each request how many are done. Returns the resources as they are, or last were. */
@@ -61,22 +70,40 @@ export async function writeMany(target: Target, write: Write, progress: (done: n
   return done
 }
 
+/** Writes to resources by their ids in one transaction, each if it is as it was read where the server requires that. */
+export async function transact(collection: Collection, writes: { id: string; write: Write }[], dry = false, tags?: Map<string, string>) {
+  const match = catalog.rights.requiresMatch(collection.name) ? (tags ?? (await tagsOf(collection, writes.map(({ id }) => id)))) : null
+  const steps = writes.map(({ id, write }) => ({ method: write.method, path: `/${pathOf(collection.name, id)}`, ...(write.method === 'PATCH' && { body: write.body }), ...(match && { if_match: match.get(id) }) }))
+  return ask<Resource[]>({ method: 'POST', path: `-/transaction${dry ? '?dry_run=true' : ''}`, body: steps })
+}
+
 async function send(target: Target, write: Write, from: number, last: string | null, dry: boolean) {
-  const { maxItems } = catalog.rights
-  const suffix = dry ? 'dry_run=true' : ''
-  const body = write.method === 'PATCH' ? { body: write.body } : {}
-  if (target.ids) {
-    const ids = target.ids.slice(from, from + maxItems)
-    if (ids.length > IDS) {
-      const steps = ids.map((id) => ({ method: write.method, path: `/${pathOf(target.collection.name, id)}`, ...body }))
-      return ask<Resource[]>({ method: 'POST', path: `-/transaction${suffix && `?${suffix}`}`, body: steps })
-    }
-    const address = extended(pathOf(target.collection.name), `filter[id][in]=${ids.join(',')}`)
-    return ask<Resource[]>({ method: write.method, path: suffix ? extended(address, suffix) : address, ...body })
-  }
+  const { maxItems, requiresMatch } = catalog.rights
   // Deleted ones are gone from the list, so the next part is at its start again; changed ones may still be in it.
   // A part that begins at a cursor has the last one of the part before again, if that still matches.
   const range = target.total > maxItems || !target.address.includes('?') ? (last ? `cursor=${last}&limit=${maxItems}` : `limit=${maxItems}`) : ''
-  const address = [range, suffix].filter(Boolean).reduce(extended, target.address)
-  return ask<Resource[]>({ method: write.method, path: address, ...body })
+  let ids = target.ids?.slice(from, from + maxItems)
+  const matched = requiresMatch(target.collection.name)
+  if (!ids && matched) ids = (await ask<Resource[]>({ path: ['fields=id', range].filter(Boolean).reduce(extended, target.address), silent: true })).data.map(({ id }) => id)
+  if (ids && (matched || ids.length > IDS)) return transact(target.collection, ids.map((id) => ({ id, write })), dry, target.tags)
+  const parts = ids ? [`filter[id][in]=${ids.join(',')}`] : [range]
+  const address = [...parts, dry ? 'dry_run=true' : ''].filter(Boolean).reduce(extended, ids ? pathOf(target.collection.name) : target.address)
+  return ask<Resource[]>({ method: write.method, path: address, ...(write.method === 'PATCH' && { body: write.body }) })
+}
+
+/** The ETags of resources, some requests at a time. A resource that is gone has none. */
+async function tagsOf(collection: Collection, ids: string[]): Promise<Map<string, string>> {
+  const tags = new Map<string, string>()
+  const left = [...ids]
+  const read = async () => {
+    for (let id = left.pop(); id !== undefined; id = left.pop())
+      try {
+        const { headers } = await ask<Resource>({ path: extended(pathOf(collection.name, id), 'fields=id'), silent: true })
+        tags.set(id, headers.get('ETag') ?? '')
+      } catch (error) {
+        if (!(error instanceof Refused && error.status === 404)) throw error
+      }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, read))
+  return tags
 }

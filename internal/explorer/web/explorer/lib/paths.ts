@@ -2,6 +2,7 @@
 
 /** What we read of the document. */
 export interface Description {
+  info?: { title?: string }
   tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, unknown>>
   components?: {
@@ -67,6 +68,12 @@ export class Rights {
   /** Whether a method is there for all resources that match. */
   mayMany(method: 'PATCH' | 'DELETE', collection: string): boolean {
     return this.paths[`/${collection}`]?.[method.toLowerCase()] !== undefined
+  }
+
+  /** Whether a change has to say which state of a resource it is for. */
+  requiresMatch = (collection: string): boolean => {
+    const { patch, delete: remove } = this.paths[`/${collection}`] ?? {}
+    return '428' in (((patch ?? remove) as { responses?: object } | undefined)?.responses ?? {})
   }
 
   private operation(method: string, collection: string) {

@@ -23,6 +23,7 @@ export class Rows {
   sample = $state.raw<Resource[]>([]) // the first rows that came, which say what all look like
   news = new News()
   private follower = $state.raw<Follower | null>(null)
+  private still = $state(false) // the list has no stream
 
   private pages = new Map<number, Resource[]>() // in the order of use
   private running = new Map<number, AbortController>()
@@ -46,7 +47,7 @@ export class Rows {
 
   /** Whether what others change is seen at once. */
   get live() {
-    return this.follower?.state ?? 'waiting'
+    return this.follower?.state ?? (this.still ? 'off' : 'waiting')
   }
 
   /** The path and query of the list, without a range; also without its order. */
@@ -173,6 +174,7 @@ export class Rows {
 
   /** Follows the list from the position at which it was read. */
   private follow(position: string | null) {
+    this.still = position === null
     if (this.follower || this.over || position === null) return
     this.follower = new Follower(this.address(false), position, (event) => this.apply(event), () => this.reload())
   }

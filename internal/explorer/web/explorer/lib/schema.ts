@@ -11,6 +11,7 @@ export interface Attribute {
   enum?: unknown[]
   default?: unknown
   description?: string
+  contentMediaType?: string
   minLength?: number
   maxLength?: number
   minimum?: number

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { affectedOf, besides } from '../lib/affected'
+import { effectsOf } from '../lib/affected'
 import { includeParts, labelled, takeLabels } from '../lib/include'
 import { findQuery } from '../lib/find'
 import { countPath, referrersOf, viewOf } from '../lib/related'
@@ -76,9 +76,9 @@ test('a picker searches where there is a search, and filters elsewhere', () => {
 })
 
 test('what goes with a deletion, in words', () => {
-  const affected = affectedOf(new Headers({ 'X-Affected': 'people=3, books=1200, things=1' }))
-  expect(affected).toEqual([{ name: 'people', total: 3 }, { name: 'books', total: 1200 }, { name: 'things', total: 1 }])
-  expect(besides(affected, 'people', 1, find)).toBe('2 people, 1,200 books and 1 thing')
-  expect(besides(affected.slice(0, 1), 'people', 3, find)).toBe('')
-  expect(affectedOf(new Headers())).toEqual([])
+  const effects = (affected: string, deleted: string, total: number) => effectsOf(new Headers({ 'X-Affected': affected, ...(deleted && { 'X-Deleted': deleted }) }), 'people', total, find)
+  expect(effects('people=3, books=1200, things=1', 'people=3, books=1200, things=1', 1)).toEqual({ deleted: '2 people, 1,200 books and 1 thing', changed: '' })
+  expect(effects('people=3, books=20, things=1', 'people=2, books=8', 2)).toEqual({ deleted: '8 books', changed: '1 person, 12 books and 1 thing' })
+  expect(effects('people=3', 'people=3', 3)).toEqual({ deleted: '', changed: '' })
+  expect(effectsOf(new Headers(), 'people', 0, find)).toEqual({ deleted: '', changed: '' })
 })

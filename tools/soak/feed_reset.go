@@ -17,20 +17,20 @@ import (
 	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// Upheaval is what happens to the change log of a database, so that subscribers may have to begin again with a
+// FeedReset is what happens to the change log of a database, so that subscribers may have to begin again with a
 // snapshot: retention, a migration, a restore.
-type Upheaval struct {
+type FeedReset struct {
 	Name  string
 	flags []string      // of the server
 	away  time.Duration // how long subscribers stay away, at most
-	// strike is called while nobody writes.
-	strike func(ctx context.Context, r *Run, s upheaved) error
+	// cause is called while nobody writes.
+	cause func(ctx context.Context, r *Run, s resettable) error
 	// over reports whether enough has happened to the subscribers.
 	over func(r *Run) bool
 }
 
-// upheaved is a system that an upheaval can happen to.
-type upheaved interface {
+// resettable is a system that a reset can happen to.
+type resettable interface {
 	System
 	schema() string
 	command(ctx context.Context, arguments ...string) error
@@ -40,24 +40,24 @@ type upheaved interface {
 	restore(ctx context.Context, r *Run) error
 }
 
-// Upheavals lists them.
-func Upheavals() []Upheaval {
-	return []Upheaval{
+// FeedResets lists them.
+func FeedResets() []FeedReset {
+	return []FeedReset{
 		// Subscribers are away for longer and for shorter than changes are kept, so that retention races with them.
-		{Name: "retention", flags: []string{"--change-retention=1s"}, away: 3 * time.Second, strike: keepOn, over: (*Run).someResumed},
-		{Name: "migration", strike: migrate, over: (*Run).allBegan},
-		{Name: "restore", strike: restore, over: (*Run).allBegan},
+		{Name: "retention", flags: []string{"--change-retention=1s"}, away: 3 * time.Second, cause: keepOn, over: (*Run).someResumed},
+		{Name: "migration", cause: migrate, over: (*Run).allBegan},
+		{Name: "restore", cause: restore, over: (*Run).allBegan},
 	}
 }
 
 // Run lets it happen to a new database of a kind.
-func (u Upheaval) Run(ctx context.Context, s upheaved, writers int, seed uint64) (r *Run, err error) {
+func (u FeedReset) Run(ctx context.Context, s resettable, writers int, seed uint64) (r *Run, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r = NewRun(s, writers, seed)
 	return r, u.run(ctx, r, s)
 }
 
-func (u Upheaval) run(ctx context.Context, r *Run, s upheaved) error {
+func (u FeedReset) run(ctx context.Context, r *Run, s resettable) error {
 	s.setFlags(u.flags...)
 	r.mayReset, r.absence = true, u.away
 	c, err := r.begin(ctx)
@@ -68,7 +68,7 @@ func (u Upheaval) run(ctx context.Context, r *Run, s upheaved) error {
 		return err
 	}
 	r.Crashes = append(r.Crashes, u.Name)
-	if err := u.strike(ctx, r, s); err != nil {
+	if err := u.cause(ctx, r, s); err != nil {
 		return fmt.Errorf("%s: %w", u.Name, err)
 	}
 	for deadline := time.Now().Add(maxSettle); !u.over(r) && len(r.Findings) == 0; {
@@ -96,7 +96,7 @@ func (r *Run) quiet(ctx context.Context) (bool, error) {
 		w.meet(r.clients)
 		w.ending = ctx
 		if err := w.catchUpAtLast(ctx); err != nil {
-			return false, r.blame(err)
+			return false, r.recordFault(err)
 		}
 	}
 	return r.verify(ctx, r.clients[0])
@@ -122,10 +122,10 @@ func (r *Run) allBegan() bool {
 }
 
 // keepOn: the flags do it.
-func keepOn(context.Context, *Run, upheaved) error { return nil }
+func keepOn(context.Context, *Run, resettable) error { return nil }
 
 // migrate adds an attribute to every collection while the servers run, and starts them again with the new schema.
-func migrate(ctx context.Context, r *Run, s upheaved) error {
+func migrate(ctx context.Context, r *Run, s resettable) error {
 	changed := bytes.ReplaceAll(schemaFile, []byte("      token: {type: string}\n"), []byte("      token: {type: string}\n      "+ledger.Added+": {type: string}\n"))
 	if err := os.WriteFile(s.schema(), changed, 0o644); err != nil {
 		return err
@@ -145,35 +145,35 @@ func (r *Run) again(ctx context.Context) error {
 	if err == nil && c == nil {
 		err = errors.New("the server does not start")
 	}
-	r.disown()
+	r.abandonAll()
 	return err
 }
 
-// disown lets all writers leave their resources alone, as they do not know their ETags.
-func (r *Run) disown() {
+// abandonAll lets all writers leave their resources alone, as they do not know their ETags.
+func (r *Run) abandonAll() {
 	for _, w := range r.writers {
 		w.accounts, w.answered = nil, nil
 	}
 }
 
 // restore makes the database what it was before some writes. Nobody is to hear of those any more.
-func restore(ctx context.Context, r *Run, s upheaved) error {
+func restore(ctx context.Context, r *Run, s resettable) error {
 	if err := s.save(ctx, r); err != nil {
 		return err
 	}
-	if err := r.scribble(ctx); err != nil {
+	if err := r.writeUnrecorded(ctx); err != nil {
 		return err
 	}
 	err := s.restore(ctx, r)
-	r.disown()
+	r.abandonAll()
 	return err
 }
 
-// scribble writes what the ledger does not know of.
-func (r *Run) scribble(ctx context.Context) error {
+// writeUnrecorded writes what the ledger does not know of.
+func (r *Run) writeUnrecorded(ctx context.Context) error {
 	c := r.clients[0]
 	for i := range 50 {
-		members := attributes(fmt.Sprint("scribble-", i))
+		members := attributes(fmt.Sprint("writeUnrecorded-", i))
 		m := message{method: "POST", path: "/accounts", body: encode(members)}
 		if i%2 == 0 {
 			counter := r.counters[i/2%len(r.counters)]

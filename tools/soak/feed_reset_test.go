@@ -11,10 +11,10 @@ import (
 	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// TestSubscribersSurviveUpheavals: what makes them begin again brings them to the right state, and no change is left
+// TestSubscribersSurviveFeedResets: what makes them begin again brings them to the right state, and no change is left
 // out, doubled or sent in another order before or after it.
-func TestSubscribersSurviveUpheavals(t *testing.T) {
-	for _, u := range Upheavals() {
+func TestSubscribersSurviveFeedResets(t *testing.T) {
+	for _, u := range FeedResets() {
 		for name, system := range systems {
 			t.Run(u.Name+"/"+name, func(t *testing.T) {
 				t.Parallel()
@@ -28,15 +28,15 @@ func TestSubscribersSurviveUpheavals(t *testing.T) {
 	}
 }
 
-var systems = map[string]func(*testing.T) upheaved{
-	"sqlite": func(t *testing.T) upheaved {
+var systems = map[string]func(*testing.T) resettable{
+	"sqlite": func(t *testing.T) resettable {
 		s, err := NewSQLite(server(t, Linked{Lease: testLease}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	},
-	"postgres": func(t *testing.T) upheaved {
+	"postgres": func(t *testing.T) resettable {
 		s, err := NewNodes(t.Context(), server(t, Linked{Lease: testLease}))
 		if err != nil {
 			t.Fatal(err)
@@ -118,15 +118,15 @@ func TestBrokenFeedsAreNoticed(t *testing.T) {
 	for name, fault := range faults {
 		t.Run(name+"/kill", func(t *testing.T) {
 			t.Parallel()
-			notice(t, fault, func(r *Run, _ upheaved) error { return r.Cycles(t.Context(), 1, 200) })
+			notice(t, fault, func(r *Run, _ resettable) error { return r.Cycles(t.Context(), 1, 200) })
 		})
 		t.Run(name+"/restore", func(t *testing.T) {
 			t.Parallel()
-			notice(t, fault, func(r *Run, s upheaved) error { return restored(t).run(t.Context(), r, s) })
+			notice(t, fault, func(r *Run, s resettable) error { return restored(t).run(t.Context(), r, s) })
 		})
 	}
 	t.Run("a reset is left out", func(t *testing.T) {
-		for _, u := range Upheavals() {
+		for _, u := range FeedResets() {
 			t.Run(u.Name, func(t *testing.T) {
 				t.Parallel()
 				notice(t, func() func(event) []event {
@@ -142,22 +142,22 @@ func TestBrokenFeedsAreNoticed(t *testing.T) {
 						}
 						return []event{e}
 					}
-				}, func(r *Run, s upheaved) error { return u.run(t.Context(), r, s) })
+				}, func(r *Run, s resettable) error { return u.run(t.Context(), r, s) })
 			})
 		}
 	})
 }
 
-// restored is the upheaval of that name.
-func restored(t *testing.T) Upheaval {
+// restored is the reset of that name.
+func restored(t *testing.T) FeedReset {
 	t.Helper()
-	all := Upheavals()
-	return all[slices.IndexFunc(all, func(u Upheaval) bool { return u.Name == "restore" })]
+	all := FeedResets()
+	return all[slices.IndexFunc(all, func(u FeedReset) bool { return u.Name == "restore" })]
 }
 
 // notice lets something happen to a server with a fault between it and its subscribers, and expects that one of them
 // is found to be wrong.
-func notice(t *testing.T, fault func() func(event) []event, happen func(*Run, upheaved) error) {
+func notice(t *testing.T, fault func() func(event) []event, happen func(*Run, resettable) error) {
 	t.Helper()
 	s := systems["sqlite"](t)
 	r := NewRun(s, testWriters/4, testSeed)

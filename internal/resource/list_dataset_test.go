@@ -45,7 +45,7 @@ collections:
 var limits = query.Limits{DefaultLimit: 4}
 
 // eachLibrary runs a test on an empty library on each kind of store.
-func eachLibrary(t *testing.T, test func(*testing.T, *world)) {
+func eachLibrary(t *testing.T, test func(*testing.T, *dataset)) {
 	file, err := schema.Parse([]byte(library))
 	if err != nil {
 		t.Fatal(err)
@@ -64,13 +64,13 @@ func eachLibrary(t *testing.T, test func(*testing.T, *world)) {
 					t.Error("closing:", err)
 				}
 			})
-			test(t, &world{resources: New(st), albums: (*model.Schema)(file.Schema).Collection("albums"), tracks: (*model.Schema)(file.Schema).Collection("tracks")})
+			test(t, &dataset{resources: New(st), albums: (*model.Schema)(file.Schema).Collection("albums"), tracks: (*model.Schema)(file.Schema).Collection("tracks")})
 		})
 	}
 }
 
-// world is a library and what a naive model knows of it.
-type world struct {
+// dataset is a library and what a naive model knows of it.
+type dataset struct {
 	resources      *Resources
 	albums, tracks *model.Collection
 
@@ -83,7 +83,7 @@ func idOf(record model.Record) model.ID { return record.ID(model.IDColumn) }
 
 // populate fills the library with a few random albums and tracks, of which some
 // are deleted again.
-func (w *world) populate(t *rapid.T, most int) {
+func (w *dataset) populate(t *rapid.T, most int) {
 	ctx := context.Background()
 	w.parents = []model.ID{{1}, {2}}
 	tracks := rapid.SliceOfNDistinct(rapid.Custom(w.drawTrack), 0, most, idOf).Draw(t, "tracks")
@@ -133,7 +133,7 @@ func (w *world) populate(t *rapid.T, most int) {
 }
 
 // clear deletes what is there.
-func (w *world) clear(tx *store.Tx) error {
+func (w *dataset) clear(tx *store.Tx) error {
 	for _, c := range []*model.Collection{w.tracks, w.albums} {
 		rows, err := tx.Select(c, store.Selection{Order: store.NewOrder(nil), Take: math.MaxInt64})
 		if err != nil {
@@ -168,7 +168,7 @@ var values = map[model.Kind][]string{
 	model.KindDateTime:   {"2026-11-14T09:30:00.123Z", "1969-12-31T23:59:59.999Z", "2026-11-14T09:30:00.124Z"},
 }
 
-func (w *world) drawTrack(t *rapid.T) model.Record {
+func (w *dataset) drawTrack(t *rapid.T) model.Record {
 	record := make(model.Record, len(w.tracks.Columns()))
 	for i, column := range w.tracks.Columns() {
 		switch {
@@ -193,7 +193,7 @@ func drawID(t *rapid.T) model.ID {
 }
 
 // drawPath draws the collection, or the sub-collection of a parent.
-func (w *world) drawPath(t *rapid.T) Path {
+func (w *dataset) drawPath(t *rapid.T) Path {
 	path := Path{Collection: w.tracks}
 	if n := rapid.IntRange(0, 2).Draw(t, "parent"); n > 0 {
 		path.Parent = &w.parents[n-1]
@@ -202,7 +202,7 @@ func (w *world) drawPath(t *rapid.T) Path {
 }
 
 // drawConditions draws filters and a sort as they stand in a query string.
-func (w *world) drawConditions(t *rapid.T) string {
+func (w *dataset) drawConditions(t *rapid.T) string {
 	var parts []string
 	names := w.tracks.FieldNames()
 	used := map[string]bool{}
@@ -250,7 +250,7 @@ func drawFilter(t *rapid.T, field *model.Field) string {
 }
 
 // drawRange draws a range of any anchor and sign, as it stands in a query string.
-func (w *world) drawRange(t *rapid.T) string {
+func (w *dataset) drawRange(t *rapid.T) string {
 	var parts []string
 	small := rapid.IntRange(-9, 9)
 	limit := rapid.OneOf(rapid.Map(small, func(n int) string { return fmt.Sprint(n) }),
@@ -269,7 +269,7 @@ func (w *world) drawRange(t *rapid.T) string {
 }
 
 // drawCursor draws a resource that exists, one that was deleted, or any id.
-func (w *world) drawCursor(t *rapid.T) model.ID {
+func (w *dataset) drawCursor(t *rapid.T) model.ID {
 	from := rapid.IntRange(0, 5).Draw(t, "cursor")
 	switch {
 	case from <= 1 && len(w.deleted) > 0:

@@ -43,8 +43,8 @@ func (e *exchange) String() string {
 	return fmt.Sprintf("%s %s %.300q: %d %.300q", e.method, target, e.body, e.status, e.answer)
 }
 
-// judge compares what a server does with its document.
-type judge struct {
+// checker compares what a server does with its document.
+type checker struct {
 	t      testing.TB
 	config plural.Config
 
@@ -53,22 +53,22 @@ type judge struct {
 	documents map[string]*document
 }
 
-func newJudge(t testing.TB, config plural.Config) *judge {
-	return &judge{t: t, config: config, roles: map[string]string{"": schema.PublicRole}, documents: map[string]*document{}}
+func newChecker(t testing.TB, config plural.Config) *checker {
+	return &checker{t: t, config: config, roles: map[string]string{"": schema.PublicRole}, documents: map[string]*document{}}
 }
 
-// judges is the judge of every server that is running, by its address.
-var judges sync.Map
+// checkers is the checker of every server that is running, by its address.
+var checkers sync.Map
 
-// knows tells the judge which role a caller has, whose document is compared then. Of other
+// knows tells the checker which role a caller has, whose document is compared then. Of other
 // callers it is that of everything.
-func (j *judge) knows(authorization, role string) {
+func (j *checker) knows(authorization, role string) {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	j.roles[authorization] = role
 }
 
-func (j *judge) documentFor(authorization string) *document {
+func (j *checker) documentFor(authorization string) *document {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	role := ""
@@ -91,22 +91,22 @@ func (j *judge) documentFor(authorization string) *document {
 	return found
 }
 
-// hears judges an exchange.
-func (j *judge) hears(e *exchange) {
+// hears checks an exchange.
+func (j *checker) hears(e *exchange) {
 	d := j.documentFor(e.header.Get("Authorization"))
 	if d == nil {
 		return
 	}
-	for _, complaint := range d.judge(e) {
+	for _, complaint := range d.checker(e) {
 		j.t.Errorf("not as the OpenAPI document says: %s\n%s", complaint, e)
 	}
 }
 
-// judged is a transport whose exchanges are judged.
-type judged struct{ next http.RoundTripper }
+// checked is a transport whose exchanges are checked.
+type checked struct{ next http.RoundTripper }
 
-func (j judged) RoundTrip(r *http.Request) (*http.Response, error) {
-	found, ok := judges.Load(r.URL.Host)
+func (j checked) RoundTrip(r *http.Request) (*http.Response, error) {
+	found, ok := checkers.Load(r.URL.Host)
 	if !ok {
 		return j.next.RoundTrip(r)
 	}
@@ -125,13 +125,13 @@ func (j judged) RoundTrip(r *http.Request) (*http.Response, error) {
 	e.status, e.answered = response.StatusCode, response.Header.Clone()
 	response.Body = &taken{ReadCloser: response.Body, whole: func(answer []byte) {
 		e.body, e.answer = sent.text(), answer
-		found.(*judge).hears(e)
+		found.(*checker).hears(e)
 	}}
 	return response, nil
 }
 
-// maxJudged is the length up to which bodies are looked at.
-const maxJudged = 256 << 10
+// maxChecked is the length up to which bodies are looked at.
+const maxChecked = 256 << 10
 
 // taken remembers what was read of a body.
 type taken struct {
@@ -144,7 +144,7 @@ type taken struct {
 func (b *taken) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.mutex.Lock()
-	if len(b.read) <= maxJudged {
+	if len(b.read) <= maxChecked {
 		b.read = append(b.read, p[:n]...)
 	}
 	b.mutex.Unlock()
@@ -167,17 +167,17 @@ var described = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 // pages is the paths of what is made for people, which a document for programs leaves out.
 var pages = regexp.MustCompile(`/-/(explorer|docs)(/|$)`)
 
-// judge lists what an exchange has that the document does not describe.
-func (d *document) judge(e *exchange) []string {
+// checker lists what an exchange has that the document does not describe.
+func (d *document) checker(e *exchange) []string {
 	if e.target != nil && pages.MatchString(e.target.Path) {
 		return nil
 	}
 	if e.method == "OPTIONS" || e.target == nil || e.target.Path == "*" {
-		return d.judgeOutside(e)
+		return d.checkOutside(e)
 	}
 	path, known := d.find(e.target)
 	if !known {
-		return d.judgeOutside(e)
+		return d.checkOutside(e)
 	}
 	method := e.method
 	if method == "HEAD" {
@@ -188,10 +188,10 @@ func (d *document) judge(e *exchange) []string {
 		op = d.operation(path, strings.ToLower(method))
 	}
 	if op == nil {
-		return d.judgeOutside(e)
+		return d.checkOutside(e)
 	}
-	complaints := d.judgeAnswer(op, e)
-	wrong := d.judgeRequest(op, e)
+	complaints := d.checkAnswer(op, e)
+	wrong := d.checkRequest(op, e)
 	switch {
 	case e.status < 300:
 		complaints = append(complaints, wrong...)
@@ -201,9 +201,9 @@ func (d *document) judge(e *exchange) []string {
 	return complaints
 }
 
-// judgeOutside judges what no operation describes: other methods, paths that are not
+// checkOutside checks what no operation describes: other methods, paths that are not
 // there, and requests that could not be read.
-func (d *document) judgeOutside(e *exchange) []string {
+func (d *document) checkOutside(e *exchange) []string {
 	allowed := []int{400, 404, 405, 417, 421, 429, 431, 500, 501, 503, 505}
 	switch {
 	case e.method == "OPTIONS":
@@ -223,13 +223,13 @@ func (d *document) judgeOutside(e *exchange) []string {
 	if e.status < 400 || e.method == "HEAD" {
 		return nil
 	}
-	return d.judgeBody("/components/schemas/ErrorList", e.answered, e.answer)
+	return d.checkBody("/components/schemas/ErrorList", e.answered, e.answer)
 }
 
 // protocol is the headers that HTTP itself needs.
 var protocol = []string{"Content-Type", "Content-Length", "Date", "Connection"}
 
-func (d *document) judgeAnswer(op *describedOperation, e *exchange) []string {
+func (d *document) checkAnswer(op *describedOperation, e *exchange) []string {
 	r := op.response(e.status)
 	if r == nil {
 		return []string{fmt.Sprintf("the status %d is not declared", e.status)}
@@ -244,7 +244,7 @@ func (d *document) judgeAnswer(op *describedOperation, e *exchange) []string {
 			complaints = append(complaints, fmt.Sprintf("the header %s is not declared", name))
 			continue
 		}
-		complaints = append(complaints, d.judgeText("the header "+name, h.schema, h.kind, strings.Join(values, ", "))...)
+		complaints = append(complaints, d.checkText("the header "+name, h.schema, h.kind, strings.Join(values, ", "))...)
 	}
 	for name, h := range r.headers {
 		if h.required && e.answered[name] == nil {
@@ -269,14 +269,14 @@ func (d *document) judgeAnswer(op *describedOperation, e *exchange) []string {
 	}
 	selects := strings.Contains(e.target.RawQuery, "fields") // the description says that attributes are left out then
 	if isJSON := media == "application/json"; isJSON && !selects {
-		complaints = append(complaints, d.judgeBody(r.schema, e.answered, e.answer)...)
+		complaints = append(complaints, d.checkBody(r.schema, e.answered, e.answer)...)
 	}
 	return complaints
 }
 
-// judgeBody judges the body of an answer by the schema at a pointer.
-func (d *document) judgeBody(pointer string, header http.Header, body []byte) []string {
-	if len(body) > maxJudged {
+// checkBody checks the body of an answer by the schema at a pointer.
+func (d *document) checkBody(pointer string, header http.Header, body []byte) []string {
+	if len(body) > maxChecked {
 		return nil
 	}
 	if header.Get("Content-Encoding") == "gzip" {

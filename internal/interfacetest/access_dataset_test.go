@@ -62,7 +62,7 @@ access:
   metrics: [editor]
 `
 
-// Of the world: three users, of whom 1 and 2 are authors; posts at the positions from
+// Of the dataset: three users, of whom 1 and 2 are authors; posts at the positions from
 // 10, of whom those of user 2 with an odd position are not published.
 const adaAt, boAt, cyAt = 1, 2, 3
 
@@ -114,7 +114,7 @@ func (h *accessServer) key(caller, role, subject string) {
 		h.t.Fatal(err)
 	}
 	h.keys[caller] = "Bearer " + secret
-	h.judge.knows(h.keys[caller], role)
+	h.checker.knows(h.keys[caller], role)
 }
 
 // as sends a request for a caller.
@@ -130,7 +130,7 @@ func (h *accessServer) as(caller, method, path, body string, headers ...string) 
 	return h.do(method, path, body, all...)
 }
 
-// fill creates the world. Hidden decides about what is hidden from some: of the posts,
+// fill creates the dataset. Hidden decides about what is hidden from some: of the posts,
 // whether they are there at all, and of the emails, what they are.
 func (h *accessServer) fill(hidden bool, domain string) {
 	h.t.Helper()

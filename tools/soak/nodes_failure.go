@@ -15,15 +15,15 @@ import (
 	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
-// Trouble is a fault of nodes or of their database while writers write.
-type Trouble struct {
+// NodeFailure is a fault of nodes or of their database while writers write.
+type NodeFailure struct {
 	Name        string
 	Unavailable bool // nodes may answer with 503 meanwhile
 	Standby     standby
 	Times       int      // how often it happens, one directly after the other; zero: once
 	settings    []string // of PostgreSQL
-	// strike causes the fault. It returns when nodes and database run again.
-	strike func(ctx context.Context, s *Nodes, rng *rand.Rand) error
+	// cause causes the fault. It returns when nodes and database run again.
+	cause func(ctx context.Context, s *Nodes, rng *rand.Rand) error
 }
 
 // standby is the kind of standby server of a database.
@@ -35,28 +35,28 @@ const (
 	asynchronous         // may lag
 )
 
-// Weathered is what clients noticed of a trouble.
-type Weathered struct {
+// Impact is what clients noticed of a failure.
+type Impact struct {
 	Longest     time.Duration // time of a response
 	Unavailable int           // answers with 503
 	Unhelpful   int           // of these, without Retry-After
-	Recovery    time.Duration // the longest time from the end of the trouble until all requests succeeded
+	Recovery    time.Duration // the longest time from the end of the failure until all requests succeeded
 }
 
-func (t Weathered) String() string {
+func (t Impact) String() string {
 	return fmt.Sprintf("longest answer %v, %d answers with 503, recovered within %v",
 		t.Longest.Round(time.Millisecond), t.Unavailable, t.Recovery.Round(time.Millisecond))
 }
 
-func (t *Weathered) add(other Weathered) {
+func (t *Impact) add(other Impact) {
 	t.Longest, t.Recovery = max(t.Longest, other.Longest), max(t.Recovery, other.Recovery)
 	t.Unavailable += other.Unavailable
 	t.Unhelpful += other.Unhelpful
 }
 
 // NodeKilled: a node is killed, and started again after a while.
-func NodeKilled(gone time.Duration) Trouble {
-	return Trouble{Name: "node killed", strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+func NodeKilled(gone time.Duration) NodeFailure {
+	return NodeFailure{Name: "node killed", cause: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		n := s.nodes[rng.IntN(len(s.nodes))]
 		n.process.Kill()
 		if err := sleep(ctx, gone); err != nil {
@@ -70,8 +70,8 @@ func NodeKilled(gone time.Duration) Trouble {
 }
 
 // NodePaused: a node is stopped (SIGSTOP) for longer than a lease, and then continues.
-func NodePaused(pause time.Duration) Trouble {
-	return Trouble{Name: "node paused", Unavailable: true, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+func NodePaused(pause time.Duration) NodeFailure {
+	return NodeFailure{Name: "node paused", Unavailable: true, cause: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		n := s.nodes[rng.IntN(len(s.nodes))].process
 		if err := n.Signal(syscall.SIGSTOP); err != nil {
 			return err
@@ -81,8 +81,8 @@ func NodePaused(pause time.Duration) Trouble {
 }
 
 // DatabaseStopped: PostgreSQL is stopped (SIGSTOP) for a while, and then continues.
-func DatabaseStopped(pause time.Duration) Trouble {
-	return Trouble{Name: "PostgreSQL stopped", Unavailable: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+func DatabaseStopped(pause time.Duration) NodeFailure {
+	return NodeFailure{Name: "PostgreSQL stopped", Unavailable: true, cause: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		halted, err := s.primary().halt()
 		if err != nil {
 			return err
@@ -93,15 +93,15 @@ func DatabaseStopped(pause time.Duration) Trouble {
 }
 
 // DatabaseRestarted: PostgreSQL is restarted in immediate mode, and recovers.
-func DatabaseRestarted() Trouble {
-	return Trouble{Name: "immediate restart", Unavailable: true, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+func DatabaseRestarted() NodeFailure {
+	return NodeFailure{Name: "immediate restart", Unavailable: true, cause: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		return s.primary().restart(ctx, s.settings...)
 	}}
 }
 
 // ConnectionsCut: connections are terminated while statements run on them.
-func ConnectionsCut(times int) Trouble {
-	return Trouble{Name: "connection cut", Unavailable: true, Times: times, strike: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
+func ConnectionsCut(times int) NodeFailure {
+	return NodeFailure{Name: "connection cut", Unavailable: true, Times: times, cause: func(ctx context.Context, s *Nodes, rng *rand.Rand) error {
 		if err := sleep(ctx, time.Duration(rng.Int64N(int64(100*time.Millisecond)))); err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ func ConnectionsCut(times int) Trouble {
 
 // FailedOver: the primary is destroyed, and its standby becomes the primary. A new server becomes
 // the next standby.
-func FailedOver() Trouble {
-	return Trouble{Name: "failover", Unavailable: true, Standby: synchronous, strike: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
+func FailedOver() NodeFailure {
+	return NodeFailure{Name: "failover", Unavailable: true, Standby: synchronous, cause: func(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		if err := s.rejoin(ctx, synchronous); err != nil {
 			return err
 		}
@@ -137,29 +137,29 @@ func sleep(ctx context.Context, pause time.Duration) error {
 var (
 	// maxRecovery is how long it may take until all requests succeed again.
 	maxRecovery = 5 * time.Second
-	// maxTrouble is how long a response may take during a trouble.
-	maxTrouble = 30 * time.Second
+	// maxDuringFailure is how long a response may take during a failure.
+	maxDuringFailure = 30 * time.Second
 )
 
 const (
 	// maxWait is how long writers wait for a node before they use another.
 	maxWait = 3 * time.Second
 
-	acksBefore = 300             // of writes, before a trouble
+	acksBefore = 300             // of writes, before a failure
 	acksAfter  = 50              // and after it, by each node
 	lookAfter  = 3 * time.Second // the least time that requests are observed after it
 )
 
-// Endure causes troubles a number of times, one after another, on nodes under load, and checks
+// InjectAll causes failures a number of times, one after another, on nodes under load, and checks
 // everything after each.
-func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Trouble) error {
+func (r *Run) InjectAll(ctx context.Context, s *Nodes, times int, failures ...NodeFailure) error {
 	r.answerTimeout = maxWait
-	for _, trouble := range troubles {
-		if trouble.Unavailable {
+	for _, failure := range failures {
+		if failure.Unavailable {
 			r.broken = []int{http.StatusServiceUnavailable}
 		}
-		if trouble.Standby != noStandby {
-			if err := s.addStandby(ctx, trouble.Standby); err != nil {
+		if failure.Standby != noStandby {
+			if err := s.addStandby(ctx, failure.Standby); err != nil {
 				return err
 			}
 		}
@@ -168,9 +168,9 @@ func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Troub
 	if err != nil || c == nil {
 		return err
 	}
-	for i := range times * len(troubles) {
-		trouble := troubles[i%len(troubles)]
-		if err := r.write(ctx, c, until{acks: acksBefore}, func() error { return r.suffer(ctx, s, trouble) }); err != nil {
+	for i := range times * len(failures) {
+		failure := failures[i%len(failures)]
+		if err := r.write(ctx, c, until{acks: acksBefore}, func() error { return r.inject(ctx, s, failure) }); err != nil {
 			return err
 		}
 		if ok, err := r.verify(ctx, r.clients[r.rng.IntN(len(r.clients))]); !ok || err != nil {
@@ -186,12 +186,12 @@ func (r *Run) Endure(ctx context.Context, s *Nodes, times int, troubles ...Troub
 	return r.end(ctx, c)
 }
 
-// suffer causes a trouble, and waits until the nodes have recovered.
-func (r *Run) suffer(ctx context.Context, s *Nodes, trouble Trouble) error {
-	for range max(1, trouble.Times) {
-		r.Crashes = append(r.Crashes, trouble.Name)
-		if err := trouble.strike(ctx, s, r.rng); err != nil {
-			return fmt.Errorf("%s: %w", trouble.Name, err)
+// inject causes a failure, and waits until the nodes have recovered.
+func (r *Run) inject(ctx context.Context, s *Nodes, failure NodeFailure) error {
+	for range max(1, failure.Times) {
+		r.Crashes = append(r.Crashes, failure.Name)
+		if err := failure.cause(ctx, s, r.rng); err != nil {
+			return fmt.Errorf("%s: %w", failure.Name, err)
 		}
 	}
 	for i, c := range r.clients {
@@ -208,7 +208,7 @@ func (r *Run) suffer(ctx context.Context, s *Nodes, trouble Trouble) error {
 	return nil
 }
 
-// fewestAcks is how many writes each node has acknowledged since a trouble, at least.
+// fewestAcks is how many writes each node has acknowledged since a failure, at least.
 func (r *Run) fewestAcks() int {
 	fewest := math.MaxInt
 	for _, c := range r.clients {
@@ -217,15 +217,15 @@ func (r *Run) fewestAcks() int {
 	return fewest
 }
 
-// judge checks how the nodes recovered from a trouble.
+// judge checks how the nodes recovered from a failure.
 func (r *Run) judge() {
 	for i, c := range r.clients {
 		noticed := c.watch.noticed()
-		r.Trouble.add(noticed)
+		r.Impact.add(noticed)
 		if noticed.Recovery > maxRecovery {
 			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("node %d recovered after %v, and not within %v", i, noticed.Recovery, maxRecovery)})
 		}
-		if noticed.Longest > maxTrouble {
+		if noticed.Longest > maxDuringFailure {
 			r.find(ledger.Violation{Fault: ledger.Wrong, Text: fmt.Sprintf("node %d took %v for an answer", i, noticed.Longest)})
 		}
 		if noticed.Unhelpful > 0 {

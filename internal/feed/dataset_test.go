@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
-// patience is how long tests wait for what must happen.
-const patience = 2 * time.Minute
+// maxWait is how long tests wait for what must happen.
+const maxWait = 2 * time.Minute
 
 // eachDatabase runs a test with a running feed on each database.
 func eachDatabase(t *testing.T, options func() Options, test func(*testing.T, *notes)) {
@@ -118,7 +118,7 @@ func (n *notes) subscribe(t *testing.T, shape Shape, position string) *Subscript
 // next returns the next n events, each as its kind and data; fewer if the stream ends.
 func next(t *testing.T, s *Subscription, n int) (lines []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	for len(lines) < n {
 		events, err := s.Next(ctx)

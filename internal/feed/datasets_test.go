@@ -24,10 +24,10 @@ func TestHiddenResourcesChangeNothing(t *testing.T) {
 			seed := rand.Uint64()
 			t.Log("seed", seed)
 			var streams [2][]string
-			for world := range streams {
+			for dataset := range streams {
 				n := openNotes(t, database(t), Options{Kept: 3000})
 				n.run(t)
-				streams[world] = n.live(t, seed, world == 1)
+				streams[dataset] = n.live(t, seed, dataset == 1)
 			}
 			for i := range streams[0] {
 				if streams[0][i] != streams[1][i] {
@@ -136,7 +136,7 @@ var ofTheLog = regexp.MustCompile(`"change":\{"id":"[^"]*","by":null,"at":"[^"]*
 // untilLast is what a stream sends up to the note that was written last.
 func untilLast(t *testing.T, s *Subscription) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 	defer cancel()
 	var b strings.Builder
 	for {

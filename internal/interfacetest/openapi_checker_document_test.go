@@ -14,7 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// document is an OpenAPI document that exchanges are judged by.
+// document is an OpenAPI document that exchanges are checked by.
 type document struct {
 	documentKind
 	root    map[string]any

@@ -13,9 +13,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// judgeRequest lists what a request has that an operation does not take.
-func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
-	complaints := d.judgeQuery(op, e)
+// checkRequest lists what a request has that an operation does not take.
+func (d *document) checkRequest(op *describedOperation, e *exchange) []string {
+	complaints := d.checkQuery(op, e)
 	// What the descriptions of parameters say of streams and lists.
 	isStream := strings.HasPrefix(e.header.Get("Accept"), "text/event-stream")
 	isLog := strings.HasSuffix(e.target.Path, "/changes")
@@ -31,7 +31,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 			}
 		}
 	}
-	complaints = append(complaints, judgeGroups(e.target)...)
+	complaints = append(complaints, checkGroups(e.target)...)
 	for _, p := range op.parameters {
 		if p.in != "header" {
 			continue
@@ -39,7 +39,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 		values := e.header.Values(p.name)
 		switch {
 		case len(values) > 0:
-			complaints = append(complaints, d.judgeText("the header "+p.name, p.schema, p.kind, strings.Join(values, ", "))...)
+			complaints = append(complaints, d.checkText("the header "+p.name, p.schema, p.kind, strings.Join(values, ", "))...)
 		case p.required:
 			complaints = append(complaints, "the header "+p.name+" is missing")
 		}
@@ -48,7 +48,7 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	case op.bodySchema == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
 	case strings.Contains(e.target.RawQuery, "on_conflict="): // a resource that exists needs no attributes that must be given
-	case op.bodySchema != "" && len(e.body) <= maxJudged:
+	case op.bodySchema != "" && len(e.body) <= maxChecked:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
 			err = d.schema(op.bodySchema).Validate(value)
@@ -60,8 +60,8 @@ func (d *document) judgeRequest(op *describedOperation, e *exchange) []string {
 	return complaints
 }
 
-// judgeGroups says what the descriptions of the parameters of groups say of several together.
-func judgeGroups(target *url.URL) (complaints []string) {
+// checkGroups says what the descriptions of the parameters of groups say of several together.
+func checkGroups(target *url.URL) (complaints []string) {
 	if !strings.HasPrefix(target.Path, "/-/groups/") {
 		return nil
 	}
@@ -85,7 +85,7 @@ func judgeGroups(target *url.URL) (complaints []string) {
 	return complaints
 }
 
-func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
+func (d *document) checkQuery(op *describedOperation, e *exchange) []string {
 	type given struct {
 		values []string
 		empty  bool // once at least: without a value, or of a boolean with an empty one
@@ -130,7 +130,7 @@ func (d *document) judgeQuery(op *describedOperation, e *exchange) []string {
 		if got.empty && p.mayBare && len(got.values) == 0 {
 			continue
 		}
-		complaints = append(complaints, d.judgeParameter(p, got.values)...)
+		complaints = append(complaints, d.checkParameter(p, got.values)...)
 	}
 	return complaints
 }
@@ -147,8 +147,8 @@ func (op *describedOperation) takesHeader(name string) bool {
 	return slices.ContainsFunc(op.parameters, func(p describedParameter) bool { return p.in == "header" && p.name == name })
 }
 
-// judgeParameter judges what is given as a parameter, in the style that it has.
-func (d *document) judgeParameter(p describedParameter, values []string) []string {
+// checkParameter checks what is given as a parameter, in the style that it has.
+func (d *document) checkParameter(p describedParameter, values []string) []string {
 	what := "the parameter " + p.name
 	if p.kind != "array" {
 		if len(values) != 1 {
@@ -160,7 +160,7 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 			}
 			values[0] = zeros.ReplaceAllString(values[0], "$1$2")
 		}
-		return d.judgeText(what, p.schema, p.kind, values[0])
+		return d.checkText(what, p.schema, p.kind, values[0])
 	}
 	if !p.explode {
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
@@ -177,14 +177,14 @@ func (d *document) judgeParameter(p describedParameter, values []string) []strin
 	for i, value := range values {
 		items[i] = valueOf(p.itemKind, strings.ReplaceAll(value, "\x00", ","))
 	}
-	return d.judgeValue(what, p.schema, items)
+	return d.checkValue(what, p.schema, items)
 }
 
-func (d *document) judgeText(what, pointer, kind, text string) []string {
-	return d.judgeValue(what, pointer, valueOf(kind, text))
+func (d *document) checkText(what, pointer, kind, text string) []string {
+	return d.checkValue(what, pointer, valueOf(kind, text))
 }
 
-func (d *document) judgeValue(what, pointer string, value any) []string {
+func (d *document) checkValue(what, pointer string, value any) []string {
 	if err := d.schema(pointer).Validate(value); err != nil {
 		return []string{what + " is not what is declared: " + err.Error()}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// world is a schema, another one that it was changed into, and how.
-type world struct {
+// dataset is a schema, another one that it was changed into, and how.
+type dataset struct {
 	old, now *model.Schema
 	// source leads from a collection, or "collection.attribute", of now to the
 	// name that it had; nothing for what is new.
@@ -71,9 +71,9 @@ func drawAttribute(t *rapid.T, name string) model.Attribute {
 	return a
 }
 
-// drawWorld draws a schema and changes it.
-func drawWorld(t *rapid.T) *world {
-	w := &world{source: map[string]string{}, calm: sometimes(t, "calm", 3)}
+// drawDataset draws a schema and changes it.
+func drawDataset(t *rapid.T) *dataset {
+	w := &dataset{source: map[string]string{}, calm: sometimes(t, "calm", 3)}
 	var old, now []model.Collection
 	for _, name := range []string{"users", "posts", "tags"} {
 		if name != "users" && sometimes(t, "no "+name, 4) {
@@ -144,7 +144,7 @@ func drawLinks(t *rapid.T, c *model.Collection, to string) {
 }
 
 // extended draws what becomes of a collection when nothing is taken from it.
-func (w *world) extended(t *rapid.T, old model.Collection) model.Collection {
+func (w *dataset) extended(t *rapid.T, old model.Collection) model.Collection {
 	now := old
 	now.Attributes = slices.Clone(old.Attributes)
 	w.source[now.Name] = old.Name
@@ -170,7 +170,7 @@ func (w *world) extended(t *rapid.T, old model.Collection) model.Collection {
 }
 
 // changed draws what becomes of a collection.
-func (w *world) changed(t *rapid.T, old model.Collection, renamed map[string]string) model.Collection {
+func (w *dataset) changed(t *rapid.T, old model.Collection, renamed map[string]string) model.Collection {
 	now := model.Collection{Name: old.Name, NoTimestamps: old.NoTimestamps, Unique: old.Unique}
 	if sometimes(t, "rename collection", 4) {
 		now.Name = map[string]string{"users": "people", "posts": "articles", "tags": "labels"}[old.Name]
@@ -230,7 +230,7 @@ func (w *world) changed(t *rapid.T, old model.Collection, renamed map[string]str
 }
 
 // followParents: the attribute of a parent is the same whatever its name.
-func (w *world) followParents() {
+func (w *dataset) followParents() {
 	for _, c := range w.now.Collections() {
 		before := w.old.Collection(w.source[c.Name])
 		if before == nil || before.Parent == nil || c.Parent == nil {
@@ -244,7 +244,7 @@ func (w *world) followParents() {
 
 // drawRows draws the resources of the old schema, in an order in which each
 // refers to earlier ones only.
-func (w *world) drawRows(t *rapid.T) map[string][]model.Record {
+func (w *dataset) drawRows(t *rapid.T) map[string][]model.Record {
 	rows := map[string][]model.Record{}
 	serial := 0
 	for _, c := range w.old.Collections() {
@@ -268,7 +268,7 @@ func (w *world) drawRows(t *rapid.T) map[string][]model.Record {
 	return rows
 }
 
-func (w *world) drawValue(t *rapid.T, a *model.Attribute, rows map[string][]model.Record) model.Value {
+func (w *dataset) drawValue(t *rapid.T, a *model.Attribute, rows map[string][]model.Record) model.Value {
 	if a.References != nil {
 		if there := rows[a.References.Collection]; len(there) > 0 && !sometimes(t, "null", 3) {
 			return rapid.SampledFrom(there).Draw(t, "target")[model.IDColumn]

@@ -1,0 +1,167 @@
+package suite
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+const ContentType = "application/json;charset=utf-8"
+
+// EqualMembers compares representations. It ignores the case of ids, and members that are null in
+// one and missing in the other: other checks look at these.
+func EqualMembers(a, b Resource) bool {
+	for _, name := range slices.Concat(a.Order, b.Order) {
+		if name != "id" && !EqualJSON(a.Members[name], b.Members[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Writes creates a resource, changes it and replaces it.
+func (p *Probe) Writes() []*Reply {
+	created := p.Synchronous(p.Post(p.Body(nil)))
+	path := p.Collection.Path() + "/" + created.CreatedID()
+	replaced := p.Synchronous(p.Send(http.MethodPut, path, p.Body(nil)))
+	answers := []*Reply{created, replaced}
+	if name, value, found := p.MaybeChange(replaced.Resource()); found {
+		answers = append(answers, p.Synchronous(p.Send(http.MethodPatch, path, One(name, value))))
+	}
+	return answers
+}
+
+func (p *Probe) ContentType(r *Reply) {
+	if got := strings.Join(r.Header.Values("Content-Type"), ", "); got != ContentType {
+		p.Fail(r, "Content-Type: "+ContentType, "%q", got)
+	}
+}
+
+// OnlyMember fails if the body has members besides one. Other checks fail if it lacks that one.
+func (p *Probe) OnlyMember(r *Reply, name string) {
+	members := r.Members()
+	if _, has := members[name]; !has {
+		p.Skip("the body has no member %s (see envelope.data)", name)
+	}
+	for other := range members {
+		if other != name {
+			p.Fail(r, "the member "+name+" alone", "also the member %q", other)
+		}
+	}
+}
+
+// DataIs looks at the first character of data.
+func (p *Probe) DataIs(r *Reply, first byte, what string) {
+	data, has := p.OK(r).Members()["data"]
+	if !has {
+		p.Skip("the body has no member data (see envelope.data)")
+	}
+	if data[0] != first {
+		p.Fail(r, "data is "+what, "%s", r.Summary())
+	}
+}
+
+// Refusals are failures that a read can have.
+func (p *Probe) Refusals() []*Reply {
+	return []*Reply{p.Get(p.UnknownID()), p.List("limit=ten"), p.List("", "Accept", "text/plain"), p.Get("/" + p.Collection.Name + "-" + NewTag())}
+}
+
+// Errors are the error objects of a response. If there are none, envelope.errors or the check of
+// the refusal fails.
+func (p *Probe) Errors(r *Reply) []map[string]any {
+	var objects []map[string]any
+	list, _ := DecodeJSON(r.Members()["errors"]).([]any)
+	for _, each := range list {
+		if object, ok := each.(map[string]any); ok {
+			objects = append(objects, object)
+		}
+	}
+	if len(objects) == 0 {
+		p.Skip("there are no errors to look at (see envelope.errors): %s %s", r.Method, r.URL)
+	}
+	return objects
+}
+
+func (p *Probe) Source(r *Reply, member, want string) {
+	objects := p.Errors(r)
+	for _, each := range objects {
+		source, _ := each["source"].(map[string]any)
+		if got, _ := source[member].(string); got == want || member == "header" && strings.EqualFold(got, want) {
+			return
+		}
+	}
+	p.Fail(r, `"source":{"`+member+`":"`+want+`"}`, "%s", r.Summary())
+}
+
+var (
+	UUIDForm      = regexp.MustCompile(`^(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+	TimestampForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+	Timestamps    = []string{"created_at", "updated_at"}
+)
+
+// Each calls a function with the resources of a list, and with one that is read alone.
+func (p *Probe) Each(look func(*Reply, Resource)) {
+	p.Need(1)
+	list := p.OK(p.List("limit=20"))
+	for _, each := range list.Resources() {
+		look(list, each)
+	}
+	alone := p.OK(p.Get(p.Item(0)))
+	look(alone, alone.Resource())
+}
+
+// EachTimestamp skips collections that have none.
+func (p *Probe) EachTimestamp(look func(r *Reply, name, text string)) {
+	found := false
+	p.Each(func(r *Reply, each Resource) {
+		for _, name := range Timestamps {
+			if !each.Has(name) {
+				continue
+			}
+			if found = true; look != nil {
+				look(r, name, each.Text(name))
+			}
+		}
+	})
+	if !found {
+		p.Skip("the collection has no timestamps")
+	}
+}
+
+func (p *Probe) FirstReference() string {
+	p.Need(1)
+	return p.Reference[0].ID()
+}
+
+// Singular is the path of the first resource under the singular.
+func (p *Probe) Singular() string {
+	if p.Collection.Singular == "" {
+		p.Skip("the singular is not known, as the server does not describe the collection at GET /")
+	}
+	return "/" + p.Collection.Singular + "/" + p.FirstReference()
+}
+
+// WrongMethods are requests with methods that the paths do not have. They must be harmless on every
+// server, so there is no DELETE or PUT on a collection.
+func (p *Probe) WrongMethods() []*Reply {
+	path, _ := p.Create()
+	return []*Reply{
+		p.Send(http.MethodPost, path, "{}"),
+		p.Send("CONFORM", p.Collection.Path(), ""),
+	}
+}
+
+func (p *Probe) Allows(r *Reply, methods []string) {
+	var allowed []string
+	for _, line := range r.Header.Values("Allow") {
+		for method := range strings.SplitSeq(line, ",") {
+			allowed = append(allowed, strings.TrimSpace(method))
+		}
+	}
+	for _, method := range methods {
+		if !slices.Contains(allowed, method) {
+			p.Fail(r, "Allow with "+strings.Join(methods, ", "), "%q", strings.Join(allowed, ", "))
+		}
+	}
+}

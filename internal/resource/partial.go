@@ -1,0 +1,117 @@
+package resource
+
+import (
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/schema"
+)
+
+// A write of many resources is bounded by the bytes of what its caller can see. If values that are hidden
+// from the caller counted, the bound would tell how long they are. So that hidden values take no unbounded
+// memory either, most of them are not kept: they are read again when the resource is stored.
+
+// loaded is a resource that was read to be changed. The zero value: there is none.
+type loaded struct {
+	record  model.Record
+	size    int  // bytes of all its texts
+	partial bool // the record has null in place of texts that are hidden from the caller
+}
+
+// wholeBytes bounds the whole records that a write keeps for a caller who does not see all of them, and
+// those that it stores at once.
+const wholeBytes = 4 << 20
+
+// loader counts and reduces the resources that a write reads.
+type loader struct {
+	work    *Work
+	visible model.ColumnSet
+	hidden  []int // columns that need not be kept
+	bytes   int   // visible ones
+	whole   int
+}
+
+func (w *Work) newLoader(path Path) *loader {
+	l := &loader{work: w, visible: path.By.Visible(path.Collection)}
+	if l.visible == nil {
+		return l
+	}
+	c := path.Collection
+	needed := map[int]bool{}
+	for _, group := range c.UniqueGroups() {
+		for _, column := range group {
+			needed[column] = true
+		}
+	}
+	for _, verb := range []schema.AccessVerb{schema.MayUpdate, schema.MayDelete} {
+		query.EachColumn(path.By.Rule(verb, c), c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+	}
+	for i, column := range c.Columns() {
+		if (column.Kind == model.KindText || column.Kind == model.KindJSON) && !l.visible.Has(i) && !needed[i] {
+			l.hidden = append(l.hidden, i)
+		}
+	}
+	return l
+}
+
+// add counts a resource and reserves memory for it.
+func (l *loader) add(record model.Record) (loaded, error) {
+	visible := record.TextSizeOf(l.visible)
+	if l.bytes += visible; l.bytes > store.MaxManyBytes {
+		return loaded{}, store.TooMuch()
+	}
+	if err := l.work.holdBytes(visible); err != nil {
+		return loaded{}, err
+	}
+	found := loaded{record: record, size: record.TextSize()}
+	if l.whole += found.size; len(l.hidden) > 0 && l.whole > wholeBytes {
+		found.partial = true
+		for _, column := range l.hidden {
+			record[column] = model.Null
+		}
+	}
+	return found, nil
+}
+
+// complete reads the hidden values of resources that are about to be stored.
+func (w *Work) complete(c *model.Collection, all []writing, before, after []model.Record, items []int) error {
+	var ids []model.ID
+	for _, i := range items {
+		if all[i].before.partial {
+			ids = append(ids, before[i].ID(model.IDColumn))
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	records, err := w.tx.Records(c, ids)
+	if err != nil {
+		return err
+	}
+	whole := make(map[model.ID]model.Record, len(records))
+	for _, record := range records {
+		whole[record.ID(model.IDColumn)] = record
+	}
+	for _, i := range items {
+		if all[i].before.partial {
+			before[i] = whole[before[i].ID(model.IDColumn)]
+			after[i] = apply(c, before[i], all[i].input)
+		}
+	}
+	return nil
+}
+
+// parts divides the resources that are updated into parts of bounded size, if some of them must be read again.
+func parts(all []writing, items []int) (parts [][]int) {
+	if len(items) == 0 {
+		return nil
+	}
+	start, bytes, partial := 0, 0, false
+	for k, i := range items {
+		if partial = partial || all[i].before.partial; partial && k > start && bytes+all[i].before.size > wholeBytes {
+			parts, start, bytes = append(parts, items[start:k]), k, 0
+		}
+		bytes += all[i].before.size
+	}
+	return append(parts, items[start:])
+}

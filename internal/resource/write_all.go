@@ -1,0 +1,179 @@
+package resource
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
+)
+
+// writing is one resource that is created or updated.
+type writing struct {
+	before   loaded // as it was read in the transaction; zero: it is created
+	input    model.Input
+	readOnly readOnlyValues
+}
+
+// writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
+// attributes of each in the body; nil: all have the same, so that the errors of one are enough.
+func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([]Resource, error) {
+	c, creating := path.Collection, len(w.creating)
+	before, after := make([]model.Record, len(all)), make([]model.Record, len(all))
+	for i, each := range all {
+		if before[i] = each.before.record; before[i] != nil {
+			after[i] = apply(c, before[i], each.input)
+			continue
+		}
+		after[i] = newRecord(w.tx, c, each.input)
+		w.creating = append(w.creating, identity{c, after[i].ID(model.IDColumn)})
+	}
+	// Once they are stored, they are found there, unless they are deleted later.
+	defer func() { w.creating = w.creating[:creating] }()
+	invalid := make([]problem.Errors, len(all))
+	for i, each := range all {
+		change := &Change{Verb: Create, Collection: c, After: after[i]}
+		if before[i] != nil {
+			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
+				continue
+			}
+			change.Verb, change.Before = Update, before[i]
+		}
+		if err := w.within(change); err != nil {
+			return nil, atItem(pointer, i, err)
+		}
+	}
+	if err := w.requireValues(path, before, after, pointer); err != nil {
+		return nil, err
+	}
+	dangling, err := w.checkReferences(path.By, c, before, after)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		invalid[i] = append(invalid[i], dangling[i]...)
+	}
+	if refused := joined(pointer, invalid); len(refused) > 0 {
+		return nil, refused
+	}
+	return w.storeAll(path, all, before, after, pointer)
+}
+
+// storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the
+// order of the resources.
+func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
+	if err := w.hold(path, after...); err != nil {
+		return nil, err
+	}
+	var created, updated []int
+	for i := range all {
+		if before[i] == nil {
+			created = append(created, i)
+		} else {
+			updated = append(updated, i)
+		}
+	}
+	results, conflicts := make([]Resource, len(all)), make([]problem.Errors, len(all))
+	for _, part := range parts(all, updated) {
+		if err := w.complete(path.Collection, all, before, after, part); err != nil {
+			return nil, err
+		}
+		if err := w.storeUpdates(path, before, after, part, results, conflicts); err != nil {
+			return nil, err
+		}
+		for _, i := range part {
+			before[i], after[i] = nil, nil // their memory is needed for the next part
+		}
+	}
+	if err := w.storeNew(path, after, created, results, conflicts); err != nil {
+		return nil, err
+	}
+	return results, invalidFirst(joined(pointer, conflicts)).Err()
+}
+
+// storeUpdates stores resources that have changed, and sets the results or the conflicts of each.
+func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+	c := path.Collection
+	var changed []int
+	var from, to []model.Record
+	for _, i := range items {
+		if slices.Equal(before[i], after[i]) {
+			results[i] = w.resources.resource(path, before[i], c.Append(nil, before[i]))
+			continue
+		}
+		touch(w.tx, c, before[i], after[i])
+		changed, from, to = append(changed, i), append(from, before[i]), append(to, after[i])
+	}
+	representations, refused, err := w.tx.UpdateAll(c, from, to)
+	if err != nil {
+		return err
+	}
+	if refused == nil {
+		for k, i := range changed {
+			w.written(&Change{Verb: Update, Collection: c, Before: from[k], After: to[k]})
+			results[i] = w.resources.resource(path, to[k], representations[k])
+		}
+		return nil
+	}
+	var otherFrom, otherTo []model.Record
+	for k, i := range changed {
+		if conflicts[i] = path.redact(refused[k]); len(refused[k]) == 0 {
+			otherFrom, otherTo = append(otherFrom, from[k]), append(otherTo, to[k])
+		}
+	}
+	// The write fails. The others are stored only so that the conflicts of what follows are found.
+	_, _, err = w.tx.UpdateAll(c, otherFrom, otherTo)
+	return err
+}
+
+// storeNew stores new resources, and sets the results or the conflicts of each.
+func (w *Work) storeNew(path Path, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+	if len(items) == 0 {
+		return nil
+	}
+	c, records := path.Collection, make([]model.Record, len(items))
+	for k, i := range items {
+		records[k] = after[i]
+	}
+	representations, refused, err := w.tx.InsertAll(c, records)
+	if err != nil {
+		return err
+	}
+	for k, i := range items {
+		conflicts[i] = path.redact(refused[k])
+		results[i] = w.resources.resource(path, records[k], representations[k])
+		results[i].Created = true
+		w.written(&Change{Verb: Create, Collection: c, After: records[k]})
+	}
+	return nil
+}
+
+// invalidFirst leaves out conflicts, if there are errors of the body, which come first.
+func invalidFirst(faults problem.Errors) problem.Errors {
+	isInvalid := func(f *problem.Error) bool { return f.Status() == http.StatusUnprocessableEntity }
+	if !slices.ContainsFunc(faults, isInvalid) {
+		return faults
+	}
+	return slices.DeleteFunc(slices.Clone(faults), func(f *problem.Error) bool { return !isInvalid(f) })
+}
+
+// joined is the errors of several resources as one list.
+func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Errors) {
+	for i, own := range all {
+		if len(own) > 0 && pointer == nil {
+			return own
+		}
+		if len(own) > 0 {
+			faults = append(faults, prefixed(pointer(i), own)...)
+		}
+	}
+	return faults
+}
+
+// atItem places the error of one of several resources.
+func atItem(pointer func(i int) string, i int, err error) error {
+	if pointer == nil {
+		return err
+	}
+	return placed(pointer(i), err)
+}
