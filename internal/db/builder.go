@@ -55,3 +55,23 @@ func Choose(condition bool, yes, no string) string {
 	}
 	return no
 }
+
+// Successor is the smallest string by code point that is larger than every string with the
+// prefix. A prefix of the largest characters has none.
+func Successor(prefix string) (string, bool) {
+	runes := []rune(prefix)
+	for len(runes) > 0 {
+		last := len(runes) - 1
+		switch runes[last] {
+		case 0x10FFFF:
+			runes = runes[:last]
+			continue
+		case 0xD7FF:
+			runes[last] = 0xE000 // after the surrogates, which are no characters
+		default:
+			runes[last]++
+		}
+		return string(runes), true
+	}
+	return "", false
+}

@@ -45,7 +45,7 @@ type Database interface {
 
 	// Notify calls changed soon after transactions with Evidence were committed, until the context
 	// ends. Calls are coalesced. Transactions of other servers are noticed as far as the
-	// database tells of them: callers poll as well.
+	// database notifies of them: callers poll as well.
 	Notify(ctx context.Context, changed func()) error
 
 	// Fault translates an error of the database; nil means that it is unexpected.
@@ -65,6 +65,10 @@ type Traits struct {
 	RoundTrips bool
 	// Lateral: the database supports LATERAL.
 	Lateral bool
+	// HashJoins: the planner decides how often a related resource is read for a condition on it.
+	HashJoins bool
+	// OrderedSearch: the index of words has the order of ids.
+	OrderedSearch bool
 	// PageReads is how many pages may be read at the same time, and LongReads how many
 	// reads may go on for as long as a client takes.
 	PageReads, LongReads int
@@ -229,7 +233,7 @@ type Conn interface {
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 
-// WholeCollection stands for many resources in Lock.
+// WholeCollection means many resources in Lock.
 var WholeCollection model.ID
 
 // Statement is an SQL statement with its values, for Batch and Defer.

@@ -67,8 +67,20 @@ type Dialect interface {
 	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
 	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
 	// FindSearched is a query for the resources in the table that may have the terms, up to most: id, and
-	// whether it has them.
-	FindSearched(table string, terms SearchTerms, most string, arg func(string) string) string
+	// whether it has them. Many resources have those terms that common says; the index may be asked for
+	// the others only.
+	FindSearched(table string, terms SearchTerms, common []bool, most string, arg func(string) string) string
+	// SampleSearched is a query on the first resources of the table, or the last ones, up to most: how many
+	// were looked at, how many of these have the terms, and how many have each term. Only without
+	// Traits.OrderedSearch.
+	SampleSearched(table string, terms SearchTerms, last bool, most string, arg func(string) string) string
+	// SearchJoin is a table expression that joins the resources, in the table with the ids, to those that may
+	// have the terms, in the order of SearchMatch, in either direction, as they are read: LIMIT ends it. SearchHolds
+	// is the condition that a row of it has the terms, and SearchBound the condition that it is not before the
+	// resource with an id, or not after it.
+	SearchJoin(table, resources, ids string, terms SearchTerms, arg func(string) string) string
+	SearchHolds(terms SearchTerms, arg func(string) string) string
+	SearchBound(table string, upTo bool, id string) string
 	// Inside is the value at a path of members in a column of JSON objects, as a value of the kind,
 	// which is one of model.Kind.Inside. It is null where there is none. An index can contain it.
 	Inside(column string, path []string, kind model.Kind) string

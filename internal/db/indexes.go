@@ -108,3 +108,8 @@ func indexName(c *model.Collection, index IndexDefinition) string {
 	}
 	return name
 }
+
+// IndexBegins reports whether an index of a collection begins with a column, and so has its order.
+func IndexBegins(c *model.Collection, column string) bool {
+	return slices.ContainsFunc(Indexes(c), func(index IndexDefinition) bool { return index.Columns[0] == column })
+}

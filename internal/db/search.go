@@ -27,6 +27,10 @@ func SearchTable(c *model.Collection) string {
 const (
 	SearchResource = "_resource" // id
 	SearchWords    = "_words"
+	// SearchPlace is a number that has the order of the ids, only with Traits.OrderedSearch. SearchMatch is what
+	// Dialect.SearchJoin is ordered by: that number, or the id.
+	SearchPlace = "_place"
+	SearchMatch = "_match"
 )
 
 // SearchSQL is the SQL of a table with the words of resources. Words are a text: each with a space
@@ -35,14 +39,19 @@ type SearchSQL struct {
 	Create     []string // makes the table
 	Finish     []string // makes its index, or improves it, when it has the words of all resources
 	Drop       []string
-	Definition TableDefinition // what Describe tells of it
+	Definition TableDefinition // what Describe returns for it
+	// Former is the definition of the table in an earlier form, which a migration replaces. Nil: there was none.
+	Former *TableDefinition
 
-	Put    string // sets the words $2 of the resource $1
+	// Put sets the words of resources. Each record is an id and its words.
+	Put    func(c Conn, rows []model.Record) error
 	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
 
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
 	// selects the same from the index, word by word. Empty: the database guarantees that they agree.
 	Numbered, Indexed string
+	// Disordered counts the resources whose places do not have the order of their ids. Empty: there are no places.
+	Disordered string
 }
 
 // SearchTerms is what a search looks for: of each list at least one must be the beginning of a word.

@@ -62,6 +62,8 @@ type pair struct {
 	source   []int // the column of from for each column of to; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
+
+	formerWords bool // the table of words has an earlier form
 }
 
 const noSource = -1
@@ -94,10 +96,15 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 		return firstPlan(to), nil
 	}
 	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err != nil || !oldFormat && bytes.Equal(stored.Document(), to.Document()) {
+	if err != nil {
 		return nil, err
 	}
+	former := formerWords(d, stored, found)
+	if !oldFormat && len(former) == 0 && bytes.Equal(stored.Document(), to.Document()) {
+		return nil, nil
+	}
 	p := newPlan(stored, to)
+	p.rebuildWords(former)
 	if oldFormat {
 		p.upgradeStep()
 	}
@@ -115,7 +122,7 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 		return true
 	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
 	if bytes.Equal(stored.Document(), to.Document()) {
-		p.earlier = 0 // only the format differs
+		p.earlier = 0 // only the form of the tables differs
 	}
 	return p, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/db"
@@ -27,10 +28,16 @@ func StoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition)
 	if err == nil && oldFormat {
 		return nil, fmt.Errorf(`%w: run "plural migrate", which changes it`, otherFormat(previous))
 	}
-	return stored, err
+	if err != nil {
+		return nil, err
+	}
+	if former := formerWords(d, stored, found); len(former) > 0 {
+		return nil, fmt.Errorf(`the search index of %s has the form of an earlier version of Plural: run "plural migrate", which builds it again`, former[0].Name)
+	}
+	return stored, nil
 }
 
-// AnyStoredSchema is StoredSchema also for a database of the previous format.
+// AnyStoredSchema is StoredSchema also for a database of the previous format, or with search indexes of an earlier form.
 func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (stored *model.Schema, oldFormat bool, err error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
 		return nil, false, db.NoPluralTables(found)
@@ -48,7 +55,12 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 	if stored, err = ReadSchema(c); err != nil {
 		return nil, false, err
 	}
-	if differences := Compare(d, stored, found); len(differences) > 0 {
+	asNow := maps.Clone(found)
+	for _, c := range formerWords(d, stored, found) {
+		definition := d.Search(db.SearchTable(c)).Definition
+		asNow[db.SearchTable(c)] = &definition
+	}
+	if differences := Compare(d, stored, asNow); len(differences) > 0 {
 		return nil, false, &db.MisfitError{
 			Problem: "the tables of the database were changed outside Plural", Differences: differences,
 			Advice: "Undo these changes, or restore a backup.",

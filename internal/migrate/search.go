@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
 )
@@ -15,10 +16,33 @@ func (p *pair) sameSearch() bool {
 	return len(before) == len(after) && slices.Equal(p.carried(before), after)
 }
 
+// formerWords lists the collections whose tables of words have an earlier form.
+func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) (former []*model.Collection) {
+	for _, c := range s.All() {
+		name := db.SearchTable(c)
+		if len(c.SearchColumns()) == 0 || found[name] == nil {
+			continue
+		}
+		if before := d.Search(name).Former; before != nil && slices.Equal(found[name].Columns, before.Columns) {
+			former = append(former, c)
+		}
+	}
+	return former
+}
+
+// rebuildWords adds steps for the tables of words that have an earlier form.
+func (p *plan) rebuildWords(former []*model.Collection) {
+	for _, pair := range p.pairs {
+		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
+			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: the search index is built again, in the order of ids", pair.to.Name)
+		}
+	}
+}
+
 // keepsWords reports whether the words in the index stay right.
 func (p *pair) keepsWords() bool {
 	rewritten := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
-	return p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
+	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
 }
 
 // compareSearch adds a step if other attributes are searched.

@@ -65,6 +65,12 @@ var All Filter = And(nil)
 // None is the filter that no resource passes.
 var None Filter = Or(nil)
 
+// IsAll reports whether a filter has no condition.
+func IsAll(f Filter) bool {
+	and, ok := f.(And)
+	return ok && !slices.ContainsFunc(and, func(each Filter) bool { return !IsAll(each) })
+}
+
 // Both joins two filters, either of which may be nil.
 func Both(a, b Filter) Filter {
 	switch {
@@ -74,6 +80,33 @@ func Both(a, b Filter) Filter {
 		return a
 	}
 	return And{a, b}
+}
+
+// Map replaces the conditions that a tree of And, Or and Not joins.
+func Map(f Filter, replace func(Filter) (Filter, error)) (Filter, error) {
+	each := func(filters []Filter) (replaced []Filter, err error) {
+		replaced = make([]Filter, len(filters))
+		for i := range filters {
+			if replaced[i], err = Map(filters[i], replace); err != nil {
+				return nil, err
+			}
+		}
+		return replaced, nil
+	}
+	switch f := f.(type) {
+	case nil:
+		return nil, nil
+	case And:
+		all, err := each(f)
+		return And(all), err
+	case Or:
+		all, err := each(f)
+		return Or(all), err
+	case Not:
+		inner, err := Map(f.Filter, replace)
+		return Not{inner}, err
+	}
+	return replace(f)
 }
 
 // Match reports whether all filters match.
@@ -121,4 +154,15 @@ func (op Op) holds(a, b model.Value) bool {
 	default:
 		return order == 0
 	}
+}
+
+// Equality reports whether a filter asks for a value, or for the beginning of one, and of which column.
+func Equality(f Filter) (column int, ok bool) {
+	switch f := f.(type) {
+	case Compare:
+		return f.Column, f.Op == Equal || f.Op == StartsWith
+	case In:
+		return f.Column, true
+	}
+	return 0, false
 }

@@ -43,32 +43,14 @@ func Resolve(f Filter, r model.Record, find Lookup) (Filter, error) {
 	if !ReadsRelated(f) {
 		return f, nil
 	}
-	switch f := f.(type) {
-	case And:
-		all, err := resolveAll(f, r, find)
-		return And(all), err
-	case Or:
-		all, err := resolveAll(f, r, find)
-		return Or(all), err
-	case Not:
-		resolved, err := Resolve(f.Filter, r, find)
-		return Not{resolved}, err
-	case Related:
-		holds, err := f.holds(r, find)
-		return constant(holds), err
-	}
-	return f, nil
-}
-
-func resolveAll(filters []Filter, r model.Record, find Lookup) (all []Filter, err error) {
-	for _, each := range filters {
-		resolved, err := Resolve(each, r, find)
-		if err != nil {
-			return nil, err
+	return Map(f, func(each Filter) (Filter, error) {
+		related, ok := each.(Related)
+		if !ok {
+			return each, nil
 		}
-		all = append(all, resolved)
-	}
-	return all, nil
+		holds, err := related.holds(r, find)
+		return constant(holds), err
+	})
 }
 
 // errManyRelated: one resource can be looked up, but not all that refer to another.

@@ -63,3 +63,20 @@ func (p *parser) search(given parameter) {
 		p.conditions.others = append(p.conditions.others, Search{Columns: columns, Words: slices.Compact(found)})
 	}
 }
+
+// TakeSearch returns the first search that must hold, and the rest of a filter.
+func TakeSearch(filter Filter) (search Search, rest Filter, ok bool) {
+	switch f := filter.(type) {
+	case Search:
+		return f, All, true
+	case And:
+		for i, each := range f {
+			if search, rest, ok = TakeSearch(each); ok {
+				replaced := slices.Clone(f)
+				replaced[i] = rest
+				return search, replaced, true
+			}
+		}
+	}
+	return Search{}, nil, false
+}

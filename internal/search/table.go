@@ -28,7 +28,7 @@ func Build(c db.Conn, d db.Dialect, collection *model.Collection) error {
 			}
 			rows[i] = model.Record{id, model.TextValue(Text(collection, record))}
 		}
-		return db.ExecEach(c, sql.Put, rows)
+		return sql.Put(c, rows)
 	})
 	if err != nil {
 		return err
@@ -107,6 +107,15 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection) (findings []st
 	}
 	if different > 0 {
 		findings = append(findings, fmt.Sprintf("%s: the search index has other words than %d resources, for example %s", collection.Name, different, example))
+	}
+	if sql.Disordered != "" {
+		moved := int64(0)
+		if _, err := db.One(c, func(row model.Row) { moved = row.Int(0) }, sql.Disordered); err != nil {
+			return nil, err
+		}
+		if moved > 0 {
+			findings = append(findings, fmt.Sprintf("%s: the search index does not have the order of ids", collection.Name))
+		}
 	}
 	same, err := indexAgrees(c, sql)
 	if err == nil && !same {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -60,6 +61,50 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			})
 			if scans {
 				t.Errorf("%s?%s scans:\n%s", each.collection, each.query, strings.Join(plan, "\n"))
+			}
+		}
+	})
+}
+
+// TestRelatedIsComparedOnce looks at the plans of filters on related resources for which there is no index, on
+// a database that would compare a related resource again for each one that refers to it.
+func TestRelatedIsComparedOnce(t *testing.T) {
+	s := parse(t, `
+collections:
+  makers:
+    timestamps: false
+    attributes: {name: {type: string}, history: {type: string}}
+  things:
+    timestamps: false
+    attributes: {name: {type: string}, maker_id: {references: makers, inverse: things}}
+  parts:
+    timestamps: false
+    attributes: {name: {type: string}, thing_id: {references: things, inverse: parts}}
+`)
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		insert(t, st, s.Collection("makers"), `{"name":"a","history":"long"}`)
+		for _, each := range []struct{ collection, query string }{
+			{"things", "filter[maker.history][contains]=x"},
+			{"things", "filter[maker.history][contains]=long"},
+			{"things", "filter[maker.history]="},
+			{"things", "filter[any][0][maker.history][contains]=x&filter[any][1][name]=a"},
+			{"parts", "filter[thing.maker.history][contains]=x"},
+			{"makers", "filter[things.name][contains]=x"},
+			{"makers", "filter[things.parts.name][contains]=x"},
+		} {
+			c := s.Collection(each.collection)
+			q, err := query.Parse(c, each.query, query.Limits{DefaultLimit: 100})
+			if err != nil {
+				t.Fatal(err)
+			}
+			page, err := st.Page(context.Background(), PageQuery{Collection: c, Filter: q.Filter, Range: q.Range})
+			if err != nil {
+				t.Fatal(err)
+			}
+			selection := page.selection
+			page.Close()
+			if plan := planOf(t, st, c, selection, st.db.Traits().RoundTrips); strings.Contains(strings.Join(plan, "\n"), "CORRELATED") {
+				t.Errorf("%s?%s compares related resources again and again:\n%s", each.collection, each.query, strings.Join(plan, "\n"))
 			}
 		}
 	})

@@ -52,6 +52,8 @@ collections:
 // TestRelatedFiltersSelectWhatTheyMatch takes random trees of filters inside objects and arrays, and
 // through relations, to random rows, and compares what is selected with a naive model.
 func TestRelatedFiltersSelectWhatTheyMatch(t *testing.T) {
+	few, most, many := fewRelated, maxRelated, manyReferring
+	t.Cleanup(func() { fewRelated, maxRelated, manyReferring = few, most, many })
 	s := parse(t, related)
 	teams, things := s.Collection("teams"), s.Collection("things")
 	eachStore(t, s, func(t *testing.T, st *Store) {
@@ -62,7 +64,14 @@ func TestRelatedFiltersSelectWhatTheyMatch(t *testing.T) {
 				for i := range 8 {
 					c := []*model.Collection{things, teams}[i%4/3]
 					filter := drawRelatedFilter(c, 3, 2).Draw(rt, fmt.Sprint("filter", i))
-					checkFilterBy(rt, tx, c, filter, dataset[c], func(row model.Record) bool { return dataset.holds(filter, row) })
+					holds := func(row model.Record) bool { return dataset.holds(filter, row) }
+					checkFilterBy(rt, tx, c, filter, dataset[c], holds)
+					fewRelated, maxRelated, manyReferring = int64(rapid.IntRange(0, 6).Draw(rt, "few")), rapid.IntRange(0, 4).Draw(rt, "most"), int64(rapid.IntRange(0, 3).Draw(rt, "many"))
+					listed, err := tx.listRelated(c, filter)
+					if err != nil {
+						rt.Fatal(err)
+					}
+					checkFilterBy(rt, tx, c, listed, dataset[c], holds)
 				}
 			})
 		})

@@ -64,6 +64,9 @@ func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
 // locate finds the offsets of the range.
 func (g *Groups) locate() (err error) {
 	r, fromEnd := g.query.Range, g.query.Range.Anchor != query.AtOffset && g.query.Range.Limit < 0
+	if g.query.Filter, err = g.tx.listRelated(g.query.Collection, g.query.Filter); err != nil {
+		return err
+	}
 	total := int64(math.MaxInt64)
 	if g.query.Exact || fromEnd {
 		if g.Total, err = g.count(); err != nil {

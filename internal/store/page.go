@@ -107,7 +107,10 @@ func (p *Page) begin() (err error) {
 	if p.Point, err = p.tx.Point(); err != nil {
 		return err
 	}
-	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter); err != nil {
+	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
+		return err
+	}
+	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range.Limit < 0, p.query.Range.Size()); err != nil {
 		return err
 	}
 	if err := p.count(); err != nil {

@@ -41,7 +41,8 @@ func (t *Tx) FindLast(c *model.Collection, id model.ID) (model.Record, error) {
 
 // Count counts the resources that pass a filter.
 func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error) {
-	s := t.store.statement(c, "SELECT count(*) FROM ", t.store.tables[c].Name)
+	s := t.store.statement(c, "SELECT count(*) FROM ")
+	s.from(filter)
 	if filter != nil {
 		s.Write(" WHERE ")
 		s.condition(filter, true)

@@ -33,7 +33,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	referring := to.Columns[i.Relation.Column]
 	s := t.store.statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
 	s.inIDs(keys)
-	s.Write(") SELECT ", to.All, " FROM _keys CROSS JOIN ")
+	s.Write(") SELECT ", to.All, " FROM ")
 	order := NewOrder(i.Sort)
 	first := order
 	if i.Limit < 0 {
@@ -51,15 +51,19 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 		s.Write(")")
 	}
 	if t.store.db.Traits().Lateral {
-		s.Write("LATERAL ")
+		s.Write("_keys CROSS JOIN LATERAL ")
 		own(to.All)
-		s.Write(" AS _own")
-	} else {
-		s.Write(to.Name, " WHERE ", id, " IN ")
-		own(id)
+		s.Write(" AS _own ORDER BY ", referring, ", ")
+		s.orderKeys(order)
+		return s
 	}
-	s.Write(" ORDER BY ", referring, ", ")
+	// Only ids are sorted. SQLite would sort whole resources, of any size, before it returns the first one.
+	// With a LIMIT, a subquery keeps its order, and the resources are read one by one in it.
+	s.Write("(SELECT ", id, " AS _id FROM _keys CROSS JOIN ", to.Name, " WHERE ", id, " IN ")
+	own(id)
+	s.Write(" ORDER BY _key, ")
 	s.orderKeys(order)
+	s.Write(" LIMIT -1) AS _sorted CROSS JOIN ", to.Name, " ON ", id, " = _id")
 	return s
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -9,14 +10,51 @@ import (
 	"github.com/plural-go/plural/internal/search"
 )
 
-// putWords stores the words of a resource for search, in the transaction that writes the resource.
-// Before is the previous state, nil for a new resource.
-func (t *Tx) putWords(c *model.Collection, before, after model.Record) error {
-	sql := t.store.tables[c].putWords
-	if sql == "" || before != nil && search.Same(c, before, after) {
-		return nil
+// putWords stores the words of resources for search, in the transaction that writes the resources.
+// Before are the previous states, nil for new resources.
+func (t *Tx) putWords(c *model.Collection, before, after []model.Record) error {
+	if table := t.store.tables[c]; table.words != "" {
+		return search.Put(t.conn, table.search, c, before, after)
 	}
-	return t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{after[model.IDColumn], model.TextValue(search.Text(c, after))}})
+	return nil
+}
+
+// orderedSearch is a search whose matches a statement gets in the order of ids, as it reads. There is at
+// most one in a statement, and it must hold.
+type orderedSearch struct{ query.Search }
+
+// ordered finds the orderedSearch of a filter.
+func ordered(filter query.Filter) (found orderedSearch, ok bool) {
+	switch f := filter.(type) {
+	case orderedSearch:
+		return f, true
+	case query.And:
+		for _, each := range f {
+			if found, ok = ordered(each); ok {
+				return found, true
+			}
+		}
+	}
+	return orderedSearch{}, false
+}
+
+// from writes the table of the statement, with the index of words before it if the filter has an
+// orderedSearch.
+func (s *statement) from(filter query.Filter) {
+	search, ok := ordered(filter)
+	if !ok {
+		s.Write(s.table.Name)
+		return
+	}
+	s.Write(s.dialect.SearchJoin(s.table.words, s.table.Name, s.qualified(model.IDColumn), terms(s.table.Collection, search.Search), s.text))
+}
+
+// bound limits what an orderedSearch reads to the resources from an id on, or up to it. The id itself
+// is compared as well, so this only has to leave none out.
+func (s *statement) bound(filter query.Filter, upTo bool, id model.Value) {
+	if _, ok := ordered(filter); ok {
+		s.Write(s.dialect.SearchBound(s.table.words, upTo, s.Placeholder(id)), " AND ")
+	}
 }
 
 // rowSearch is a search that looks at the words of each resource instead of finding all matches first.
@@ -42,7 +80,35 @@ func (s *statement) text(value string) string { return s.Placeholder(model.TextV
 // is asked only once.
 type foundSearch struct {
 	query.Search
-	ids model.Value // of db.IDs
+	ids []model.ID // sorted
+}
+
+// narrowed leaves out matches that a selection cannot have, if it has no other filter and the order of ids.
+func (s Selection) narrowed() query.Filter {
+	and, ok := s.Filter.(query.And)
+	if !ok || len(and) != 2 || len(s.Order) != 1 || !query.IsAll(and[1]) {
+		return s.Filter
+	}
+	found, ok := and[0].(foundSearch)
+	if !ok {
+		return s.Filter
+	}
+	bound := func(place Place) *model.ID {
+		if place == nil {
+			return nil
+		}
+		id := place[0].ID()
+		return &id
+	}
+	low, high, last := bound(s.From), bound(s.Until), s.Order[0].Descending
+	if last {
+		low, high = high, low
+	}
+	most := s.Skip + s.Take + 2 // the bounds may be left out
+	if s.Take == 0 || most < 0 {
+		most = math.MaxInt64
+	}
+	return query.And{foundSearch{found.Search, search.Part(found.ids, low, high, most, last)}, and[1]}
 }
 
 // manyMatches is how many matches of a search are found by the index before the page is read. If there
@@ -50,66 +116,79 @@ type foundSearch struct {
 // collection of a million resources, both take about as long for this number. It is a variable for tests.
 var manyMatches = 4000
 
-// findSearched replaces searches that must hold and have few matches by these.
-func (t *Tx) findSearched(c *model.Collection, filter query.Filter) (query.Filter, error) {
-	search, isSearch := filter.(query.Search)
-	if !isSearch {
-		return eachOfAnd(filter, func(each query.Filter) (query.Filter, error) { return t.findSearched(c, each) })
-	}
-	s := t.store.statement(c)
-	s.Write(s.dialect.FindSearched(s.table.words, terms(c, search), strconv.Itoa(manyMatches+1), s.text))
-	var ids []model.ID
-	found := 0
-	err := db.Each(t.conn, func(row model.Row) bool {
-		if found++; row.Bool(1) {
-			ids = append(ids, row.ID(0))
-		}
-		return true
-	}, s.String(), s.Args...)
-	if err != nil || found > manyMatches {
-		return filter, t.fault(err)
-	}
-	return foundSearch{search, db.IDs(t.store.db, ids)}, nil
-}
-
-// searchByRow replaces searches that must hold by searches that look at the words of each resource. An
-// order that no index has needs all matches in any case.
-func searchByRow(c *model.Collection, filter query.Filter, order Order) query.Filter {
-	if !inOrder(c, order) {
-		return filter
-	}
-	if search, isSearch := filter.(query.Search); isSearch {
-		return rowSearch{search}
-	}
-	replaced, _ := eachOfAnd(filter, func(each query.Filter) (query.Filter, error) { return searchByRow(c, each, order), nil })
-	return replaced
-}
-
-// eachOfAnd replaces the filters that must all hold. Any other filter stays.
-func eachOfAnd(filter query.Filter, replace func(query.Filter) (query.Filter, error)) (query.Filter, error) {
-	and, isAnd := filter.(query.And)
-	if !isAnd {
+// findSearched replaces a search that must hold by what is faster for a page: by one that is read in the
+// order of the page, or by its matches, if these are few. If it stays, searchByRow applies. Last: the page
+// is read from the end. Need is how many resources it has at most.
+func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, last bool, need int64) (query.Filter, error) {
+	words, rest, ok := query.TakeSearch(filter)
+	if !ok {
 		return filter, nil
 	}
-	replaced := make(query.And, len(and))
-	for i, each := range and {
+	s := t.store.statement(c)
+	byID, found := len(order) == 1, s.finds(s.table, rest)
+	inOrder := query.And{orderedSearch{words}, rest}
+	if byID && t.store.db.Traits().OrderedSearch {
+		passes, err := !found, error(nil)
+		if found {
+			passes, err = t.oftenPasses(c, words, rest)
+		}
+		if err != nil || !passes {
+			return filter, err
+		}
+		return inOrder, nil
+	}
+	many, common := false, make([]bool, len(words.Words))
+	if !t.store.db.Traits().OrderedSearch {
+		total := func() (int64, error) { return t.Total(c, nil) }
 		var err error
-		if replaced[i], err = replace(each); err != nil {
-			return nil, err
+		if many, common, err = search.Choose(t.conn, t.store.db, s.table.words, terms(c, words), byID && order[0].Descending != last, min(need, maxByID)+1, total); err != nil {
+			return nil, t.fault(err)
 		}
 	}
-	return replaced, nil
+	if !many {
+		ids, all, err := search.Find(t.conn, t.store.db, s.table.words, terms(c, words), common, manyMatches)
+		if err != nil {
+			return nil, t.fault(err)
+		}
+		if all {
+			return query.And{foundSearch{words, ids}, rest}, nil
+		}
+	}
+	if byID && !found {
+		return inOrder, nil
+	}
+	return filter, nil
 }
 
-// inOrder reports whether an index has the order: that of ids, or one that begins with an indexed column.
-func inOrder(c *model.Collection, order Order) bool {
-	if len(order) == 1 {
-		return true
+// sampleSize is how many matches of a search are read to find out how many pass another filter.
+// sampleLeast is how many of them must pass, so that a page gets the matches from the index. It is a
+// variable for tests.
+var sampleSize, sampleLeast = 300, 10
+
+// oftenPasses reports whether an index of words serves a search better than an index for the rest of the
+// filter: the matches are few, or many of them pass.
+func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Filter) (bool, error) {
+	s := t.store.statement(c, "SELECT count(*), count(_passing) FROM (SELECT CASE WHEN ")
+	s.condition(rest, true)
+	s.Write(" THEN 1 END AS _passing FROM ")
+	s.from(orderedSearch{search})
+	s.Write(" LIMIT ", strconv.Itoa(sampleSize+1), ")")
+	var matches, passing int64
+	_, err := db.One(t.conn, func(row model.Row) { matches, passing = row.Int(0), row.Int(1) }, s.String(), s.Args...)
+	return int(matches) <= sampleSize || int(passing) >= sampleLeast, t.fault(err)
+}
+
+// searchByRow replaces searches by searches that look at the words of each resource. An order that no index
+// has needs all matches in any case.
+func searchByRow(c *model.Collection, filter query.Filter, order Order) query.Filter {
+	if len(order) > 1 && !db.IndexBegins(c, c.Columns()[order[0].Column].Name) {
+		return filter
 	}
-	for _, index := range db.Indexes(c) {
-		if index.Columns[0] == c.Columns()[order[0].Column].Name {
-			return true
+	replaced, _ := query.Map(filter, func(each query.Filter) (query.Filter, error) {
+		if search, isSearch := each.(query.Search); isSearch {
+			return rowSearch{search}, nil
 		}
-	}
-	return false
+		return each, nil
+	})
+	return replaced
 }

@@ -122,7 +122,8 @@ func (t *Tx) IDAt(c *model.Collection, selection Selection) (id model.ID, found 
 
 // Any reports whether a selection has a resource.
 func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err error) {
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name)
+	s := t.store.statement(c, "SELECT 1 FROM ")
+	s.from(selection.Filter)
 	s.where(selection)
 	s.Write(" LIMIT 1")
 	found, err = db.One(t.conn, nil, s.String(), s.Args...)
@@ -197,9 +198,14 @@ func (t *Tx) selectStatement(c *model.Collection, columns string, selection Sele
 
 // selection writes a SELECT of columns.
 func (s *statement) selection(columns string, selection Selection) {
-	s.Write("SELECT ", columns, " FROM ", s.table.Name)
+	s.Write("SELECT ", columns, " FROM ")
+	s.from(selection.Filter)
 	s.where(selection)
-	s.order(selection.Order)
+	if _, ok := ordered(selection.Filter); ok {
+		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(selection.Order[0].Descending, " DESC", ""))
+	} else {
+		s.order(selection.Order)
+	}
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(selection.Take))

@@ -46,7 +46,9 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case query.Search:
 		s.search(f, true, holds)
 	case foundSearch:
-		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(f.ids)), ")")
+		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.ids))), ")")
+	case orderedSearch: // the index has found it
+		s.Write("(", s.dialect.SearchHolds(terms(s.table.Collection, f.Search), s.text), ")")
 	case rowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:
@@ -55,6 +57,10 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 		s.has(f, holds)
 	case query.Related:
 		s.related(f, holds)
+	case refersTo:
+		s.orNull(f.column, holds, func(column string) {
+			s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(db.Choose(f.many, "+", "")+column, s.Placeholder(db.IDs(s.dialect, f.ids))), ")")
+		})
 	default:
 		panic("store: a filter of an unknown type")
 	}
@@ -115,31 +121,11 @@ func (s *statement) compare(column string, f query.Compare, holds bool) {
 func (s *statement) startsWith(column, prefix string, holds bool) {
 	s.Write(db.Choose(holds, "", "NOT "), "(", column, " >= ")
 	s.Arg(model.TextValue(prefix))
-	if end, ok := successor(prefix); ok {
+	if end, ok := db.Successor(prefix); ok {
 		s.Write(" AND ", column, " < ")
 		s.Arg(model.TextValue(end))
 	}
 	s.Write(")")
-}
-
-// successor is the smallest string by code point that is larger than every string with the
-// prefix. A prefix of the largest characters has none.
-func successor(prefix string) (string, bool) {
-	runes := []rune(prefix)
-	for len(runes) > 0 {
-		last := len(runes) - 1
-		switch runes[last] {
-		case 0x10FFFF:
-			runes = runes[:last]
-			continue
-		case 0xD7FF:
-			runes[last] = 0xE000 // after the surrogates, which are no characters
-		default:
-			runes[last]++
-		}
-		return string(runes), true
-	}
-	return "", false
 }
 
 // where writes the conditions of a selection.
@@ -151,14 +137,16 @@ func (s *statement) where(selection Selection) {
 	}
 	if selection.Filter != nil {
 		and()
-		s.condition(selection.Filter, true)
+		s.condition(selection.narrowed(), true)
 	}
 	if selection.From != nil {
 		and()
+		s.bound(selection.Filter, selection.Order[0].Descending, selection.From[len(selection.From)-1])
 		s.after(selection.Order, selection.From, !selection.AfterFrom, selection.withoutNulls)
 	}
 	if selection.Until != nil {
 		and()
+		s.bound(selection.Filter, !selection.Order[0].Descending, selection.Until[len(selection.Until)-1])
 		s.after(selection.Order.reversed(), selection.Until, false, false)
 	}
 }

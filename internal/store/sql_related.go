@@ -13,7 +13,7 @@ import (
 // related writes a condition on related resources. If an index finds these, they come first, and
 // another index finds what refers to them. Otherwise each resource is looked at, and the one that it
 // refers to is found by its id: a list of all that match could be long. PostgreSQL plans both forms
-// alike, SQLite does as it is told.
+// alike, SQLite does as it is told. Lists get short ones from listRelated before.
 func (s *statement) related(f query.Related, holds bool) {
 	s.aliases++
 	alias := "_r" + strconv.Itoa(s.aliases)
@@ -59,26 +59,17 @@ func (s *statement) finds(t *table, f query.Filter) bool {
 	case query.Or:
 		return len(f) > 0 && !slices.ContainsFunc(f, func(each query.Filter) bool { return !s.finds(t, each) })
 	case query.Compare, query.In:
-		column, equals := equality(f)
+		column, equals := query.Equality(f)
 		return equals && t.indexed[model.IndexPart{Column: column}] && t.Collection.Columns()[column].Kind != model.KindBoolean
 	case query.Inside:
-		_, equals := equality(f.Filter)
+		_, equals := query.Equality(f.Filter)
 		return equals && t.indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
 		return t.indexed[model.IndexPart{Column: f.Column, Items: true}]
-	case query.Related: // references have an index
+	case refersTo: // ids and references have an index
+		return !f.many
+	case query.Related:
 		return s.finds(s.tables[f.Relation.To], query.And{query.Both(query.All, f.Scope), f.Filter})
 	}
 	return false
-}
-
-// equality reports whether a filter asks for a value, or for the beginning of one, and of which column.
-func equality(f query.Filter) (column int, ok bool) {
-	switch f := f.(type) {
-	case query.Compare:
-		return f.Column, f.Op == query.Equal || f.Op == query.StartsWith
-	case query.In:
-		return f.Column, true
-	}
-	return 0, false
 }

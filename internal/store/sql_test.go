@@ -240,21 +240,3 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 	}
 	return w.take()
 }
-
-func TestSuccessorOfAPrefix(t *testing.T) {
-	for _, c := range []struct {
-		prefix, want string
-		ok           bool
-	}{
-		{"", "", false},
-		{"a", "b", true},
-		{"az", "a{", true},
-		{"a\uD7FF", "a\uE000", true},
-		{"a\U0010FFFF", "b", true},
-		{"\U0010FFFF\U0010FFFF", "", false},
-	} {
-		if got, ok := successor(c.prefix); got != c.want || ok != c.ok {
-			t.Errorf("%q: got %q, %v", c.prefix, got, ok)
-		}
-	}
-}

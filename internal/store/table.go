@@ -17,8 +17,8 @@ type table struct {
 	// insertUnrevised is insert without a revision; setRevision takes the id and sets it. See Tx.inserts.
 	insertUnrevised, setRevision string
 	// Of the words of resources; empty if the collection is not searched.
-	words    string // name of their table
-	putWords string
+	words  string // name of their table
+	search db.SearchSQL
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with
@@ -67,7 +67,7 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 
 	if len(c.SearchColumns()) > 0 {
 		t.words = db.SearchTable(c)
-		t.putWords = d.Search(t.words).Put
+		t.search = d.Search(t.words)
 	}
 	return t
 }

@@ -85,6 +85,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
 	}
+	var created []model.Record // whose words are stored
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
 			continue
@@ -93,8 +94,8 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			record[c.RevisionColumn()] = model.IntValue(changes[i].Revision)
 			t.last = changes[i]
 			t.addDelta(c, record, 1)
-			if err := t.putWords(c, nil, record); err != nil {
-				return nil, nil, t.fault(err)
+			if t.store.tables[c].words != "" {
+				created = append(created, record)
 			}
 			continue
 		}
@@ -103,7 +104,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			return nil, nil, t.fault(err)
 		}
 	}
-	return representations, conflicts, nil
+	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }
 
 // inserts are statements that store a change and the resource that it creates. If several

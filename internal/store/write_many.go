@@ -68,11 +68,8 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		}
 		t.last = changes[i]
 		t.addMoveDeltas(c, before[i], after[i])
-		if err := t.putWords(c, before[i], after[i]); err != nil {
-			return nil, nil, t.fault(err)
-		}
 	}
-	return representations, nil, nil
+	return representations, nil, t.fault(t.putWords(c, before, after))
 }
 
 // lockAll locks one resource, or the whole collection for several: of the transactions that

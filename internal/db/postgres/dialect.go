@@ -88,8 +88,8 @@ func (dialect) Listed(placeholder string) string {
 
 func (dialect) ToID(text string) string { return text + "::uuid" }
 
-// InIDs is no subquery, for whose size the planner would have no estimate. The parameter itself is the array: a
-// cast of a text is computed again for every row that a sequential scan reads.
+// InIDs is no subquery, for whose size the planner would have no estimate. The parameter is an array, and no text
+// that is cast to one: a sequential scan would parse that text again for each row.
 func (dialect) InIDs(column, placeholder string) string {
 	return column + " = ANY (" + placeholder + "::uuid[])"
 }

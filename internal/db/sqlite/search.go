@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
 // the two alike, as the database does for other indexes. FTS5 only has to split at spaces and to find
-// prefixes: all that is about language is done before.
+// prefixes: all that is about language is done before. It returns matches in the order of their numbers,
+// without finding all of them first. So the numbers have the order of the ids: they are places, see places.go.
 
 // tokenizer makes a character of words of every ASCII character but the space. FTS5 treats all other
 // characters so by itself.
@@ -17,15 +19,15 @@ const tokenizer = "ascii tokenchars '!\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~'" // 
 
 func (dialect) Search(table string) db.SearchSQL {
 	quoted, index, terms := `"`+table+`"`, `"`+table+`.words"`, `"`+table+`.terms"`
-	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._number, new._words); "
-	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._number, old._words); "
+	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._place, new._words); "
+	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._place, old._words); "
 	trigger := func(event, actions string) string {
 		return `CREATE TRIGGER "` + table + "." + strings.ToLower(event) + `" AFTER ` + event + " ON " + quoted + " BEGIN " + actions + "END"
 	}
 	return db.SearchSQL{
 		Create: []string{
-			"CREATE TABLE " + quoted + " (_number INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
-			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_number', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
+			"CREATE TABLE " + quoted + " (_place INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_place', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
 			trigger("INSERT", insert), trigger("DELETE", remove), trigger("UPDATE", remove+insert),
@@ -33,13 +35,17 @@ func (dialect) Search(table string) db.SearchSQL {
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
 		Definition: db.TableDefinition{
-			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+			Columns: []db.ColumnDefinition{{Name: db.SearchPlace, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
-		Put:      "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, $2) ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words",
-		Stored:   "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
-		Numbered: "SELECT _number, _words FROM " + quoted,
-		Indexed:  "SELECT doc, ' ' || term FROM " + terms,
+		Former: &db.TableDefinition{
+			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+		},
+		Put:        func(c db.Conn, rows []model.Record) error { return (&places{c, quoted}).put(rows) },
+		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
+		Numbered:   "SELECT _place, _words FROM " + quoted,
+		Indexed:    "SELECT doc, ' ' || term FROM " + terms,
+		Disordered: "SELECT count(*) FROM (SELECT _place, lag(_place) OVER (ORDER BY _resource) AS before FROM " + quoted + ") WHERE _place <= before",
 	}
 }
 
@@ -48,7 +54,7 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 		return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + contained(terms, arg) + ")"
 	}
 	matching := matches(table, terms, arg)
-	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _number = found.number`
+	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _place = _match`
 	if !isExact(terms) {
 		found += " WHERE " + contained(terms, arg)
 	}
@@ -56,13 +62,35 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 }
 
 // FindSearched bounds what the index finds, also where few of that have the terms.
-func (dialect) FindSearched(table string, terms db.SearchTerms, most string, arg func(string) string) string {
-	holds := "1"
-	if !isExact(terms) {
-		holds = contained(terms, arg)
-	}
+func (dialect) FindSearched(table string, terms db.SearchTerms, _ []bool, most string, arg func(string) string) string {
+	holds := dialect{}.SearchHolds(terms, arg)
 	matching := matches(table, terms, arg)
-	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _number = found.number`
+	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _place = _match`
+}
+
+// SampleSearched: FTS5 skips what another term does not have, so common terms cost little.
+func (dialect) SampleSearched(string, db.SearchTerms, bool, string, func(string) string) string {
+	return ""
+}
+
+func (dialect) SearchJoin(table, resources, ids string, terms db.SearchTerms, arg func(string) string) string {
+	return "(" + matches(table, terms, arg) + `) AS _matches CROSS JOIN "` + table + `" ON _place = _match CROSS JOIN ` + resources + " ON " + ids + " = _resource"
+}
+
+// SearchBound: FTS5 reads without bounds if one is null.
+func (dialect) SearchBound(table string, upTo bool, id string) string {
+	operator, direction, otherwise := " >= ", "", "9223372036854775807"
+	if upTo {
+		operator, direction, otherwise = " <= ", " DESC", "-9223372036854775808"
+	}
+	return "_match" + operator + `coalesce((SELECT _place FROM "` + table + `" WHERE _resource` + operator + id + " ORDER BY _resource" + direction + " LIMIT 1), " + otherwise + ")"
+}
+
+func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {
+	if isExact(terms) {
+		return "1"
+	}
+	return contained(terms, arg)
 }
 
 // contained is a condition on the words of a row. Each word has a space before it.
@@ -99,7 +127,7 @@ func isExact(terms db.SearchTerms) bool {
 func matches(table string, terms db.SearchTerms, arg func(string) string) string {
 	match := eachTerm(terms, func(term string) string { return `"` + strings.ReplaceAll(cut(term), `"`, `""`) + `"*` })
 	index := `"` + table + `.words"`
-	return "SELECT rowid AS number FROM " + index + " WHERE " + index + " MATCH " + arg(match)
+	return "SELECT rowid AS _match FROM " + index + " WHERE " + index + " MATCH " + arg(match)
 }
 
 // eachTerm joins conditions on terms: one of each list must hold.

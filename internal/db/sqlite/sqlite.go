@@ -309,5 +309,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{OrderedSearch: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
+)
+
+// TestSearchRanges compares ranges of searches with a model, in both directions, from offsets and cursors,
+// with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
+// is taken.
+func TestSearchRanges(t *testing.T) {
+	size, least, many, first, more := sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled
+	t.Cleanup(func() {
+		sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled = size, least, many, first, more
+	})
+	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
+	books := s.Collection("books")
+	year := books.Field("year").Column
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		rapid.Check(t, func(rt *rapid.T) {
+			var rows []model.Record
+			for _, draw := range rapid.SliceOfNDistinct(rapid.IntRange(0, 1<<16-1), 1, 40, rapid.ID).Draw(rt, "rows") {
+				var id model.ID
+				binary.BigEndian.PutUint64(id[:8], uint64(draw%3)<<62)
+				binary.BigEndian.PutUint64(id[8:], uint64(draw))
+				row := record(t, books, fmt.Sprintf(`{"title":%q,"year":%d}`, []string{"Ada", "Adam Lovelace", "Lovelace, Ada", "Bob"}[draw/3%4], draw/12%3))
+				row[model.IDColumn] = model.IDValue(id)
+				rows = append(rows, row)
+			}
+			replaceAll(t, st, books, nil)
+			write(t, st, func(tx *Tx) error {
+				_, _, err := tx.InsertAll(books, rows)
+				return err
+			})
+			slices.SortFunc(rows, func(a, b model.Record) int { return lists.CompareIDs(a.ID(0), b.ID(0)) })
+			for i := range 10 {
+				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
+				search.FirstSampled, search.MoreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
+				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
+				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
+				if rapid.Bool().Draw(rt, "filter") {
+					other := query.Compare{Column: year, Op: query.Equal, Value: model.IntValue(int64(rapid.IntRange(0, 2).Draw(rt, "year")))}
+					q.Filter = query.Both(other, q.Filter)
+				}
+				q.Range = query.Range{Limit: int64(rapid.IntRange(-6, 6).Draw(rt, "limit"))}
+				want, start := []model.ID{}, 0
+				cursor := rows[rapid.IntRange(0, len(rows)-1).Draw(rt, "cursor")].ID(0)
+				for _, row := range rows {
+					if q.Filter.Match(row) {
+						want = append(want, row.ID(0))
+					}
+				}
+				total := len(want)
+				switch rapid.IntRange(0, 2).Draw(rt, "anchor") {
+				case 0:
+					if q.Range.Limit < 0 {
+						start = total
+					}
+				case 1:
+					start = rapid.IntRange(0, 12).Draw(rt, "offset")
+					q.Range.Anchor, q.Range.Offset = query.AtOffset, int64(start)
+				default:
+					q.Range.Anchor, q.Range.Cursor = query.AtCursor, cursor
+					start, _ = slices.BinarySearchFunc(want, cursor, lists.CompareIDs)
+				}
+				from, to := min(start, start+int(q.Range.Limit)), max(start, start+int(q.Range.Limit))
+				want = want[min(max(from, 0), total):min(max(to, 0), total)]
+				page, err := st.Page(context.Background(), q)
+				if err != nil {
+					rt.Fatal(err)
+				}
+				got := []model.ID{}
+				if err := readPage(page, func(row model.Row) { got = append(got, row.ID(model.IDColumn)) }); err != nil {
+					rt.Fatal(err)
+				}
+				page.Close()
+				if !slices.Equal(got, want) || q.Exact && page.Total != int64(total) {
+					rt.Fatalf("%d: %+v\ngot  %v of %d\nwant %v of %d", i, q, got, page.Total, want, total)
+				}
+			}
+		})
+	})
+}
+
+// TestSearchInOrderStops looks at the plan of searches that are read in the order of ids: nothing is sorted,
+// so that a page reads no more than it needs.
+func TestSearchInOrderStops(t *testing.T) {
+	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
+	books := s.Collection("books")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		isPostgres, begins := st.db.Traits().RoundTrips, `SCAN _search.books.words VIRTUAL TABLE`
+		if isPostgres {
+			begins = "Limit "
+		}
+		rows := make([]model.Record, 2000) // a small table would be sorted
+		for i := range rows {
+			rows[i] = record(t, books, `{"title":"Ada Lovelace","year":1}`)
+			rows[i][model.IDColumn] = model.IDValue(st.NewID())
+		}
+		write(t, st, func(tx *Tx) error {
+			_, _, err := tx.InsertAll(books, rows)
+			return err
+		})
+		words := searchFor(books, "ada lovelace", "title", "body")
+		id := Place{model.IDValue(model.ID{7})}
+		backwards := NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
+		for name, selection := range map[string]Selection{
+			"from the start":    {Order: NewOrder(nil)},
+			"from the end":      {Order: backwards},
+			"from a cursor":     {Order: NewOrder(nil), From: id},
+			"before a cursor":   {Order: backwards, From: id, AfterFrom: true},
+			"between two":       {Order: NewOrder(nil), From: id, Until: Place{model.IDValue(model.ID{9})}},
+			"with another rule": {Order: NewOrder(nil), Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}},
+		} {
+			if isPostgres && selection.Until != nil {
+				continue // of a range with two ends, it expects few resources, and sorts these
+			}
+			selection.Take = 30
+			filter := query.And{orderedSearch{words}}
+			if selection.Filter != nil {
+				filter = append(filter, selection.Filter)
+			}
+			selection.Filter = filter
+			plan := planOf(t, st, books, selection, isPostgres)
+			text := strings.Join(plan, "\n")
+			if strings.Contains(text, "TEMP B-TREE") || strings.Contains(text, "Sort") || strings.Contains(text, "Seq Scan") || !strings.HasPrefix(text, begins) {
+				t.Errorf("%s:\n%s", name, text)
+			}
+			bounded := plan[0]
+			for _, line := range plan {
+				if strings.HasPrefix(line, "Index Cond: ") && strings.Contains(line, "_resource") && !strings.Contains(line, "books") {
+					bounded = line
+				}
+			}
+			bounds := strings.Count(bounded, ">") + strings.Count(bounded, "<")
+			want := 0
+			if selection.From != nil {
+				want++
+			}
+			if selection.Until != nil {
+				want++
+			}
+			if bounds != want {
+				t.Errorf("%s: the index does not get %d bounds:\n%s", name, want, text)
+			}
+		}
+	})
+}
