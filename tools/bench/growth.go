@@ -113,6 +113,7 @@ func (r *Results) costs(line Line, server string) []float64 {
 
 // curve is the cost of a line on a server at each size: medians, in microseconds.
 type curve struct {
+	number int // of the line
 	Line   Line
 	Server string
 	Costs  []float64
@@ -124,9 +125,9 @@ func (c curve) grows() bool { return c.factor() > grownBy }
 func (c curve) factor() float64 { return c.Costs[len(c.Costs)-1] / c.Costs[0] }
 
 func (g *Growth) curves() (curves []curve) {
-	for _, line := range g.results[0].lines() {
+	for number, line := range g.results[0].lines() {
 		for _, server := range g.Servers {
-			c := curve{Line: line, Server: server}
+			c := curve{number: number, Line: line, Server: server}
 			for _, results := range g.results {
 				c.Costs = append(c.Costs, summarize(results.costs(line, server)).Median)
 			}

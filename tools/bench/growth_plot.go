@@ -14,7 +14,7 @@ import (
 const (
 	curvesLeft   = 60  // of the costs on the axis
 	curvesWidth  = 360 // of the sizes
-	curvesRight  = 220 // of the names of lines
+	curvesRight  = 120 // of the names of lines
 	curvesTop    = 50
 	curvesHeight = 420
 	nameHeight   = 13 // that names are apart
@@ -70,8 +70,8 @@ func drawCurves(b *strings.Builder, curves []curve, server string, left float64,
 		return int(y(a.Costs[len(a.Costs)-1])) - int(y(b.Costs[len(b.Costs)-1]))
 	})
 	nameAt := 0.0
-	for i, c := range mine {
-		colour, width, weight := curveColours[i%len(curveColours)], 1.5, "normal"
+	for _, c := range mine {
+		colour, width, weight := curveColours[c.number%len(curveColours)], 1.5, "normal"
 		if c.grows() {
 			width, weight = 3, "bold"
 		}

@@ -105,7 +105,7 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   const complaints = []
   page.on('console', (message) => {
     const complains = message.type() === 'error' || message.text().includes('svelte.dev/e/')
-    if (complains && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(message.text())
+    if (complains && !expect.some((pattern) => pattern.test(message.text()))) complaints.push(`${message.text()} ${message.location().url}`)
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
   await page.goto(url)

@@ -250,7 +250,7 @@ test('everything by keyboard', async () => {
   await page.waitForURL(`${server.explorer}/customers/${data.customers[3].id}`)
   await page.getByRole('button', { name: 'Delete', exact: true }).waitFor()
   await press('Delete')
-  await page.getByRole('dialog', { name: 'Delete' }).waitFor()
+  await page.getByRole('dialog', { name: 'Delete' }).getByText('Nothing else is deleted').waitFor()
   await press('Tab', 'Enter')
   await page.getByText('was deleted.').waitFor()
   await press('/')
