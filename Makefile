@@ -17,6 +17,8 @@ FUZZTIME ?= 30s
 
 # Of make test-repeat.
 COUNT    ?= 30
+# Of make test-properties.
+CHECKS   ?= 1000
 # Directories; without any, all packages of all modules.
 PACKAGES ?=
 LOAD     ?= 2
@@ -115,8 +117,9 @@ lint: ## Check the format, go vet, staticcheck, gosec
 
 # Ends a test that hangs, on any machine.
 HUNG   := -timeout 60m
-# Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint.
-ONCE   := -count=1 -vet=off $(HUNG)
+# Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint. No debugger reads these binaries, and the
+# linker takes a third of its time to write for one (-w).
+ONCE   := -count=1 -vet=off -ldflags=-w $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
@@ -159,6 +162,11 @@ if [ -n "$$packages" ]; then \
 	tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found"); \
 fi
 endef
+
+.PHONY: test-properties
+test-properties: packages ## Run the property tests with CHECKS cases each (1000); make test draws 25 or 100
+	@packages=$$(grep -rl --include='*_test.go' 'pgregory.net/rapid' client cmd internal schema | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
+	(set -x; go test $(ONCE) -rapid.checks=$(CHECKS) $$packages)
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat

@@ -94,7 +94,7 @@ func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values
 // DryRun is a collection whose writes are checked with their hooks, and change nothing.
 type DryRun[T any] struct{ collection *Collection[T] }
 
-// DryRun returns the collection with writes that only tell what they would do. It is not for transactions: a
+// DryRun returns the collection with writes that only report what they would do. It is not for transactions: a
 // function that returns an error is a dry run by itself.
 func (c *Collection[T]) DryRun() DryRun[T] { return DryRun[T]{c} }
 
@@ -108,42 +108,42 @@ type Trial[T any] struct {
 	Affected map[string]int64
 }
 
-// Create tells what Collection.Create would do.
+// Create reports what Collection.Create would do.
 func (d DryRun[T]) Create(ctx context.Context, value T) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Create(ctx, value)) })
 }
 
-// CreateMany tells what Collection.CreateMany would do.
+// CreateMany reports what Collection.CreateMany would do.
 func (d DryRun[T]) CreateMany(ctx context.Context, values []T) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return c.CreateMany(ctx, values) })
 }
 
-// Update tells what Collection.Update would do.
+// Update reports what Collection.Update would do.
 func (d DryRun[T]) Update(ctx context.Context, id string, changes any, conditions ...Condition) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Update(ctx, id, changes, conditions...)) })
 }
 
-// UpdateMany tells what Collection.UpdateMany would do.
+// UpdateMany reports what Collection.UpdateMany would do.
 func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpdateMany(ctx, changes, params...) })
 }
 
-// Replace tells what Collection.Replace would do.
+// Replace reports what Collection.Replace would do.
 func (d DryRun[T]) Replace(ctx context.Context, id string, value T, conditions ...Condition) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Replace(ctx, id, value, conditions...)) })
 }
 
-// Delete tells what Collection.Delete would do.
+// Delete reports what Collection.Delete would do.
 func (d DryRun[T]) Delete(ctx context.Context, id string, conditions ...Condition) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return one(c.Delete(ctx, id, conditions...)) })
 }
 
-// DeleteMany tells what Collection.DeleteMany would do.
+// DeleteMany reports what Collection.DeleteMany would do.
 func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return c.DeleteMany(ctx, params...) })
 }
 
-// Upsert tells what Collection.Upsert would do.
+// Upsert reports what Collection.Upsert would do.
 func (d DryRun[T]) Upsert(ctx context.Context, onConflict string, value any) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) {
 		stored, _, err := c.Upsert(ctx, onConflict, value)
@@ -151,7 +151,7 @@ func (d DryRun[T]) Upsert(ctx context.Context, onConflict string, value any) (Tr
 	})
 }
 
-// UpsertMany tells what Collection.UpsertMany would do.
+// UpsertMany reports what Collection.UpsertMany would do.
 func (d DryRun[T]) UpsertMany(ctx context.Context, onConflict string, values []T) (Trial[T], error) {
 	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpsertMany(ctx, onConflict, values) })
 }

@@ -32,7 +32,7 @@ type Reference struct {
 
 // Changes reads the change log, or the history of one resource, in the order of the changes. Filters are on
 // "collection", "resource.id", "kind", "by" and "created_at". There are no other fields, no Offset and no sort.
-// A range begins at a Cursor, which is the id of a change and inclusive, or behind a Since.
+// A range begins at a Cursor, which is the id of a change and inclusive, or after a Since.
 type Changes[T any] struct {
 	list *Collection[Change[T]]
 	log  *Collection[Change[T]] // in which each change is found by its id
@@ -65,7 +65,7 @@ func History[T any](c *Collection[T], id string) *Changes[T] {
 const changesName = "changes"
 
 // List reads a range of the changes into memory: the oldest hundred, unless Limit, Cursor or Since says otherwise.
-// Limit(-5) is the latest five. Page.Position continues behind the page, by Since.
+// Limit(-5) is the latest five. Page.Position continues after the page, by Since.
 func (c *Changes[T]) List(ctx context.Context, params ...Param) (*Page[Change[T]], error) {
 	return c.list.List(ctx, params...)
 }

@@ -12,7 +12,7 @@ import (
 // DryRun is a collection whose writes are checked and answered, and change nothing.
 type DryRun[T any] struct{ collection *Collection[T] }
 
-// DryRun returns the collection with writes that only tell what they would do.
+// DryRun returns the collection with writes that only report what they would do.
 func (c *Collection[T]) DryRun() DryRun[T] { return DryRun[T]{c} }
 
 // Trial is what a write would do.
@@ -25,46 +25,46 @@ type Trial[T any] struct {
 	Affected map[string]int64
 }
 
-// Create tells what Collection.Create would do.
+// Create reports what Collection.Create would do.
 func (d DryRun[T]) Create(ctx context.Context, value T) (Trial[T], error) {
 	body, err := attributes(value, true)
 	return d.one(ctx, http.MethodPost, "", "", body, err, nil)
 }
 
-// CreateMany tells what one array of values would do. One that is too large for the server is an error.
+// CreateMany reports what one array of values would do. One that is too large for the server is an error.
 func (d DryRun[T]) CreateMany(ctx context.Context, values []T) (Trial[T], error) {
 	return d.array(ctx, "", values)
 }
 
-// Upsert tells what Collection.Upsert would do.
+// Upsert reports what Collection.Upsert would do.
 func (d DryRun[T]) Upsert(ctx context.Context, onConflict string, value any) (Trial[T], error) {
 	body, err := attributes(value, true)
 	return d.one(ctx, http.MethodPost, "", conflictQuery(onConflict), body, err, nil)
 }
 
-// UpsertMany tells what one array of values would do. One that is too large for the server is an error.
+// UpsertMany reports what one array of values would do. One that is too large for the server is an error.
 func (d DryRun[T]) UpsertMany(ctx context.Context, onConflict string, values []T) (Trial[T], error) {
 	return d.array(ctx, conflictQuery(onConflict), values)
 }
 
-// Replace tells what Collection.Replace would do. The only option is IfMatch.
+// Replace reports what Collection.Replace would do. The only option is IfMatch.
 func (d DryRun[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Trial[T], error) {
 	body, err := attributes(value, false)
 	return d.one(ctx, http.MethodPut, id, "", body, err, options)
 }
 
-// Update tells what Collection.Update would do. The only option is IfMatch.
+// Update reports what Collection.Update would do. The only option is IfMatch.
 func (d DryRun[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (Trial[T], error) {
 	body, err := marshal(changes)
 	return d.one(ctx, http.MethodPatch, id, "", body, err, options)
 }
 
-// Delete tells what Collection.Delete would do. The only option is IfMatch.
+// Delete reports what Collection.Delete would do. The only option is IfMatch.
 func (d DryRun[T]) Delete(ctx context.Context, id string, options ...WriteOption) (Trial[T], error) {
 	return d.one(ctx, http.MethodDelete, id, "", nil, nil, options)
 }
 
-// UpdateMany tells what Collection.UpdateMany would do.
+// UpdateMany reports what Collection.UpdateMany would do.
 func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
 	body, err := marshal(changes)
 	if err != nil {
@@ -74,7 +74,7 @@ func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param)
 	return d.run(ctx, request, err)
 }
 
-// DeleteMany tells what Collection.DeleteMany would do.
+// DeleteMany reports what Collection.DeleteMany would do.
 func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], error) {
 	request, err := d.collection.rangeRequest(http.MethodDelete, nil, params)
 	return d.run(ctx, request, err)
@@ -128,7 +128,7 @@ func decodeAny[T any](body []byte) ([]T, error) {
 	return []T{item}, err
 }
 
-// TransactionDryRun tells what a Transaction would do.
+// TransactionDryRun reports what a Transaction would do.
 func (c *Client) TransactionDryRun(ctx context.Context, steps []Step) (Trial[json.RawMessage], error) {
 	request, err := transactionRequest(steps, nil)
 	return DryRun[json.RawMessage]{&Collection[json.RawMessage]{client: c}}.run(ctx, request, err)

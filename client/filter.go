@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// fieldPath is the name of a field: one of the collection, or one behind the names of relations or
+// fieldPath is the name of a field: one of the collection, or one after the names of relations or
 // inside an object: "author.address.city".
 var fieldPath = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}(\.[^.\[\]"\\\x00]+){0,63}$`)
 
@@ -217,7 +217,7 @@ func Search(words string) Param {
 }
 
 // listText joins values by commas. A backslash at the end of a value would take the
-// comma behind it for itself, so such a value comes last.
+// comma after it for itself, so such a value comes last.
 func listText[V any](values []V) (string, error) {
 	var texts, last []string
 	for _, value := range values {

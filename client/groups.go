@@ -75,12 +75,12 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param)
 	return page.read(ctx, request.Query, anchor)
 }
 
-// Next is the page behind this one, nil if it is the last.
+// Next is the page after this one, nil if it is the last.
 func (p *GroupPage[K, V]) Next(ctx context.Context) (*GroupPage[K, V], error) {
 	return p.follow(ctx, "next")
 }
 
-// Prev is the page ahead of this one, nil if it is the first.
+// Prev is the page before this one, nil if it is the first.
 func (p *GroupPage[K, V]) Prev(ctx context.Context) (*GroupPage[K, V], error) {
 	return p.follow(ctx, "prev")
 }

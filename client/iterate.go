@@ -16,7 +16,7 @@ import (
 )
 
 // pageSize is how many resources are asked for at once where a range cannot come in one
-// stream. Up to a thousand, a server says what comes behind it.
+// stream. Up to a thousand, a server says what comes after it.
 const pageSize = 1000
 
 // All goes through the collection, or through what filters leave, from the first
@@ -24,7 +24,7 @@ const pageSize = 1000
 // stream, from one snapshot, read as fast as the loop takes it: leave the loop whenever
 // you like. An error is the last thing it gives.
 //
-// A stream that breaks is taken up again behind the last resource that came, so that
+// A stream that breaks is taken up again after the last resource that came, so that
 // none is given twice or left out; the rest is then as it is by then. A sort needs that
 // resource for it: if it was deleted meanwhile, the loop ends with problem.CodeUnknownCursor.
 func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
@@ -74,7 +74,7 @@ type forward[T any] struct {
 	page       int64  // how many may be asked for at once
 	last       string // id of the last that was given
 	asked      int64  // limit of the latest request
-	next       string // query of the page behind, if the last one came to its end
+	next       string // query of the next page, if the last one came to its end
 }
 
 func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
@@ -195,8 +195,8 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 var errNoProgress = errors.New("the server gives one resource at a time and, as the query is long, no links to the next: " +
 	"give fewer filters, or raise max_limit of the server to 2 at least")
 
-// goesOn reports whether there may be more behind a page without a link to the next. The
-// server leaves links out where the query is long, those to the ends ahead of the others.
+// goesOn reports whether there may be more after a page without a link to the next. The
+// server leaves links out where the query is long, those to the ends before the others.
 func (f *forward[T]) goesOn(linked map[string]string, came int64, progress bool) (bool, error) {
 	if _, whole := linked["first"]; whole || came < f.asked {
 		return false, nil
@@ -253,7 +253,7 @@ func broken(err error) error {
 }
 
 // Backward goes through the collection from the last resource to the first, or from the
-// one ahead of an Offset or Cursor; a Limit bounds how many. It reads pages, each of a
+// one before an Offset or Cursor; a Limit bounds how many. It reads pages, each of a
 // negative limit. Where a sort has no index, All with the opposite sort is faster.
 func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {

@@ -65,7 +65,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 }
 
 // UpsertMany does the same with any number of values, in arrays, each of which is written as a whole or not
-// at all. If one is refused, the resources of those ahead of it are returned with the error.
+// at all. If one is refused, the resources of those before it are returned with the error.
 func (c *Collection[T]) UpsertMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
 	return c.writeMany(ctx, conflictQuery(onConflict), values)
 }

@@ -25,7 +25,7 @@ type Page[T any] struct {
 	Links map[string]string
 
 	// Position is where Since continues: a Watch with the filters of this list gives what changed after it was read, and a
-	// list of changes continues behind this one. Empty: the query is too long for the server to say it.
+	// list of changes continues after this one. Empty: the query is too long for the server to say it.
 	Position string
 
 	collection  *Collection[T]
@@ -50,7 +50,7 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], er
 	return (&Page[T]{collection: c, query: selection, size: size}).read(ctx, q.encode(), "")
 }
 
-// Next is the page behind this one, nil if it is the last. Where the server gave no link,
+// Next is the page after this one, nil if it is the last. Where the server gave no link,
 // the page can have one resource less than the others.
 func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
 	if link, ok := p.Links["next"]; ok {
@@ -68,7 +68,7 @@ func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
 	return orNone(p.read(ctx, p.at(p.last, limit), p.last))
 }
 
-// Prev is the page ahead of this one, nil if it is the first.
+// Prev is the page before this one, nil if it is the first.
 func (p *Page[T]) Prev(ctx context.Context) (*Page[T], error) {
 	if link, ok := p.Links["prev"]; ok {
 		return p.read(ctx, link, "")
@@ -97,7 +97,7 @@ func (p *Page[T]) end(ctx context.Context, rel string, limit int64) (*Page[T], e
 }
 
 // hasLinks reports whether the server gave all links that there are: it leaves out those
-// to the ends ahead of the others.
+// to the ends before the others.
 func (p *Page[T]) hasLinks() bool {
 	_, ok := p.Links["first"]
 	return ok

@@ -123,7 +123,7 @@ func checkField(field string) error {
 	return nil
 }
 
-// Asc sorts by a field, the smallest first and null ahead of it. Several keys count in the order in
+// Asc sorts by a field, the smallest first and null before it. Several keys count in the order in
 // which they are given; what is equal by all of them is in the order of ids.
 func Asc(field string) Param { return sortKey("", field) }
 

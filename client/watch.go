@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// EventKind says what an Event tells.
+// EventKind is the kind of an Event.
 type EventKind string
 
-// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes behind
+// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes after
 // it are changes.
 const (
 	EventListed   EventKind = "listed"   // a resource of the snapshot
@@ -30,7 +30,7 @@ const (
 	EventReset    EventKind = "reset"    // what was known is void, and a snapshot follows
 )
 
-// Event is what Watch tells of a collection.
+// Event is what Watch yields of a collection.
 type Event[T any] struct {
 	Kind EventKind
 
@@ -41,10 +41,10 @@ type Event[T any] struct {
 	// Previous has the former values of the attributes that an update has changed.
 	Previous map[string]json.RawMessage
 
-	// Change is the change that the event tells of. Nil in a snapshot, and of EventLeft, EventBookmark and EventReset.
+	// Change is the change that the event is about. Nil in a snapshot, and of EventLeft, EventBookmark and EventReset.
 	Change *EventChange
 
-	// Position is for Since: a watch that begins there continues behind this event. Empty in
+	// Position is for Since: a watch that begins there continues after this event. Empty in
 	// a snapshot, which has no position until it is complete.
 	Position string
 }
@@ -57,10 +57,10 @@ type EventChange struct {
 	Revision int64     `json:"revision"`
 }
 
-// Since begins a watch behind the event, or the Page, with a Position, without a snapshot. If the server no longer knows
+// Since begins a watch after the event, or the Page, with a Position, without a snapshot. If the server no longer knows
 // the position, or it belongs to another filter, the watch begins with EventReset and a snapshot.
 //
-// A list of changes begins behind the position, or behind the change with an id. If the server no longer has it,
+// A list of changes begins after the position, or after the change with an id. If the server no longer has it,
 // the error is problem.CodePositionGone.
 func Since(position string) Param {
 	return func(q *query) error {
@@ -82,7 +82,7 @@ func FromNow() Param {
 }
 
 // OnConnection has a watch say when it is not connected: the function is called with the reason, once however many
-// tries fail, and with nil when there is a connection again. A stream that the server ends is not told of, unless the next try fails.
+// tries fail, and with nil when there is a connection again. A stream that the server ends is not reported, unless the next try fails.
 func OnConnection(changed func(err error)) Param {
 	return func(q *query) error {
 		q.onConnection = changed
@@ -99,7 +99,7 @@ func OnConnection(changed func(err error)) Param {
 //
 // It lasts until the loop is left, the context ends (its error is the last thing given) or the
 // server refuses it, for example with 403. When a connection is lost, or the server ends or restarts, it
-// connects again and continues behind the last event, also at another server of the same database,
+// connects again and continues after the last event, also at another server of the same database,
 // for as long as the context lasts. The first connection has as many tries as any other request. If
 // Options.HTTPClient has a Timeout, that ends each connection, but not the watch.
 //
@@ -148,12 +148,12 @@ type watch[T any] struct {
 	onConnection func(error) // may be nil
 	yield        func(Event[T], error) bool
 
-	position  string        // to continue behind; empty: with a snapshot
+	position  string        // to continue after; empty: with a snapshot
 	findNow   bool          // the position of now is to be asked for
 	partial   bool          // resources of a snapshot were given that is not complete
 	skipping  bool          // the resources of the snapshot are not wanted
 	connected bool          // it was, at least once
-	lost      bool          // it was told that there is no connection
+	lost      bool          // it has reported that there is no connection
 	progress  bool          // an event has come since the last failure
 	hint      time.Duration // the pause that the server asks for
 }
@@ -194,7 +194,7 @@ func (w *watch[T]) run(ctx context.Context) error {
 	}
 }
 
-// pause says how long to wait ahead of another connection. The first one has as many tries as any request;
+// pause says how long to wait before another connection. The first one has as many tries as any request;
 // afterwards the server is known to be there, and is tried for as long as it takes.
 func (w *watch[T]) pause(err error, failures int) (time.Duration, bool) {
 	client := w.collection.client
@@ -204,7 +204,7 @@ func (w *watch[T]) pause(err error, failures int) (time.Duration, bool) {
 	return client.backoff(err, w.hint, failures), isPassing(err)
 }
 
-// report tells that the connection was lost, or with nil that there is one, if that is news.
+// report reports that the connection was lost, or with nil that there is one, if that has changed.
 func (w *watch[T]) report(err error) {
 	if w.lost == (err != nil) {
 		return

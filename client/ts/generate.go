@@ -19,7 +19,7 @@ var runtime embed.FS
 // runtimeFiles are in the order in which they make sense to a reader.
 var runtimeFiles = []string{"resource", "collection", "relations", "page", "groups", "transaction", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
-// Options are choices of whoever asks for a client.
+// Options configure the generated client.
 type Options struct {
 	// BigInt makes integers bigint, unless their bounds are within what a number holds exactly.
 	BigInt bool

@@ -24,8 +24,8 @@ or CSV.
   plural export users --query 'filter[active]&sort=-created_at&limit=100'
   plural export users --server https://api.example.com | gzip > users.ndjson.gz
 
-The format is told by the ending of the output, or by --format; it is ndjson if neither
-says. Filters, sort and range are those of a URL. A database that is opened here is read as it is at one
+The format is that of the ending of the output, or of --format; it is ndjson if there
+is neither. Filters, sort and range are those of a URL. A database that is opened here is read as it is at one
 moment, whoever writes to it meanwhile.
 
 In CSV an empty cell is null, and "" the empty string. Texts that a spreadsheet would take for a

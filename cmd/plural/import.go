@@ -41,8 +41,8 @@ func newImportCommand() *cobra.Command {
   plural import issues issues.csv --map project_id=@key:Project --set state=open
   plural export users --server https://old.example.com | plural import users
 
-The format is told by the ending of the file, or by --format; it is ndjson if neither
-says. Rows go into the database, or to a server, in arrays of up to 1,000, each as a whole
+The format is that of the ending of the file, or of --format; it is ndjson if there
+is neither. Rows go into the database, or to a server, in arrays of up to 1,000, each as a whole
 or not at all, in the order of the file. Ids of the file are kept; created_at and
 updated_at are set anew, unless --keep-timestamps is given.
 

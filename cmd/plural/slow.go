@@ -69,7 +69,7 @@ func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 	return nil
 }
 
-// parseSlowLine reads a line of a log in text or JSON, which other programs may have put something ahead of.
+// parseSlowLine reads a line of a log in text or JSON, to which other programs may have added a prefix.
 func parseSlowLine(line string) (s slowList, ok bool) {
 	if start := strings.Index(line, `{"time":`); start >= 0 {
 		parsed := struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// callerAddress is the path that tells callers who they are.
+// callerAddress is the path at which callers see who they are.
 const callerAddress = "/-/me"
 
 // callerNamespace is the UUIDv5 namespace of the ids of callers.

@@ -84,7 +84,7 @@ func (l logRows) extend() error { return nil } // each part is read in a transac
 func (l logRows) close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
-// the caller sees a change behind the start of the range, or the time is over.
+// the caller sees a change after the start of the range, or the time is over.
 func (a *API) awaitChanges(r *http.Request, out *response, timer *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(timer, request)
 	q := request.Query

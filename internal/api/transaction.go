@@ -155,7 +155,7 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 	if to.path.Collection == nil || !slices.Contains(to.allowed(), given.Method) || isItem == to.isCollection() {
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
 	}
-	// As for a request by itself: without any right, nothing of the collection is told.
+	// As for a request by itself: without any right, nothing of the collection is shown.
 	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
 		return nil, query.Query{}, to.path.Require(verb)
 	}

@@ -13,7 +13,7 @@ import (
 
 // attribute is a column in a rule: of the resource, or of one that it refers to.
 type attribute struct {
-	name       string            // behind resource: project.owner_id
+	name       string            // after resource: project.owner_id
 	steps      []*model.Relation // references that lead to it
 	collection *model.Collection // that has the column
 	column     int
@@ -73,7 +73,7 @@ func (t *translation) unknownFields(root ast.Expr) {
 	})
 }
 
-// chain is a name with members behind it, nil if an expression is anything else, and whether it is the
+// chain is a name with members after it, nil if an expression is anything else, and whether it is the
 // argument of has().
 func chain(e ast.Expr) (names []string, tested bool) {
 	for e.Kind() == ast.SelectKind {
@@ -91,7 +91,7 @@ func chain(e ast.Expr) (names []string, tested bool) {
 // maxSteps is through how many references a rule reads.
 const maxSteps = 2
 
-// resolve finds the attribute that the names behind resource lead to, or reports why there is none.
+// resolve finds the attribute that the names after resource lead to, or reports why there is none.
 func (t *translation) resolve(e ast.Expr, names []string) {
 	a := attribute{name: strings.Join(names, "."), collection: t.collection}
 	for i, name := range names {
@@ -103,7 +103,7 @@ func (t *translation) resolve(e ast.Expr, names []string) {
 				a.column, a.kind, a.nullable = field.Column, field.Kind, a.nullable || !declared.NotNull
 				t.related[a.variable()] = a
 			}
-			return // members behind it are for cel-go to refuse
+			return // members after it are for cel-go to refuse
 		}
 		relation := a.collection.Relation(name)
 		switch {

@@ -55,7 +55,7 @@ const (
 	Deleted Kind = db.Deleted
 )
 
-// Entry is a change as the change log tells it.
+// Entry is a change as the change log has it.
 type Entry struct {
 	Position   int64 // in the log
 	Revision   int64

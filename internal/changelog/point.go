@@ -5,7 +5,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Point is where a snapshot stands in the change log.
+// Point is where a snapshot is in the change log.
 type Point struct {
 	History model.ID // that the position belongs to
 	Number  int64    // last position that the snapshot sees
@@ -22,7 +22,7 @@ func (p Point) Has(e *Entry) bool {
 	return e.Position <= p.Number || e.Revision <= p.Revision && p.Seen.Has(e.Transaction)
 }
 
-// Point is where the snapshot stands.
+// Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
 	var wrong error
 	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, "SELECT "+r.log.PointColumns())

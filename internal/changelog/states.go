@@ -181,7 +181,7 @@ func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Rec
 const laterAtOnce = 32
 
 // stateAt finds the state of a resource after a revision from its later changes: each column has
-// the value that the first of them tells, or that of the current row, which is nil if it was
+// the value that the first of them has, or that of the current row, which is nil if it was
 // deleted since.
 func (r *Reader) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
 	return r.stateSince(key, revision, revision, current)

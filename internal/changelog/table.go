@@ -42,7 +42,7 @@ func (l *table) previous(e *Entry) []byte {
 }
 
 // storesWhole reports whether an update of a resource with a revision stores all former values,
-// so that whoever needs the state of then reads no further. It is one in 16 by a hash of the
+// so that a reader of an earlier state can stop there. It is one in 16 by a hash of the
 // revision: two resources that are updated in turns would have revisions of which those of one
 // are all odd.
 func storesWhole(revision int64) bool {

@@ -45,7 +45,7 @@ type Database interface {
 
 	// Notify calls changed soon after transactions with Evidence were committed, until the context
 	// ends. Calls are coalesced. Transactions of other servers are noticed as far as the
-	// database tells of them: callers poll as well.
+	// database notifies of them: callers poll as well.
 	Notify(ctx context.Context, changed func()) error
 
 	// Fault translates an error of the database; nil means that it is unexpected.
@@ -233,7 +233,7 @@ type Conn interface {
 	Load(table string, columns []string, next func() (model.Record, error)) error
 }
 
-// WholeCollection stands for many resources in Lock.
+// WholeCollection means many resources in Lock.
 var WholeCollection model.ID
 
 // Statement is an SQL statement with its values, for Batch and Defer.

@@ -39,7 +39,7 @@ type SearchSQL struct {
 	Create     []string // makes the table
 	Finish     []string // makes its index, or improves it, when it has the words of all resources
 	Drop       []string
-	Definition TableDefinition // what Describe tells of it
+	Definition TableDefinition // what Describe returns for it
 	// Former is the definition of the table in an earlier form, which a migration replaces. Nil: there was none.
 	Former *TableDefinition
 

@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// shape is a view that somebody has subscribed to, with the chain of its events. The mutex of
+// shape is a view with subscriptions, with the chain of its events. The mutex of
 // the feed guards everything but the view.
 type shape struct {
 	*view
@@ -132,7 +132,7 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	if f.attached == 0 && s.point.Number > f.reading {
-		// The reader has rested, and nobody else needs what it has not read.
+		// The reader was idle, and no other subscription needs what it has not read.
 		f.reading, f.position = s.point.Number, s.point.Number
 	}
 	f.mixed = f.mixed || s.history != f.history
@@ -192,7 +192,7 @@ func (f *Feed) read(b *batch) {
 	}
 }
 
-// publish matches changes with the shapes that are followed and appends what they are told. The
+// publish matches changes with the shapes that are followed and appends the events. The
 // changes are all that the log has after the reader's position, up to last.
 func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, states *changelog.States) {
 	f.mutex.Lock()

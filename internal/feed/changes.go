@@ -43,7 +43,7 @@ type Changes struct {
 	given     int64
 	first     model.ID
 	hasBefore bool
-	after     *model.ID // first change behind the range
+	after     *model.ID // first change after the range
 	ended     bool
 }
 
@@ -242,7 +242,7 @@ func (c *Changes) Neighbours() (previous, next *query.Range, err error) {
 	return previous, next, nil
 }
 
-// probe finds the change behind the range while the range is being read.
+// probe finds the change after the range while the range is being read.
 func (c *Changes) probe() error {
 	ahead := *c.rows
 	var scratch []byte
@@ -259,7 +259,7 @@ func (c *Changes) probe() error {
 	}
 }
 
-// Later reports whether the caller sees a change behind the start of the range: what a client
+// Later reports whether the caller sees a change after the start of the range: what a client
 // that waits is waiting for.
 func (c *Changes) Later() (bool, error) {
 	after := c.start
@@ -281,7 +281,7 @@ func (c *Changes) Grow(ctx context.Context) bool {
 	return grown
 }
 
-// Link is the position behind the range, for a client that goes on from there. Call it after
+// Link is the position after the range, for a client that goes on from there. Call it after
 // Neighbours.
 func (c *Changes) Link() string {
 	point := c.skipped // what a list has shown already may still be ahead

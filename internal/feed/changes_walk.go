@@ -38,7 +38,7 @@ func (c *Changes) walkBack(before int64) *walk {
 }
 
 // next appends the next change that the caller sees, or returns nil at the end. A change that cannot
-// be read is returned with an error; the next call goes on behind it.
+// be read is returned with an error; the next call goes on after it.
 func (w *walk) next(dst []byte) (*seenChange, []byte, error) {
 	c := w.changes
 	for {
@@ -197,7 +197,7 @@ func narrow(s *model.Schema, filter query.Filter) (n narrowed) {
 }
 
 // count finds the total, if that is asked for and the caller sees everything that there is to
-// count: a total must not tell of what is hidden.
+// count: a total must not reveal what is hidden.
 func (c *Changes) count() error {
 	c.Known = c.request.Exact && c.seesAll()
 	switch {
@@ -308,7 +308,7 @@ func (c *Changes) isBelow(state model.Record) bool {
 }
 
 // checkVisible returns 404 for the history of a resource of which the caller sees no state, or the last one that
-// they see is below another parent: where it is while it is hidden is not told.
+// they see is below another parent: where it is while it is hidden is not shown.
 func (c *Changes) checkVisible() error {
 	if !c.hidden {
 		return nil

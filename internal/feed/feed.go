@@ -39,14 +39,14 @@ type Options struct {
 	// revoked. Nil: none ever is.
 	Revoked func(context.Context, *auth.Permit) error
 
-	// Failed is told why the log could not be read. It is tried again.
+	// Failed is called with the reason why the log could not be read. It is tried again.
 	Failed func(error)
 
 	Metrics Metrics
 	Now     func() time.Time // the clock (time.Now)
 }
 
-// Metrics is told what happens. Any function may be nil.
+// Metrics are called when something happens. Any function may be nil.
 type Metrics struct {
 	Subscribed   func(change int)                    // +1, -1
 	Shaped       func(change int)                    // number of different shapes
@@ -149,11 +149,11 @@ const (
 	Reset    EventKind = "reset"
 )
 
-// Event is something that a subscriber is told.
+// Event is what is sent to a subscriber.
 type Event struct {
 	Kind     EventKind
 	ID       model.ID // of the resource; zero if there is none
-	Position string   // to resume behind the event; empty in a snapshot
+	Position string   // to resume after the event; empty in a snapshot
 	Data     []byte   // JSON of one line
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// fingerprint tells shapes apart.
+// fingerprint identifies a shape.
 type fingerprint [8]byte
 
 // canonical is a text that is equal for shapes whose subscribers see the same events: the

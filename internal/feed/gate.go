@@ -16,7 +16,7 @@ import (
 // those of others wait for all of them, nor until they leave.
 type gate struct {
 	most, share int              // in all, and of one caller
-	waiting     func(change int) // is told of those that wait
+	waiting     func(change int) // is called when the number of those that wait changes
 
 	mutex    sync.Mutex
 	inside   int

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// mayFollow reports whether a caller is told of changes in a collection by the change log.
+// mayFollow reports whether the change log shows a caller the changes of a collection.
 // Operations are no part of it.
 func mayFollow(by *auth.Permit, c *model.Collection) bool {
 	return !c.ReadOnly() && by.May(schema.MayChanges, c)
@@ -113,7 +113,7 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 	return query.Holds(v.scope, record, find)
 }
 
-// match appends what subscribers are told of a change, if anything.
+// match appends the events of a change, if there are any.
 func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
 	if e.Unreadable != nil {
 		if v.concerns(e) {
@@ -185,7 +185,7 @@ func (v *view) isParent(e *changelog.Entry) bool {
 	return parents != nil && e.Collection == parents && e.ID == *v.Path.Parent
 }
 
-// concerns reports whether subscribers may have to be told of a change, whatever it is.
+// concerns reports whether a change may concern subscribers, whatever it is.
 func (v *view) concerns(e *changelog.Entry) bool {
 	if v.collection == nil {
 		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
@@ -258,7 +258,7 @@ func (v *view) appendIdentity(dst []byte, id model.ID) []byte {
 }
 
 // resourceEvent is the event of a change with a representation. Changed is the attributes whose
-// former values it tells; nil: none.
+// former values it shows; nil: none.
 func (v *view) resourceEvent(kind EventKind, history model.ID, e *changelog.Entry, shown model.Record, changed model.ColumnSet) Event {
 	data := v.collection.AppendSome([]byte(`{"data":`), shown, v.visible)
 	if changed != nil {
@@ -288,8 +288,8 @@ func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changel
 	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok, err
 }
 
-// AppendChange appends the resource of type changes that tells a caller of a change. False means
-// that the caller is told nothing: they may not read the change log of the collection, see
+// AppendChange appends the resource of type changes that shows a change to a caller. False means
+// that the caller does not see it: they may not read the change log of the collection, see
 // neither the state before nor the one after, or no difference.
 func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, states *changelog.States) (_ []byte, ok bool, err error) {
 	if !mayFollow(by, e.Collection) {
@@ -330,7 +330,7 @@ func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entr
 	switch {
 	case before == nil:
 		dst = append(dst, "null"...)
-	case after == nil: // deleted or hidden; which attributes differ would tell something of a hidden state
+	case after == nil: // deleted or hidden; the attributes that differ would reveal something of a hidden state
 		dst = c.AppendSome(dst, before, visible)
 	default:
 		dst = c.AppendAttributes(dst, before, changed)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	idlePoll   = 10 * time.Second // how often the log is looked at while nobody follows it
+	idlePoll   = 10 * time.Second // how often the log is looked at without subscriptions
 	idlePause  = time.Second      // after writes that nobody waits for
 	retryPause = time.Second      // after an error
 	checkOld   = time.Second      // how often the deadlines of streams are checked
@@ -225,7 +225,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	return nil
 }
 
-// report tells of changes that cannot be read. Only the streams that they concern are affected.
+// report logs changes that cannot be read. Only the streams that they concern are affected.
 func (f *Feed) report(entries []changelog.Entry) {
 	for i := range entries {
 		if err := entries[i].Unreadable; err != nil {

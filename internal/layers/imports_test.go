@@ -20,7 +20,7 @@ const (
 	root     = "../.." // of the module, from here
 	maxLines = 500     // of a file
 
-	maxPackage = 4000 // lines of the files of a package, without its tests
+	maxPackage = 4200 // lines of the files of a package, without its tests
 )
 
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at

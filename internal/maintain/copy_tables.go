@@ -27,7 +27,7 @@ type copiedTable struct {
 
 // copiedTables lists the tables of a database with a schema. Everything that is stored is
 // in one of them: see isCovered. In a copy, the revision of a change is its position, so that
-// of changes with positions behind the floor but revisions before it, the copy has none.
+// of changes with positions after the floor but revisions before it, the copy has none.
 func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 	columns := func(kind model.Kind, names ...string) (columns []model.Column) {
 		for _, name := range names {

@@ -196,7 +196,7 @@ func isFormula(text string) bool {
 }
 
 // guarded makes a text one that no spreadsheet takes for a formula: with an apostrophe
-// ahead of it. Texts that look as if they had one get another, so that unguarded gives back what
+// before it. Texts that look as if they had one get another, so that unguarded gives back what
 // was there.
 func guarded(text string) string {
 	if isFormula(text) && !negativeNumber.MatchString(text) {

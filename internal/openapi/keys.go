@@ -97,7 +97,7 @@ func (b *builder) keySchema(roles list) object {
 	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
 }
 
-// me is the path that tells callers who they are.
+// me is the path at which callers see who they are.
 func (b *builder) me() member {
 	textOrNull := func(description string) object {
 		return object{{"type", list{"string", "null"}}, {"description", description}}

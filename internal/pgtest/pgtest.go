@@ -18,6 +18,7 @@ package pgtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"net/url"
 	"os"
@@ -52,6 +53,13 @@ func Run(m *testing.M) int {
 	// takes a sixth of their CPU time.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
+	}
+	// Property tests draw new cases in every run, and most cases are a database or two. make test-properties draws many.
+	if checks := flag.Lookup("rapid.checks"); checks != nil {
+		if err := checks.Value.Set("25"); err != nil {
+			fmt.Fprintln(os.Stderr, "pgtest:", err)
+			return 1
+		}
 	}
 	defer stop()
 	return m.Run()

@@ -14,7 +14,7 @@ import (
 )
 
 // filterName is the name of a parameter that filters: filter[field], filter[field][op], or either
-// behind filter[any][group].
+// after filter[any][group].
 type filterName struct {
 	group     string // empty: none
 	field, op string

@@ -60,7 +60,7 @@ type groupValue struct{ query.GroupValue }
 // isSum reports whether a value is made of a sum.
 func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function == query.Avg }
 
-// groupValue writes the columns that a value is made of, each behind a comma. Sums are exact: the two
+// groupValue writes the columns that a value is made of, each after a comma. Sums are exact: the two
 // halves of integers are added up separately, as their sum can exceed an int64 on its way. Large numbers
 // are added up apart and scaled, as some databases fail when a sum exceeds a double, also in a group that
 // the range does not have. Averages are divided here, so that they are the same on each database.

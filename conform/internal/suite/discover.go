@@ -239,7 +239,7 @@ func inferred(name string, value any) Attribute {
 // OwnMembers are those of a representation that are not attributes.
 var OwnMembers = []string{"id", "type", "created_at", "updated_at"}
 
-// infer learns the attributes from an object, unless the server has told them.
+// infer learns the attributes from an object, unless the server describes them.
 func (s *Suite) infer(members Resource) {
 	if s.Collection.Described {
 		return

@@ -28,10 +28,10 @@ type connection struct {
 	ctx          context.Context
 	raw          *pgx.Conn
 	trace        func(sql string)
-	isolated     string        // the statement that begins it
+	beginSQL     string        // begins the transaction
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
-	only         bool          // the next statement is the whole transaction
+	single       bool          // the next statement is the whole transaction
 	replyTimeout time.Duration // for each reply; zero: no limit
 	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
@@ -42,8 +42,8 @@ type connection struct {
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
-	about   resource
-	yielded bool
+	about   resource    // what it writes, as Lock has announced
+	yielded bool        // Lock has failed: it must run again with the lock
 
 	opening   []deferred          // statements before the check of the version
 	expected  db.Version          // of the schema
@@ -61,7 +61,7 @@ type deferred struct {
 var errOtherVersion = errors.New("the schema of the database has another version")
 
 // begin makes the connection ready for a transaction. Nothing is sent yet.
-func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.isolated}}, false }
+func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.beginSQL}}, false }
 
 // wait is the context of one exchange with the database.
 func (c *connection) wait() (context.Context, context.CancelFunc) {
@@ -104,7 +104,7 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.
 		queue(q.sql, q.args...)
 	}
 	queue(sql, args...)
-	if c.only {
+	if c.single {
 		queue("commit")
 	}
 	ahead := c.queued
@@ -133,14 +133,14 @@ func isOutdated(err error) bool {
 // restart rolls back to the check of the version, calls otherwise, and sends the statements after
 // it again.
 func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
-	only, otherwise := c.only, c.otherwise
-	c.only, c.otherwise = false, nil
+	single, otherwise := c.single, c.otherwise
+	c.single, c.otherwise = false, nil
 	c.rollback()
 	c.queued = slices.Clone(c.opening)
 	if err := otherwise(c); err != nil {
 		return nil, err
 	}
-	c.only, c.queued = only, append(c.queued, behind...)
+	c.single, c.queued = single, append(c.queued, behind...)
 	return c.send(ctx, sql, args)
 }
 
@@ -159,7 +159,7 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 		}
 		return nil
 	}})
-	if c.isolated == beginWrite {
+	if c.beginSQL == beginWrite {
 		number := "SELECT pg_current_xact_id()::text::bigint"
 		if c.shared {
 			number += ", set_config('lock_timeout', '" + maxLockWait + "', true)"
@@ -192,7 +192,7 @@ func (q deferred) read(results pgx.BatchResults) error {
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
-	if c.only && c.otherwise != nil { // a single query, which can check the version itself: see direct.go
+	if c.single && c.otherwise != nil { // a single query, which can check the version itself: see direct.go
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
 			rows, err = c.queryDirectly(sql, args)
@@ -325,7 +325,7 @@ func (c *connection) failed() bool { return c.raw.IsClosed() || c.raw.PgConn().T
 
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
-	if c.begun && !c.only && !c.raw.IsClosed() {
+	if c.begun && !c.single && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultReplyTimeout)
 		defer cancel()
 		c.trace("rollback")

@@ -88,9 +88,10 @@ func (dialect) Listed(placeholder string) string {
 
 func (dialect) ToID(text string) string { return text + "::uuid" }
 
-// InIDs is no subquery, for whose size the planner would have no estimate.
+// InIDs is no subquery, for whose size the planner would have no estimate. The parameter is an array, and no text
+// that is cast to one: a sequential scan would parse that text again for each row.
 func (dialect) InIDs(column, placeholder string) string {
-	return column + " = ANY (" + placeholder + "::text::uuid[])"
+	return column + " = ANY (" + placeholder + "::uuid[])"
 }
 
 func (dialect) JSON(column string, kind model.Kind) string {

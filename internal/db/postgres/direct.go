@@ -3,6 +3,7 @@ package postgres
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -102,7 +103,34 @@ func (p *parameters) BindFloat(v float64) {
 
 func (p *parameters) BindID(v model.ID) { p.add(v[:], uuidOID) }
 
-func (p *parameters) BindText(v string) { p.add([]byte(v), textOID) }
+func (p *parameters) BindText(v string) {
+	if at := len(p.values); at < len(p.oids) && p.oids[at] == uuidArrayOID {
+		p.add(binaryIDs(v), uuidArrayOID)
+		return
+	}
+	p.add([]byte(v), textOID)
+}
+
+// binaryIDs is an array of ids, as List writes it, in binary form.
+func binaryIDs(list string) []byte {
+	var ids []byte
+	count := uint32(0)
+	for text := range strings.SplitSeq(strings.Trim(list, "{}"), ",") {
+		if id, ok := model.ParseID(text); ok {
+			ids = append(binary.BigEndian.AppendUint32(ids, uint32(len(id))), id[:]...)
+			count++
+		}
+	}
+	fields := []uint32{1, 0, uuidOID, count, 1} // dimensions, nulls, type, length, first index
+	if count == 0 {
+		fields = []uint32{0, 0, uuidOID}
+	}
+	header := make([]byte, 0, 4*len(fields)+len(ids))
+	for _, field := range fields {
+		header = binary.BigEndian.AppendUint32(header, field)
+	}
+	return append(header, ids...)
+}
 
 func (p *parameters) BindTime(formatted string) {
 	p.add(binary.BigEndian.AppendUint64(nil, db.BitsOf(timeOf(formatted))), timestamptzOID)
@@ -118,6 +146,7 @@ const (
 	float8OID      = 701
 	timestamptzOID = 1184
 	uuidOID        = 2950
+	uuidArrayOID   = 2951
 )
 
 // epoch is the origin of PostgreSQL timestamps, in microseconds.

@@ -15,7 +15,7 @@ const (
 	maxListenPause = 10 * time.Second
 )
 
-// Notify: servers tell each other of their commits, and ticks tell all servers. A pool of
+// Notify: servers notify each other of their commits, and ticks notify all servers. A pool of
 // connections between server and database, such as PgBouncer, does not deliver that, and then only
 // the transactions of this server are noticed.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
@@ -24,19 +24,19 @@ func (b *Database) Notify(ctx context.Context, changed func()) error {
 	defer listening.Wait()
 	defer cancel()
 	listening.Go(func() { b.listen(ctx) })
-	listening.Go(func() { b.tell(ctx) })
+	listening.Go(func() { b.notifyOthers(ctx) })
 	b.changed.Each(ctx, changed)
 	return nil
 }
 
-// tell tells other servers of commits, outside of their transactions: a transaction that notifies
+// notifyOthers notifies other servers of commits, outside of their transactions: a transaction that notifies
 // commits alone. Only one notification is under way at a time, so that many commits are one. If it
 // is lost, others notice at their next poll.
-func (b *Database) tell(ctx context.Context) {
+func (b *Database) notifyOthers(ctx context.Context) {
 	b.committed.Each(ctx, func() { _, _ = b.pool.Exec(ctx, "NOTIFY "+channel) })
 }
 
-// listen signals what other servers tell, on a connection of its own.
+// listen receives the notifications of other servers, on a connection of its own.
 func (b *Database) listen(ctx context.Context) {
 	for pause := minListenPause; ctx.Err() == nil; pause = min(2*pause, maxListenPause) {
 		if b.listenOnce(ctx) {
@@ -63,7 +63,7 @@ func (b *Database) listenOnce(ctx context.Context) bool {
 	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
 		return false
 	}
-	b.changed.Send() // what was told before is lost
+	b.changed.Send() // earlier notifications are lost
 	for {
 		if _, err := c.WaitForNotification(ctx); err != nil {
 			return true

@@ -28,7 +28,7 @@ type Database struct {
 	long       chan struct{} // slots of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
-	changed    db.Signal       // of this server and, as far as they tell, of others
+	changed    db.Signal       // of this server and, as far as they notify it, of others
 	committed  db.Signal       // of this server only
 	sequencing chan struct{}   // has room for one run of ticks
 	tick       string          // the statement
@@ -101,7 +101,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginRead, only: how == db.OneQuery || how == db.PageInQuery}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInQuery}
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}

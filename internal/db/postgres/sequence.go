@@ -177,7 +177,7 @@ func (b *Database) order(ctx context.Context, statements ...deferred) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: "begin isolation level read committed", replyTimeout: tickTimeout}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: "begin isolation level read committed", replyTimeout: tickTimeout}
 	c.begin()
 	c.queued = append(c.queued, deferred{sql: lockSchemas}, deferred{sql: lockTicks}, deferred{sql: tickSettings})
 	c.queued = append(c.queued, statements...)

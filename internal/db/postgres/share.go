@@ -30,8 +30,8 @@ const (
 // errAlone: tasks cannot share a transaction.
 var errAlone = errors.New("tasks must run alone")
 
-// shared is a short task that waits for a transaction.
-type shared struct {
+// queuedTask is a short task that waits for a transaction.
+type queuedTask struct {
 	ctx   context.Context
 	task  *db.Task
 	taken atomic.Bool // by a transaction, or by its caller, who no longer waits
@@ -43,7 +43,7 @@ type shared struct {
 // writeShared runs a short task, in a transaction with others if several wait. It waits up to
 // db.MaxWait for its start.
 func (b *Database) writeShared(ctx context.Context, t *db.Task) error {
-	s := &shared{ctx: ctx, task: t, done: make(chan struct{})}
+	s := &queuedTask{ctx: ctx, task: t, done: make(chan struct{})}
 	timeout := time.NewTimer(db.MaxWait)
 	defer timeout.Stop()
 	if err := b.short.enqueue(s, timeout.C); err != nil {
@@ -73,16 +73,16 @@ func (b *Database) writeShared(ctx context.Context, t *db.Task) error {
 type queues struct {
 	mutex   sync.RWMutex // read-locked while a task is enqueued
 	closed  bool
-	creates chan *shared   // run by any goroutine
-	updates []chan *shared // of each goroutine
-	running sync.WaitGroup // goroutines
+	creates chan *queuedTask   // run by any goroutine
+	updates []chan *queuedTask // of each goroutine
+	running sync.WaitGroup     // goroutines
 }
 
 // start starts goroutines that run short tasks.
-func (q *queues) start(goroutines int, run func([]*shared)) {
-	q.creates = make(chan *shared, maxSharing)
+func (q *queues) start(goroutines int, run func([]*queuedTask)) {
+	q.creates = make(chan *queuedTask, maxSharing)
 	for range goroutines {
-		updates := make(chan *shared, maxSharing)
+		updates := make(chan *queuedTask, maxSharing)
 		q.updates = append(q.updates, updates)
 		q.running.Go(func() { q.run(updates, run) })
 	}
@@ -100,7 +100,7 @@ func (q *queues) close() {
 	q.running.Wait()
 }
 
-func (q *queues) enqueue(s *shared, late <-chan time.Time) error {
+func (q *queues) enqueue(s *queuedTask, late <-chan time.Time) error {
 	q.mutex.RLock()
 	defer q.mutex.RUnlock()
 	if q.closed {
@@ -121,10 +121,10 @@ func (q *queues) enqueue(s *shared, late <-chan time.Time) error {
 }
 
 // run runs short tasks until the queues are closed and empty.
-func (q *queues) run(updates chan *shared, run func([]*shared)) {
+func (q *queues) run(updates chan *queuedTask, run func([]*queuedTask)) {
 	creates := q.creates
 	for creates != nil || updates != nil {
-		var batch []*shared
+		var batch []*queuedTask
 		select {
 		case s, open := <-creates:
 			if !open {
@@ -141,13 +141,13 @@ func (q *queues) run(updates chan *shared, run func([]*shared)) {
 		}
 		batch = takeWaiting(takeWaiting(batch, updates), creates)
 		// Servers that update the same resources in the same order do not wait for each other in a circle.
-		slices.SortStableFunc(batch, func(a, b *shared) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
+		slices.SortStableFunc(batch, func(a, b *queuedTask) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
 		run(batch)
 	}
 }
 
 // takeWaiting adds the tasks of a queue to a batch. It does not wait: other goroutines may take them first.
-func takeWaiting(batch []*shared, queue chan *shared) []*shared {
+func takeWaiting(batch []*queuedTask, queue chan *queuedTask) []*queuedTask {
 	for len(batch) < maxSharing {
 		select {
 		case s, open := <-queue:
@@ -163,7 +163,7 @@ func takeWaiting(batch []*shared, queue chan *shared) []*shared {
 }
 
 // take adds the task to a batch, if its caller still waits.
-func (s *shared) take(batch []*shared) []*shared {
+func (s *queuedTask) take(batch []*queuedTask) []*queuedTask {
 	if s.taken.CompareAndSwap(false, true) {
 		batch = append(batch, s)
 	}
@@ -172,7 +172,7 @@ func (s *shared) take(batch []*shared) []*shared {
 
 // runBatch runs tasks in one transaction. If it fails, each must run alone: an error that one has caused
 // must not be the result of another. If its outcome is unknown, so is that of each.
-func (b *Database) runBatch(batch []*shared) {
+func (b *Database) runBatch(batch []*queuedTask) {
 	var err error
 	if len(batch) > 0 {
 		err = b.runTogether(batch)
@@ -192,14 +192,14 @@ func (b *Database) runBatch(batch []*shared) {
 // runTogether runs tasks in one transaction. An error means that nothing is stored, or that the outcome
 // is unknown. A task that fails before it has written anything does not affect the others, and gets its
 // error in a transaction of its own.
-func (b *Database) runTogether(batch []*shared) error {
+func (b *Database) runTogether(batch []*queuedTask) error {
 	ctx := context.Background()
 	acquired, err := b.acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), isolated: beginWrite, shared: true, replyTimeout: b.replyTimeout, locks: &b.locks}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginWrite, shared: true, replyTimeout: b.replyTimeout, locks: &b.locks}
 	c.begin()
 	var succeeded []*db.Task
 	for _, s := range batch {

@@ -256,7 +256,7 @@ func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
 	var q queues
 	var mutex sync.Mutex
 	running, wrong := map[model.ID]bool{}, 0
-	q.start(3, func(batch []*shared) {
+	q.start(3, func(batch []*queuedTask) {
 		ids := make([]model.ID, 0, len(batch))
 		mutex.Lock()
 		for _, s := range batch {
@@ -281,7 +281,7 @@ func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
 	for w := range 16 {
 		all.Go(func() {
 			for i := range 200 {
-				s := &shared{ctx: t.Context(), task: &db.Task{ID: model.ID{15: byte((w + i) % 7)}}, done: make(chan struct{})}
+				s := &queuedTask{ctx: t.Context(), task: &db.Task{ID: model.ID{15: byte((w + i) % 7)}}, done: make(chan struct{})}
 				if err := q.enqueue(s, nil); err != nil {
 					t.Error(err)
 					return
@@ -302,15 +302,15 @@ func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
 func TestTasksDoNotWaitForLaterOnes(t *testing.T) {
 	t.Parallel()
 	var q queues
-	q.start(8, func(batch []*shared) {
+	q.start(8, func(batch []*queuedTask) {
 		for _, s := range batch {
 			close(s.done)
 		}
 	})
 	for range 10_000 {
-		tasks := make([]*shared, 24)
+		tasks := make([]*queuedTask, 24)
 		for i := range tasks {
-			tasks[i] = &shared{ctx: t.Context(), task: &db.Task{}, done: make(chan struct{})}
+			tasks[i] = &queuedTask{ctx: t.Context(), task: &db.Task{}, done: make(chan struct{})}
 			if err := q.enqueue(tasks[i], nil); err != nil {
 				t.Fatal(err)
 			}

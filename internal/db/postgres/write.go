@@ -46,7 +46,7 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 			ctx:          context.WithoutCancel(ctx),
 			trace:        b.options.Trace,
 			raw:          acquired.Conn(),
-			isolated:     beginWrite,
+			beginSQL:     beginWrite,
 			replyTimeout: b.replyTimeout,
 			locks:        &b.locks,
 			retry:        lock,

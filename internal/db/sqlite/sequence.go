@@ -18,7 +18,7 @@ func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
 	return last, err
 }
 
-// Notify: SQLite does not tell of other processes.
+// Notify: SQLite does not notify of the writes of other processes.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
 	b.changed.Each(ctx, changed)
 	return nil

@@ -59,6 +59,10 @@ func look(module string) ([]*issue.Issue, error) {
 	if len(loaded) == 0 {
 		return nil, fmt.Errorf("there is nothing to look at in %q", names)
 	}
+	// Otherwise gosec runs the go command to ask for it, once for every operator & in the code.
+	if err := os.Setenv("GOSECGOVERSION", loaded[0].Module.GoVersion); err != nil {
+		return nil, err
+	}
 	results := make(chan result)
 	for _, each := range loaded {
 		go func() { results <- check(each) }()

@@ -17,4 +17,4 @@ function range(low: number | undefined, high: number | undefined, unit: string):
 }
 
 /** What an attribute holds, in a word or two. */
-export const kindOf = (a: Attribute): string => (a.references ? `→ ${a.references}` : a.type === 'array' && a.items?.type ? `array of ${a.items.type}s` : (a.format ?? a.type))
+export const kindOf = (a: Attribute): string => (a.references ? `→ ${a.references}` : a.type === 'array' && a.items?.type ? `array of ${a.items.type}s` : (a.format ?? (a.contentMediaType === 'text/markdown' ? 'Markdown' : a.type)))
