@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/schema"
 )
@@ -14,8 +15,8 @@ import (
 // papers are documents of any size, and remarks on them.
 func papers(t testing.TB) *schema.Schema {
 	return mustSchema(t,
-		schema.Collection{Name: "papers", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
-		schema.Collection{Name: "remarks", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}, {Name: "rank", Type: schema.Integer}}, Parent: &schema.Parent{Collection: "papers"}},
+		schema.Collection{Name: "papers", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
+		schema.Collection{Name: "remarks", Attributes: []schema.Attribute{{Name: "text", Type: schema.String}, {Name: "rank", Type: schema.Integer}}, Parent: &schema.Parent{Collection: "papers"}},
 	)
 }
 
@@ -53,6 +54,9 @@ func TestIncludeInManyChunks(t *testing.T) {
 			Rank  int
 			Paper *paper
 			Place *string `json:"paper_id"`
+			// The columns of papers have other types at their places.
+			CreatedAt time.Time `json:"created_at"`
+			UpdatedAt time.Time `json:"updated_at"`
 		}
 		for _, order := range []string{"", "&sort=rank", "&sort=-rank"} {
 			response, err := http.Get(s.base + "/remarks?include=paper&limit=100000" + order)
@@ -71,6 +75,9 @@ func TestIncludeInManyChunks(t *testing.T) {
 			seen := map[string]bool{}
 			for i, each := range list.Data {
 				seen[each.ID] = true
+				if each.CreatedAt.IsZero() || !each.UpdatedAt.Equal(each.CreatedAt) {
+					t.Fatalf("%s: remark %s was created at %v and updated at %v", order, each.ID, each.CreatedAt, each.UpdatedAt)
+				}
 				if (each.Place == nil) != (each.Paper == nil) || each.Place != nil && (each.Paper.ID != *each.Place || len(each.Paper.Text) < 10) {
 					t.Fatalf("%s: remark %s of %v has %.100v", order, each.ID, each.Place, each.Paper)
 				}

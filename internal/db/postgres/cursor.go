@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -86,7 +87,8 @@ func (r *cursor) fetch() error {
 		}
 	}
 	r.part = send("FETCH " + strconv.Itoa(r.size) + " FROM " + cursorName)
-	r.fields, r.done, r.received, r.behind = r.part.FieldDescriptions(), cancel, 0, false
+	r.fields = slices.Clone(r.part.FieldDescriptions()) // the driver uses their memory again for the next statement
+	r.done, r.received, r.behind = cancel, 0, false
 	return nil
 }
 
