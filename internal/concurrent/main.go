@@ -6,8 +6,8 @@
 // of these names. go test -skip of the expression in all directories, and go test -run of it in those printed, run
 // every test once, also if a name stands for tests of several packages of which not all are concurrent.
 //
-// A test counts if its code, or code that it reaches in the files of its package, starts a process or a goroutine; or if it
-// reaches code of the test files that uses a channel, or runs another server on the same database.
+// A test counts if its code, or code that it reaches in the files of its package, starts a goroutine, or a process without
+// waiting for its end; or if it reaches code of the test files that uses a channel, or runs another server on the same database.
 package main
 
 import (
@@ -125,7 +125,21 @@ type graph struct {
 
 type function struct {
 	concurrent bool
-	mentions   []types.Object
+	// A command that is started goes on meanwhile. One that Run or Output waits for is alone.
+	command, starts bool
+	mentions        []types.Object
+}
+
+// spread marks the functions that mention, directly or through others, one that is marked.
+func (g *graph) spread(mark func(*function) *bool) {
+	for spreads := true; spreads; {
+		spreads = false
+		for _, f := range g.functions {
+			if !*mark(f) && slices.ContainsFunc(f.mentions, func(o types.Object) bool { return g.functions[o] != nil && *mark(g.functions[o]) }) {
+				*mark(f), spreads = true, true
+			}
+		}
+	}
 }
 
 // tests lists all tests, and the concurrent ones.
@@ -141,14 +155,11 @@ func (g *graph) tests(files []*ast.File) (all, concurrent []string) {
 			}
 		}
 	}
-	for spreads := true; spreads; {
-		spreads = false
-		for _, f := range g.functions {
-			if !f.concurrent && slices.ContainsFunc(f.mentions, func(o types.Object) bool { return g.functions[o] != nil && g.functions[o].concurrent }) {
-				f.concurrent, spreads = true, true
-			}
-		}
+	g.spread(func(f *function) *bool { return &f.command })
+	for _, f := range g.functions {
+		f.concurrent = f.concurrent || f.command && f.starts
 	}
+	g.spread(func(f *function) *bool { return &f.concurrent })
 	for object, f := range g.functions {
 		if !strings.HasPrefix(object.Name(), "Test") || object.Name() == "TestMain" || !g.isTest(object.Pos()) {
 			continue
@@ -177,10 +188,14 @@ func (g *graph) read(body *ast.BlockStmt) *function {
 			f.concurrent = f.concurrent || test
 		case *ast.SelectorExpr:
 			switch n.Sel.Name {
-			case "Command", "CommandContext", "StartProcess", "Go": // of os/exec, os and sync.WaitGroup
+			case "StartProcess", "Go": // of os and sync.WaitGroup
 				f.concurrent = true
 			case "another": // of the servers of interfacetest
 				f.concurrent = f.concurrent || test
+			case "Command", "CommandContext": // of os/exec
+				f.command = true
+			case "Start":
+				f.starts = true
 			}
 		case *ast.Ident:
 			if object := g.info.Uses[n]; object != nil {

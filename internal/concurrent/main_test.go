@@ -22,7 +22,7 @@ func quick() {}
 `,
 		"inside_test.go": `package a
 
-import ("sync"; "testing")
+import ("os/exec"; "sync"; "testing")
 
 type server struct{}
 func (s *server) another() *server { return s }
@@ -36,7 +36,11 @@ func TestHelper(t *testing.T) { viaHelper() }
 func TestValue(t *testing.T) { f := viaHelper; f() }
 func TestGroup(t *testing.T) { var all sync.WaitGroup; all.Go(quick) }
 func TestChannel(t *testing.T) { done := make(chan int); close(done) }
-func TestProcess(t *testing.T) { Launch() }
+func program() *exec.Cmd { return exec.Command("true") }
+func TestProcess(t *testing.T) { program().Start() }
+func TestProcessAlone(t *testing.T) { Launch(); program().Run() }
+func TestStart(t *testing.T) { new(server).Start() }
+func (s *server) Start() {}
 func TestNode(t *testing.T) { new(server).another() }
 type busy struct{}
 func (busy) get() { spawn() }
@@ -71,7 +75,7 @@ func (platform) name() { quick() }
 
 import ("os/exec"; "testing")
 
-func TestOutside(t *testing.T) { exec.CommandContext(t.Context(), "true") }
+func TestOutside(t *testing.T) { exec.CommandContext(t.Context(), "true").Start() }
 func TestOutsideAlone(t *testing.T) {}
 `,
 	} {
@@ -80,7 +84,7 @@ func TestOutsideAlone(t *testing.T) {}
 		}
 	}
 	want := []string{"TestChannel", "TestGoroutine", "TestGoroutineOfTheCode", "TestGroup", "TestHelper", "TestMethod", "TestNode", "TestOutside", "TestProcess", "TestValue"}
-	sequential := []string{"TestChannelOfTheCode", "TestNothing", "TestOutsideAlone"}
+	sequential := []string{"TestChannelOfTheCode", "TestNothing", "TestOutsideAlone", "TestProcessAlone", "TestStart"}
 	all, concurrent, err := testsOf(dir)
 	if err != nil || !slices.Equal(concurrent, want) {
 		t.Errorf("got  %q, %v\nwant %q", concurrent, err, want)
