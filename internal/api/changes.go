@@ -71,7 +71,7 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	if changes.CutAt != "" {
 		p.header.Set("X-History-Since", changes.CutAt)
 	}
-	return a.sendPage(r, t, timer, p)
+	return a.openReply(r, t, timer, p)
 }
 
 // logRows is changes as the rows of a list.

@@ -39,7 +39,7 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 		p.setTotal(groups.Total)
 		p.applied = []string{"count=exact"}
 	}
-	return a.sendPage(r, t, timer, p)
+	return a.openReply(r, t, timer, p)
 }
 
 // groupRows is the groups of a collection.

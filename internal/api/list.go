@@ -53,7 +53,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		}
 		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 	}
-	return a.sendPage(r, t, timer, p)
+	return a.openReply(r, t, timer, p)
 }
 
 // unchangedList checks the conditions of a request for a list, which has no ETag.
@@ -84,9 +84,9 @@ type listPage struct {
 
 func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
 
-// sendPage reads the first piece of a range and replies with it. The timer is running; it is ended
-// with the range.
-func (a *API) sendPage(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
+// openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
+// running; it is ended with the range.
+func (a *API) openReply(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
 	list := a.newListWriter(p.rows)
 	list.timer = timer
 	reply := &reply{status: http.StatusOK, list: list}

@@ -190,7 +190,7 @@ func (a *API) stepPath(path string) (*target, error) {
 // methodOfStep is the source of an error about the method of a step.
 const methodOfStep = "method"
 
-// stepError places the error of a step in the body of the transaction.
+// stepError gives the error of a step its JSON Pointer in the body of the transaction.
 func stepError(i int, err error) error {
 	faults := slices.Clone(fault.From(err))
 	if faults[0].Status() >= http.StatusInternalServerError {
@@ -198,16 +198,16 @@ func stepError(i int, err error) error {
 	}
 	for k, each := range faults {
 		moved := *each
-		place := "/path"
+		pointer := "/path"
 		switch source := each.Source; {
 		case source.Parameter == methodOfStep:
-			place = "/method"
+			pointer = "/method"
 		case source.Header != "":
-			place = "/if_match"
+			pointer = "/if_match"
 		case source.Pointer != "" || each.Status() == http.StatusUnprocessableEntity:
-			place = "/body" + source.Pointer
+			pointer = "/body" + source.Pointer
 		}
-		moved.Source = problem.Source{Pointer: "/" + strconv.Itoa(i) + place}
+		moved.Source = problem.Source{Pointer: "/" + strconv.Itoa(i) + pointer}
 		faults[k] = &moved
 	}
 	return faults

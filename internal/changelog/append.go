@@ -16,20 +16,17 @@ type Appended struct {
 	log      *Log
 }
 
-const (
-	changeColumns = "collection, id, kind, at, caller, schema, previous"
-	insertChange  = "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
-)
+const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
 
-// Append returns the statement that appends a change, which has no position and no revision yet, and
+// AppendStatement returns the statement that appends a change, which has no position and no revision yet, and
 // calls stored when it has done so. The statement that follows gets its revision by LastRevision.
-func (l *Log) Append(e *Entry, stored func(*Appended)) db.Statement {
+func (l *Log) AppendStatement(e *Entry, stored func(*Appended)) db.Statement {
 	table := l.tables[e.Collection]
 	values := []model.Value{
 		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
 	}
-	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(l.LastOf(e, revision)) }}
+	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(l.Appended(e, revision)) }}
 }
 
 // Number is how the log names a collection.
@@ -46,22 +43,23 @@ func (a *Appended) Evidence() *db.Statement {
 	}
 }
 
-// AppendAll returns the statement that appends a change of each resource whose id is in a list of
+// AppendAllStatement returns the statement that appends a change of each resource whose id is in a list of
 // db.IDs, the highest id first. It runs before the change: the rows have the former values. Changed is
 // the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
 // time and the caller are used.
-func (l *Log) AppendAll(e *Entry, changed []int, listed model.Value) db.Statement {
+func (l *Log) AppendAllStatement(e *Entry, changed []int, listed model.Value) db.Statement {
 	table := l.tables[e.Collection]
 	id := table.rows.Columns[model.IDColumn]
 	return db.Statement{
-		SQL: "INSERT INTO " + db.ChangesTable + " (" + changeColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
+		SQL: "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
 			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + l.db.InIDs(id, "$3") + " ORDER BY " + id + " DESC",
 		Args: []model.Value{e.At, model.TextValue(e.Caller), listed},
 	}
 }
 
-// LastOf is the last change of an entry that several changes were appended for. The entry has the id of it.
-func (l *Log) LastOf(e *Entry, revision int64) *Appended {
+// Appended is the change that was appended for an entry and got a revision. If several were appended for it, it is
+// the last, whose id the entry has.
+func (l *Log) Appended(e *Entry, revision int64) *Appended {
 	return &Appended{revision, Entry{Collection: e.Collection, ID: e.ID, Kind: e.Kind, At: e.At, Caller: e.Caller}, l}
 }
 

@@ -1,5 +1,6 @@
-// Package changelog is the log of all changes of resources: it appends changes, reads them with the
-// states before and after each, and removes the oldest. A transaction of the store includes a Reader.
+// Package changelog is the log of all changes of resources: it appends updates and deletions, reads all changes
+// with the states before and after each, and removes the oldest. Entries of creations are appended by
+// Conn.Insert of the database, together with the rows. A transaction of the store includes a Reader.
 package changelog
 
 import (

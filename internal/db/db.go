@@ -214,10 +214,10 @@ type Conn interface {
 	// the transaction can go on. An error is one of the database.
 	Savepoint(fn func() (keep bool)) error
 
-	// Lock announces a write to a resource, or with WholeCollection to many. It need not exclude
-	// other writers: of several, one succeeds. For the others a later statement, the commit, or Lock
+	// Announce announces a write to a resource, or with WholeCollection to many. It need not exclude
+	// other writers: of several, one succeeds. For the others a later statement, the commit, or Announce
 	// itself fails; they queue by what they have announced, and run again (docs/decisions/0010).
-	Lock(collection string, id model.ID) error
+	Announce(collection string, id model.ID) error
 
 	// Expect makes sure that the schema has a version, and keeps it until the transaction ends. If
 	// it has another one, the transaction restarts with otherwise, and continues unless that
@@ -252,7 +252,7 @@ type Insertion struct {
 // once, by Dialect.InsertSQL.
 type InsertSQL []string
 
-// WholeCollection means many resources in Lock.
+// WholeCollection means many resources in Announce.
 var WholeCollection model.ID
 
 // Statement is an SQL statement with its values, for Batch and Defer.

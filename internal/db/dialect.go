@@ -4,8 +4,12 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// ChangeColumns are the columns of the change log that both databases have.
-const ChangeColumns = "revision, collection, id, kind, at, caller, schema, previous"
+const (
+	// ChangeColumns are the columns of the change log that both databases have.
+	ChangeColumns = "revision, " + EntryColumns
+	// EntryColumns are those of them that an INSERT gives values; the database assigns the revision.
+	EntryColumns = "collection, id, kind, at, caller, schema, previous"
+)
 
 // Dialect is the SQL text that differs between databases. A text may be empty.
 type Dialect interface {

@@ -27,9 +27,9 @@ func SearchTable(c *model.Collection) string {
 const (
 	SearchResource = "_resource" // id
 	SearchWords    = "_words"
-	// SearchPlace is a number that has the order of the ids, only with Traits.OrderedSearch. SearchMatch is what
+	// SearchRank is a number that has the order of the ids, only with Traits.OrderedSearch. SearchMatch is what
 	// Dialect.SearchJoin is ordered by: that number, or the id.
-	SearchPlace = "_place"
+	SearchRank  = "_place" // as existing databases name it
 	SearchMatch = "_match"
 )
 
@@ -50,7 +50,7 @@ type SearchSQL struct {
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
 	// selects the same from the index, word by word. Empty: the database guarantees that they agree.
 	Numbered, Indexed string
-	// Disordered counts the resources whose places do not have the order of their ids. Empty: there are no places.
+	// Disordered counts the resources whose ranks do not have the order of their ids. Empty: there are no ranks.
 	Disordered string
 }
 

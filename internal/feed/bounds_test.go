@@ -60,7 +60,7 @@ type received struct {
 	err    error
 }
 
-// start calls Next, and returns when that waits for a place or has ended.
+// start calls Next, and returns when that waits for a slot or has ended.
 func (n *notes) start(ctx context.Context, t *testing.T, s *Subscription) <-chan received {
 	result := make(chan received, 1)
 	go func() {
@@ -93,7 +93,7 @@ func (g *gate) taken() int {
 
 // TestHeldParts: streams that resume far back and whose clients do not receive anything hold a bounded
 // number of parts together, each of a bounded size, and fewer of one caller. Streams that follow the
-// log do not notice. A place that is given back is another's.
+// log do not notice. A slot that is given back is another's.
 func TestHeldParts(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		shape := Shape{Path: resource.Path{Collection: n.links}}
@@ -136,14 +136,14 @@ func TestHeldParts(t *testing.T) {
 			}
 		}
 		if len(stalled) != mostParts || n.feed.gates.parts.taken() != mostParts || bytes > mostParts*(partBytes+2*size) {
-			t.Errorf("%d parts of %d bytes are held, and %d places are taken", len(stalled), bytes, n.feed.gates.parts.taken())
+			t.Errorf("%d parts of %d bytes are held, and %d slots are taken", len(stalled), bytes, n.feed.gates.parts.taken())
 		}
 		for caller, count := range held {
 			if count > mostPartsOfCaller {
 				t.Errorf("%s holds %d parts", caller, count)
 			}
 		}
-		// Those who follow need no place.
+		// Those who follow need no slot.
 		n.mustDo(t, http.MethodPost, n.books, model.ID{15: 7}, map[string]any{"name": "a"})
 		if got := take(t, follower, 1); got[0].Kind != Created {
 			t.Error(got)
@@ -185,19 +185,19 @@ func idle(t *testing.T, s *Subscription) {
 	}
 }
 
-// checkUnused makes sure that nobody holds a place.
+// checkUnused makes sure that nobody holds a slot.
 func (n *notes) checkUnused(t *testing.T) {
 	t.Helper()
 	for name, g := range map[string]*gate{"parts": n.feed.gates.parts, "snapshots": n.feed.gates.snapshots, "reads": n.feed.gates.reads} {
 		if taken := g.taken(); taken != 0 || len(g.callers) != 0 {
-			t.Errorf("%d places of %s are taken", taken, name)
+			t.Errorf("%d slots of %s are taken", taken, name)
 		}
 	}
 }
 
-// TestPlaceFromPartToPart: a subscription that catches up keeps its place for a while if its client
+// TestSlotFromPartToPart: a subscription that catches up keeps its slot for a while if its client
 // receives the parts, and then lets others go first.
-func TestPlaceFromPartToPart(t *testing.T) {
+func TestSlotFromPartToPart(t *testing.T) {
 	eachDatabaseURL(t, func(t *testing.T, url string) {
 		var passed atomic.Int64
 		n := openNotes(t, url, Options{Now: func() time.Time { return time.Unix(passed.Load(), 0) }})

@@ -157,8 +157,8 @@ const (
 	mostPartsOfCaller = 8
 	mostReads         = 4
 
-	// mostTime is for how long a subscription that catches up keeps its place from part to part, also if
-	// others should get it. If clients do not receive their parts, places become free only as these
+	// mostTime is for how long a subscription that catches up keeps its slot from part to part, also if
+	// others should get it. If clients do not receive their parts, slots become free only as these
 	// are closed: one that does receive them would wait for that with every part.
 	mostTime = 5 * time.Second
 )
@@ -199,7 +199,7 @@ func (s *Subscription) enterAll(ctx context.Context, p purpose) error {
 	if s.number == 0 {
 		s.number = g.numbers.Add(1)
 	}
-	// The loops of the program itself may wait for each other, so they must not wait for places that
+	// The loops of the program itself may wait for each other, so they must not wait for slots that
 	// are kept while they run.
 	if s.quotaKey != "" && p >= toSend && !s.holdsPart {
 		if err := s.enter(ctx, g.parts); err != nil {
@@ -232,7 +232,7 @@ func (s *Subscription) nextPart() {
 	s.release()
 }
 
-// release gives back the places that the subscription does not need. While a list is open it needs
+// release gives back the slots that the subscription does not need. While a list is open it needs
 // both: its next piece follows at once.
 func (s *Subscription) release() {
 	if s.snapshot != nil && s.snapshot.listing != nil {

@@ -58,7 +58,7 @@ func waitFor(t *testing.T, holds func() bool) {
 }
 
 // TestGateServesCallersInTurn: somebody with one stream does not wait for the hundred of another, and
-// nobody takes all places.
+// nobody takes all slots.
 func TestGateServesCallersInTurn(t *testing.T) {
 	g := &gateTest{t: t, gate: newGate(4, 2, func(int) {}), entered: make(chan string, 200)}
 	ctx := context.Background()
@@ -66,7 +66,7 @@ func TestGateServesCallersInTurn(t *testing.T) {
 		g.wait(ctx, nil, "a", "a")
 	}
 	if inside := g.inside(); inside != 2 {
-		t.Fatalf("one caller has %d places of 4", inside)
+		t.Fatalf("one caller has %d slots of 4", inside)
 	}
 	for _, caller := range []string{"b", "b", "b", "c"} {
 		g.wait(ctx, nil, caller, caller)
@@ -95,7 +95,7 @@ func TestGateServesCallersInTurn(t *testing.T) {
 	}
 }
 
-// TestGateFavoursTheFewest: while places become free seldom, somebody who uses one for a moment gets the
+// TestGateFavoursTheFewest: while slots become free seldom, somebody who uses one for a moment gets the
 // next one again, before those who keep theirs.
 func TestGateFavoursTheFewest(t *testing.T) {
 	g := &gateTest{t: t, gate: newGate(4, 2, func(int) {}), entered: make(chan string, 20)}

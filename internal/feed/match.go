@@ -20,7 +20,7 @@ func mayFollow(by *auth.Permit, c *model.Collection) bool {
 // showsCaller reports whether events say who made a change.
 func showsCaller(by *auth.Permit, c *model.Collection) bool { return by.May(schema.MayChanges, c) }
 
-// item is an event with its place in the log.
+// item is an event with its position in the log.
 type item struct {
 	number      int64
 	revision    int64

@@ -15,7 +15,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// position is a place in the log, for subscribers of one shape.
+// position says which changes of the log a subscriber of a shape has received.
 type position struct {
 	history     [historyBytes]byte // start of the history id
 	fingerprint fingerprint        // of the shape

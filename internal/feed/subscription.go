@@ -36,9 +36,9 @@ type Subscription struct {
 	at       *batch          // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
 	number        int64     // in the order of those that wait to read from the database; zero: it does not
-	holdsPart     bool      // a place in gates.parts
+	holdsPart     bool      // a slot in gates.parts
 	entered       time.Time // when it got that
-	holdsSnapshot bool      // a place in gates.snapshots
+	holdsSnapshot bool      // a slot in gates.snapshots
 
 	inPart  int       // changes in the last part of the log that was read; zero: none
 	pending []Event   // that are returned before anything else

@@ -6,7 +6,7 @@ import (
 )
 
 // BlockSQL does what offsetIndex.find does, as the WITH clause of a query: it finds the block of a
-// collection that contains the offset $1. The result is a table place with one row: the first id
+// collection that contains the offset $1. The result is a table with one row, place: the first id
 // of the block, and the number of resources before it. At each level it adds up the counts of the
 // nodes and the pending deltas in the order of ids. If the collection has no index, the row is the
 // start of the collection.

@@ -47,10 +47,10 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, removed int64, err error) {
 	byList = map[List][]resourceDelta{}
 	var names []model.Value
-	var places []string
+	var placeholders []string
 	for i, collection := range s.All() {
 		names = append(names, model.TextValue(collection.Name))
-		places = append(places, "$"+strconv.Itoa(i+1))
+		placeholders = append(placeholders, "$"+strconv.Itoa(i+1))
 	}
 	err = db.Each(c, func(row model.Row) bool {
 		text := func(column int) string { return string(row.AppendText(nil, column)) }
@@ -58,7 +58,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, 
 		byList[key] = append(byList[key], resourceDelta{row.ID(2), row.Int(3)})
 		removed++
 		return true
-	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(places, ", ")+") RETURNING collection, parent, id, change", names...)
+	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(placeholders, ", ")+") RETURNING collection, parent, id, change", names...)
 	return byList, removed, err
 }
 

@@ -256,7 +256,7 @@ func (c *copying) checkDefinitions(target db.Conn, d db.Dialect) error {
 	if err != nil {
 		return err
 	}
-	if differences := migrate.Compare(d, c.source.schema, found); len(differences) > 0 {
+	if differences := migrate.TableDifferences(d, c.source.schema, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	last, err := lastGiven(target, d)

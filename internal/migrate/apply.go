@@ -16,8 +16,8 @@ import (
 // change instead of tracking them.
 type migration struct {
 	survey
-	at        model.Value // the time of the migration
-	rewritten bool        // values of resources were changed
+	at            model.Value // the time of the migration
+	valuesChanged bool        // values of resources were changed
 }
 
 // StageReached is for tests that stop a migration in the middle.
@@ -46,7 +46,7 @@ func (m *migration) apply() error {
 		{"build search", m.buildWords},
 		{"add foreign keys", m.addForeignKeys},
 		{"totals", m.recount},
-		{"history", m.renewIfRewritten},
+		{"history", m.renewIfValuesChanged},
 		{"schema", m.saveNewSchema},
 		{"verification", m.verify},
 	} {
@@ -120,7 +120,7 @@ func (m *migration) verify() error {
 	if err != nil {
 		return err
 	}
-	if differences := Compare(m.dialect, m.plan.to, found); len(differences) > 0 {
+	if differences := TableDifferences(m.dialect, m.plan.to, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema, so nothing was changed; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	return nil

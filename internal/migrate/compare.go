@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Compare returns the differences between the tables of a database and those of a schema.
-func Compare(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
+// TableDifferences returns the differences between the tables of a database and those of a schema.
+func TableDifferences(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{

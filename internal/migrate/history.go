@@ -5,10 +5,10 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// renewIfRewritten begins another history if the migration has changed values: the change log does
+// renewIfValuesChanged begins another history if the migration has changed values: the change log does
 // not tell how.
-func (m *migration) renewIfRewritten() error {
-	if m.plan.upgrade || !m.rewritten && !m.plan.convertsHistory() {
+func (m *migration) renewIfValuesChanged() error {
+	if m.plan.upgrade || !m.valuesChanged && !m.plan.convertsHistory() {
 		return nil
 	}
 	if err := db.ClearLog(m.conn, m.dialect, m.at); err != nil {

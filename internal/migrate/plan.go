@@ -11,15 +11,20 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Class is what a step does to stored values.
+// Class decides who may apply a step. Whether values are really changed is another question: a rename is
+// rewriting and changes none, see migration.valuesChanged.
 type Class string
 
-// The classes. Additive steps leave every stored value unchanged; rewriting steps keep all
-// valid ones; losing steps do not.
 const (
-	Additive  Class = "additive"
+	// Additive: a server may apply the step by itself when it starts, as all stored values stay as they are. Servers
+	// with the old schema continue as far as Allows says.
+	Additive Class = "additive"
+	// Rewriting: somebody must ask for the migration, because servers with the old schema could no longer
+	// write, or not even read. All values are kept, under another name or converted, except for those that
+	// violate the new schema.
 	Rewriting Class = "rewriting"
-	Losing    Class = "losing"
+	// Losing: as rewriting, and somebody must also allow that data is lost.
+	Losing Class = "losing"
 )
 
 // Step is one difference between two schemas and what it takes to bridge it.

@@ -60,7 +60,7 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 		definition := d.Search(db.SearchTable(c)).Definition
 		asNow[db.SearchTable(c)] = &definition
 	}
-	if differences := Compare(d, stored, asNow); len(differences) > 0 {
+	if differences := TableDifferences(d, stored, asNow); len(differences) > 0 {
 		return nil, false, &db.MisfitError{
 			Problem: "the tables of the database were changed outside Plural", Differences: differences,
 			Advice: "Undo these changes, or restore a backup.",

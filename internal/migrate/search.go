@@ -41,8 +41,8 @@ func (p *plan) rebuildWords(former []*model.Collection) {
 
 // keepsWords reports whether the words in the index stay right.
 func (p *pair) keepsWords() bool {
-	rewritten := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
-	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, rewritten)
+	changed := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
+	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, changed)
 }
 
 // compareSearch adds a step if other attributes are searched.

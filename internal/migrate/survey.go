@@ -9,7 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// survey finds the resources that a plan affects. It changes nothing.
+// survey finds the resources that a plan affects. It changes nothing itself; a migration, which includes one, reads
+// the resources in the same way and gives readPair a function that writes.
 type survey struct {
 	plan    *plan
 	conn    db.Conn

@@ -14,6 +14,7 @@ func (m *migration) changeValues() error {
 		if len(w.changes) == 0 {
 			continue
 		}
+		// As the survey has read the resources, so that what is written is what it has checked.
 		if err := m.survey.readPair(p, w.add); err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func (w *rewriter) add(before, after model.Record) error {
 }
 
 func (w *rewriter) flush() error {
-	w.rewritten = w.rewritten || len(w.rows) > 0
+	w.valuesChanged = w.valuesChanged || len(w.rows) > 0
 	err := db.ExecEach(w.conn, w.update, w.rows)
 	w.rows = w.rows[:0]
 	return err

@@ -191,7 +191,7 @@ func (d *decoder) fail(code problem.Code, format string, args ...any) {
 	d.faults.Add(fault.At(pointer, code, format, args...))
 }
 
-// faulty reports whether an error at a place was reported.
+// faulty reports whether an error at a JSON Pointer was reported.
 func (d *decoder) faulty(pointer string) bool {
 	return slices.ContainsFunc(d.faults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
 }
@@ -327,20 +327,20 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 
 // complete gives the attributes that were left out their values.
 func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
-	place := func(name string) string { return string(d.json.StackPointer()) + "/" + name }
+	pointer := func(name string) string { return string(d.json.StackPointer()) + "/" + name }
 	if options.Parent != nil {
 		column, id := options.Parent.Column, IDValue(options.ParentID)
-		if in.Set[column] && in.Values[column] != id && !d.faulty(place(c.columns[column].Name)) {
-			d.faults.Add(fault.At(place(c.columns[column].Name), problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
+		if in.Set[column] && in.Values[column] != id && !d.faulty(pointer(c.columns[column].Name)) {
+			d.faults.Add(fault.At(pointer(c.columns[column].Name), problem.CodeParentMismatch, "The path says %s. Leave the attribute out, or give the same.", options.ParentID))
 		}
 		if options.Mode == Create && !options.Writable.Has(column) && !in.Set[column] {
 			name := c.columns[column].Name
-			d.faults.Add(fault.At(place(name), problem.CodeReadOnly, "You may not set %s, which the path does.", name))
+			d.faults.Add(fault.At(pointer(name), problem.CodeReadOnly, "You may not set %s, which the path does.", name))
 		}
 		in.Values[column], in.Set[column] = id, true
 	}
 	if options.AcceptTimestamps && !c.NoTimestamps && in.Set[c.created] && in.Set[c.updated] && Compare(in.Values[c.updated], in.Values[c.created]) < 0 {
-		d.faults.Add(fault.At(place("updated_at"), problem.CodeMinimum, "updated_at must not be before created_at."))
+		d.faults.Add(fault.At(pointer("updated_at"), problem.CodeMinimum, "updated_at must not be before created_at."))
 	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
@@ -350,7 +350,7 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		attribute := c.columns[column].Attribute
 		in.Values[column], in.Set[column] = attribute.compiled.Default, true
 		if attribute.Required && attribute.compiled.Default.IsNull() {
-			d.faults.Add(fault.At(place(attribute.Name), problem.CodeRequired, "The attribute %s is required.", attribute.Name))
+			d.faults.Add(fault.At(pointer(attribute.Name), problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
 	}
 }

@@ -100,8 +100,8 @@ func (d *decoder) checkMembers(a *Attribute, seen []string) {
 	}
 	for i := range a.Properties {
 		if name := a.Properties[i].Name; a.Properties[i].Required && !slices.Contains(seen, name) {
-			place := string(d.json.StackPointer().AppendToken(name))
-			d.faults.Add(fault.At(place, problem.CodeRequired, "The member %q is required.", name))
+			pointer := string(d.json.StackPointer().AppendToken(name))
+			d.faults.Add(fault.At(pointer, problem.CodeRequired, "The member %q is required.", name))
 		}
 	}
 }

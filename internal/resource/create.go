@@ -56,8 +56,8 @@ func timesOf(tx *store.Tx, c *model.Collection, input model.Input) (created, upd
 	return tx.Now(), tx.Now()
 }
 
-// placed prefixes the JSON Pointers of an error, if it is a problem.Error.
-func placed(pointer string, err error) error {
+// atPointer prefixes the JSON Pointers of an error, if it is a problem.Error.
+func atPointer(pointer string, err error) error {
 	var list problem.Errors
 	var one *problem.Error
 	switch {

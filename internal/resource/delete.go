@@ -273,7 +273,7 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 		return refused
 	}
 	for i := range before {
-		d.work.written(Update, link.From, before[i], after[i])
+		d.work.scheduleAfter(Update, link.From, before[i], after[i])
 	}
 	return nil
 }
@@ -351,7 +351,7 @@ func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
 		if id := record.ID(model.IDColumn); d.order[0].collection == c && d.last[id] != nil {
 			d.last[id] = record
 		}
-		d.work.written(Delete, c, record, nil)
+		d.work.scheduleAfter(Delete, c, record, nil)
 	}
 	return nil
 }

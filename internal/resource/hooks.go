@@ -164,8 +164,8 @@ func (w *Work) hookError(change *Change, err error) error {
 	return dangling[0]
 }
 
-// written schedules the After hooks of a change.
-func (w *Work) written(verb Verb, c *model.Collection, before, after model.Record) {
+// scheduleAfter notes a change, and schedules its After hooks, which run once it is committed.
+func (w *Work) scheduleAfter(verb Verb, c *model.Collection, before, after model.Record) {
 	record := after
 	if record == nil {
 		record = before

@@ -14,7 +14,7 @@ import (
 type Request struct {
 	Method string // POST, PUT, PATCH or DELETE
 	Path   Path
-	ID     model.ID // of the resource to change, or the id for a new one without id
+	ID     model.ID // of the resource to change; of a creation, the id that the resource gets if the body has none
 	Body   []byte   // empty for DELETE
 
 	// Range selects the resources to change; nil: the one with the ID. Conflict is the unique group of

@@ -168,7 +168,7 @@ func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, foun
 		each.before = Create
 		err = r.before(ctx, write, Create, nil, &each.Create)
 	}
-	return placed(write.pointer(i), err)
+	return atPointer(write.pointer(i), err)
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
@@ -223,17 +223,17 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 			verb = Update
 		}
 		if err := path.Require(verbs[verb]); err != nil {
-			return placed(pointer, err)
+			return atPointer(pointer, err)
 		}
 		if record == nil {
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
 		if err := path.requireOn(w.tx, Update, record); err != nil {
-			return placed(pointer, err)
+			return atPointer(pointer, err)
 		}
 		if c.RequireIfMatch {
-			return placed(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
+			return atPointer(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
 		}
 		invalid[k] = slices.Clone(each.PatchFaults)
 		if len(each.PatchFaults) == 0 && each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {

@@ -15,10 +15,10 @@ import (
 type Work struct {
 	resources *Resources
 	ctx       context.Context // of hooks
-	lookup
-	by    *auth.Permit // of the caller
-	after []func(context.Context)
-	depth int // of nested hooks that write
+	lookup                    // its tx is the transaction; writeAll sets creating to what it is about to store
+	by        *auth.Permit    // of the caller
+	after     []func(context.Context)
+	depth     int // of nested hooks that write
 
 	reserve func(bytes int64) error // memory for resources; nil: they are not counted
 	most    int64                   // that may be reserved

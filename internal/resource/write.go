@@ -137,7 +137,7 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 	}
 	for i := range write.Inputs {
 		if err := r.before(ctx, write, write.Verb, id, &write.Inputs[i]); err != nil {
-			return placed(write.pointer(i), err)
+			return atPointer(write.pointer(i), err)
 		}
 	}
 	return nil

@@ -62,6 +62,7 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 // storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the
 // order of the resources.
 func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
+	// The memory of what will be returned is reserved before anything is stored.
 	if err := w.hold(path, after...); err != nil {
 		return nil, err
 	}
@@ -74,6 +75,8 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 		}
 	}
 	results, conflicts := make([]Resource, len(all)), make([]problem.Errors, len(all))
+	// A caller who does not see all attributes has changed records without the hidden texts. These are read now,
+	// for a part of the resources at a time, so that the memory for whole records is bounded.
 	for _, part := range parts(all, updated) {
 		if err := w.complete(path.Collection, all, before, after, part); err != nil {
 			return nil, err
@@ -110,7 +113,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 	}
 	if refused == nil {
 		for k, i := range changed {
-			w.written(Update, c, from[k], to[k])
+			w.scheduleAfter(Update, c, from[k], to[k])
 			results[i] = w.resources.resource(path, to[k], representations[k])
 		}
 		return nil
@@ -140,10 +143,13 @@ func (w *Work) storeNew(path Path, after []model.Record, items []int, results []
 		return err
 	}
 	for k, i := range items {
-		conflicts[i] = path.redact(refused[k])
+		if len(refused[k]) > 0 {
+			conflicts[i] = path.redact(refused[k])
+			continue
+		}
 		results[i] = w.resources.resource(path, records[k], representations[k])
 		results[i].Created = true
-		w.written(Create, c, nil, records[k])
+		w.scheduleAfter(Create, c, nil, records[k])
 	}
 	return nil
 }
@@ -170,10 +176,10 @@ func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Er
 	return faults
 }
 
-// atItem places the error of one of several resources.
+// atItem gives the error of one of several resources its JSON Pointers.
 func atItem(pointer func(i int) string, i int, err error) error {
 	if pointer == nil {
 		return err
 	}
-	return placed(pointer(i), err)
+	return atPointer(pointer(i), err)
 }

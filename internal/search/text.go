@@ -14,16 +14,16 @@ import (
 )
 
 // mark begins the words of an attribute in the index, so that those of other attributes can be left
-// out. It is the place of the attribute among those that are searched.
-func mark(place int) string { return string(rune('a' + place)) }
+// out. It is the number of the attribute among those that are searched.
+func mark(number int) string { return string(rune('a' + number)) }
 
 // Text is what the index has of a resource: its words with the marks of their attributes, each with a
 // space before it, sorted, and each once.
 func Text(c *model.Collection, record model.Record) string {
 	var marked []string
-	for place, column := range c.SearchColumns() {
+	for number, column := range c.SearchColumns() {
 		for word := range words.Each(record[column].Text()) {
-			marked = append(marked, mark(place)+word)
+			marked = append(marked, mark(number)+word)
 		}
 	}
 	slices.Sort(marked)
@@ -38,9 +38,9 @@ func Text(c *model.Collection, record model.Record) string {
 func Terms(c *model.Collection, columns []int, words []string) db.SearchTerms {
 	terms := make(db.SearchTerms, len(words))
 	for i, word := range words {
-		for place, column := range c.SearchColumns() {
+		for number, column := range c.SearchColumns() {
 			if slices.Contains(columns, column) {
-				terms[i] = append(terms[i], mark(place)+word)
+				terms[i] = append(terms[i], mark(number)+word)
 			}
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// change returns the statement that appends a change to the change log: see changelog.Log.
-func (t *Tx) change(c *model.Collection, kind changelog.Kind, id model.ID, before, after model.Record, stored func(*changelog.Appended)) db.Statement {
-	return t.store.log.Append(&changelog.Entry{Collection: c, ID: id, Kind: kind, At: t.at, Caller: t.caller, Before: before, After: after}, stored)
+// changeStatement returns the statement that appends a change to the change log: see changelog.Log.
+func (t *Tx) changeStatement(c *model.Collection, kind changelog.Kind, id model.ID, before, after model.Record, stored func(*changelog.Appended)) db.Statement {
+	return t.store.log.AppendStatement(&changelog.Entry{Collection: c, ID: id, Kind: kind, At: t.at, Caller: t.caller, Before: before, After: after}, stored)
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not

@@ -28,7 +28,7 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 // DeleteAll removes resources, as far as they exist, and returns how many it has removed. Of each
 // SetSize ids the highest is removed first.
 func (t *Tx) DeleteAll(c *model.Collection, ids ...model.ID) (removed int, err error) {
-	if err := t.lockAll(c, ids...); err != nil {
+	if err := t.announceAll(c, ids...); err != nil {
 		return 0, err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
@@ -48,7 +48,7 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 		parent = table.Columns[link.Column]
 	}
 	entry := &changelog.Entry{Collection: c, Kind: changelog.Deleted, At: t.at, Caller: t.caller}
-	if err := t.conn.Defer(t.store.log.AppendAll(entry, nil, listed)); err != nil {
+	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, nil, listed)); err != nil {
 		return 0, err
 	}
 	gone, revision := members{collection: c}, int64(0)
@@ -67,7 +67,7 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.ids, Change: -1})
 	t.deltas = append(t.deltas, gone.deltas(-1)...)
 	entry.ID = slices.MinFunc(gone.ids, lists.CompareIDs)
-	t.last = t.store.log.LastOf(entry, revision)
+	t.last = t.store.log.Appended(entry, revision)
 	if table.words != "" {
 		sql := `DELETE FROM "` + table.words + `" WHERE ` + t.store.db.InIDs(db.SearchResource, "$1")
 		err = t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{listed}})
@@ -78,7 +78,7 @@ func (t *Tx) deleteChunk(c *model.Collection, ids []model.ID) (removed int, err 
 // SetNull sets a reference of resources to null, as far as they exist, and the time of their last
 // change.
 func (t *Tx) SetNull(link model.Link, ids []model.ID) error {
-	if err := t.lockAll(link.From, ids...); err != nil {
+	if err := t.announceAll(link.From, ids...); err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
@@ -114,7 +114,7 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 		args, placeholder = []model.Value{t.at, listed}, "$2"
 	}
 	entry := &changelog.Entry{Collection: c, Kind: changelog.Updated, At: t.at, Caller: t.caller}
-	if err := t.conn.Defer(t.store.log.AppendAll(entry, changed, listed)); err != nil {
+	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, listed)); err != nil {
 		return err
 	}
 	var updated []model.ID
@@ -126,7 +126,7 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 	}, "UPDATE "+table.Name+" "+sets+" WHERE "+d.InIDs(id, placeholder)+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
 		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
-		t.last = t.store.log.LastOf(entry, revision)
+		t.last = t.store.log.Appended(entry, revision)
 	}
 	return err
 }

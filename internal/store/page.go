@@ -70,7 +70,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	}()
 	found, err := p.readInOneQuery(ctx, s)
 	if err == nil && !found {
-		p.Close()
+		p.Close() // ends only the query and its snapshot: the page goes on with another one
 		if err = p.openWithQuota(ctx, s); err == nil {
 			err = p.begin()
 		}

@@ -1,9 +1,10 @@
 // Package store stores the resources of a schema in a database, with the queue of operations,
-// idempotency records and API keys. It builds all SQL about resources, except for the change log, which
-// package changelog reads and writes in the same transactions.
+// idempotency records and API keys. It builds the SQL about resources, with two exceptions: package changelog
+// reads and writes the change log in the same transactions, and a creation, the row together with its entry in
+// the change log, is stored by Conn.Insert, which each database implements.
 //
-// Every write appends to the change log and updates the totals in the same transaction. Every read
-// takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the
+// Every write appends to the change log, and records the change of the totals as deltas, in the same
+// transaction; the deltas are merged later. Every read takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the
 // resource under such a scope first, in the same transaction.
 package store
 

@@ -74,7 +74,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			continue
 		}
 		id := record.ID(model.IDColumn)
-		if err := t.conn.Lock(c.Name, id); err != nil {
+		if err := t.conn.Announce(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
 		_, isNew := slices.BinarySearchFunc(t.newIDs, id, lists.CompareIDs)
@@ -111,7 +111,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		last = record
 	}
 	if last != nil {
-		t.last = t.store.log.LastOf(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
+		t.last = t.store.log.Appended(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
 	}
 	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }

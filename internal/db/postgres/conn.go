@@ -42,8 +42,8 @@ type connection struct {
 
 	locks   *retryLocks // nil: no concurrent writers
 	retry   *retryLock  // nil: none
-	about   resource    // what it writes, as Lock has announced
-	yielded bool        // Lock has failed: it must run again with the lock
+	about   resource    // what it writes, see Announce
+	yielded bool        // Announce has failed: it must run again, with the retry lock
 
 	opening   []deferred          // statements before the check of the version
 	expected  db.Version          // of the schema
@@ -292,8 +292,8 @@ func firstOf(err, behind error) error {
 	return behind
 }
 
-// commit ends the transaction. If sent is true, an error leaves the outcome unknown.
-func (c *connection) commit() (sent bool, err error) {
+// commit ends the transaction. With an error, unknown says that it may have been committed nevertheless.
+func (c *connection) commit() (unknown bool, err error) {
 	if !c.begun && len(c.queued) == 1 {
 		return false, nil // nothing was sent
 	}

@@ -14,10 +14,10 @@ import (
 // The statements of an insert. Those for many rows take an array for each column, those for one row its values,
 // which takes less time. The last two arguments are the time and the caller.
 const (
-	insertNew = iota
+	insertNew = iota // ids that were made in this transaction
 	insertManyNew
-	insertChosen
-	insertManyChosen
+	insertGiven // all other ids: another transaction may write to the same rows
+	insertManyGiven
 	setRevisions
 )
 
@@ -27,7 +27,7 @@ const nextRevision = "nextval('" + db.ChangesTable + "_revision_seq')"
 // InsertSQL: the rows that are stored get entries in the change log, which the statement returns in the order of the
 // rows.
 //
-// A row whose id was made elsewhere may have to wait for another transaction that deletes a row with this id, and
+// A row whose id was not made in this transaction may have to wait for another transaction that deletes a row with this id, and
 // must get its revision after that. It is stored with the revision zero, and a statement that is sent with the next one
 // sets it.
 func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
@@ -46,14 +46,14 @@ func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 	// Entries have the revisions of their rows, or new ones.
 	insert := func(rows, entry, overriding string) string {
 		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision)" +
-			" INSERT INTO " + db.ChangesTable + " (" + entry + "collection, id, kind, at, caller, schema, previous)" + overriding +
+			" INSERT INTO " + db.ChangesTable + " (" + entry + db.EntryColumns + ")" + overriding +
 			" SELECT " + entry + in + ", id, '" + db.Created + "', $" + strconv.Itoa(last+1) + "::timestamptz, $" + strconv.Itoa(last+2) + "::text, " +
 			strconv.FormatInt(version, 10) + ", '' FROM stored RETURNING id, revision"
 	}
 	const its, overriding = "revision, ", " OVERRIDING SYSTEM VALUE"
 	return db.InsertSQL{
 		insertNew: insert(one(nextRevision), its, overriding), insertManyNew: insert(many(nextRevision), its, overriding),
-		insertChosen: insert(one("0"), "", ""), insertManyChosen: insert(many("0"), "", ""),
+		insertGiven: insert(one("0"), "", ""), insertManyGiven: insert(many("0"), "", ""),
 		setRevisions: "UPDATE " + t.Name + " SET " + revision + " = listed.revision FROM unnest($1::uuid[], $2::bigint[]) AS listed (id, revision) WHERE " + t.Name + "." + id + " = listed.id",
 	}
 }
@@ -65,7 +65,7 @@ func (c *connection) Insert(n *db.Insertion) error {
 	last := n.Collection.RevisionColumn()
 	sql := insertNew
 	if !n.New {
-		sql = insertChosen
+		sql = insertGiven
 	}
 	args := make(binder, 0, last+2)
 	if len(n.Records) > 1 {

@@ -237,7 +237,7 @@ func TestContendedResource(t *testing.T) {
 	d.replyTimeout = 500 * time.Millisecond // of somebody who has to wait in vain
 	write := func() error {
 		return db.Write(context.Background(), d, func(c db.Conn) error {
-			_ = c.Lock("users", model.ID{1})
+			_ = c.Announce("users", model.ID{1})
 			return keep(c, "k")
 		})
 	}

@@ -147,11 +147,11 @@ func (t *retryLock) unlock(c *connection) {
 	}
 }
 
-// Lock takes no lock: of the transactions that write to the same resource, all but one fail. Those
+// Announce takes no lock: of the transactions that write to the same resource, all but one fail. Those
 // that have failed run again one after another, and one that has not failed yet lets them go first.
 // A transaction that writes to many resources would fail again and again where others write to one of
 // them all the time, so after it has failed, all others that write to the collection wait for it.
-func (c *connection) Lock(collection string, id model.ID) error {
+func (c *connection) Announce(collection string, id model.ID) error {
 	if c.locks == nil {
 		return nil
 	}

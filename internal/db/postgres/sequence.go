@@ -37,8 +37,8 @@ const (
 	isNew = "(SELECT true FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) IS NULL"
 )
 
-// tickOf is the statement of a tick. It places the changes that the last tick did not see: those of
-// transactions that began later, and of those that it saw running and that have ended. It places up
+// tickOf is the statement of a tick. It gives positions to the changes that the last tick did not see: those of
+// transactions that began later, and of those that it saw running and that have ended. It does so for up
 // to a number of them, which is a constant for the planner, and returns the last position and whether
 // there are more. Then the snapshot stays as it was. It returns nothing if the snapshot of the last
 // tick means nothing here. A tick that finds nothing writes nothing.
@@ -60,7 +60,7 @@ func tickOf(most int) string {
 		" SELECT coalesce(result.position, last.position), result.more::int::bigint, (SELECT count(*) FROM stored) FROM last, result"
 }
 
-// renumber places all changes that have no position, whatever their transactions. Those of a
+// renumber gives positions to all changes that have none, whatever their transactions. Those of a
 // database that had no positions get their revisions.
 var renumber = []string{
 	// A tick would look at these again and again.
@@ -140,7 +140,7 @@ func (b *Database) runTicks(ctx context.Context, run *tickRun) {
 	run.last, run.err = b.sequence(ctx)
 }
 
-// sequence runs ticks until one has placed all that it found.
+// sequence runs ticks until one has given positions to all that it found.
 func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	renumbered := false
 	for attempt := 0; attempt < writeAttempts; {

@@ -129,9 +129,9 @@ func (c *connection) Savepoint(fn func() (keep bool)) error {
 	return err
 }
 
-// Lock checks that the transaction holds the write lock, which it takes on the whole database
+// Announce checks that the transaction holds the write lock, which it takes on the whole database
 // when it begins.
-func (c *connection) Lock(string, model.ID) error {
+func (c *connection) Announce(string, model.ID) error {
 	if c.raw.AutocommitEnabled() {
 		return errors.New("no transaction holds the write lock")
 	}

@@ -27,17 +27,17 @@ const removeEntry = "DELETE FROM " + db.ChangesTable + " WHERE revision = $1"
 // InsertSQL: the revisions of rows are numbers of the entries before them.
 func (dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 	entries := func(rows int) string {
-		return "INSERT INTO " + db.ChangesTable + " (collection, id, kind, at, caller, schema, previous) VALUES " + tuples(rows, func(i int) string {
+		return "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES " + tuples(rows, func(i int) string {
 			return strconv.FormatInt(number, 10) + ", ?" + strconv.Itoa(i+3) + ", '" + db.Created + "', ?1, ?2, " + strconv.FormatInt(version, 10) + ", ''"
 		})
 	}
 	resources := func(rows int) string {
 		return "INSERT INTO " + t.Name + " (" + t.All + ") VALUES " + tuples(rows, func(i int) string {
-			places := make([]string, len(t.Columns))
-			for column := range places {
-				places[column] = "$" + strconv.Itoa(i*len(places)+column+1)
+			placeholders := make([]string, len(t.Columns))
+			for column := range placeholders {
+				placeholders[column] = "$" + strconv.Itoa(i*len(placeholders)+column+1)
 			}
-			return strings.Join(places, ", ")
+			return strings.Join(placeholders, ", ")
 		}) + " ON CONFLICT DO NOTHING"
 	}
 	sql := db.InsertSQL{

@@ -7,8 +7,8 @@ import (
 )
 
 func (c *connection) Load(table string, columns []string, next func() (model.Record, error)) error {
-	places := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	insert := `INSERT INTO "` + table + `" ("` + strings.Join(columns, `", "`) + `") VALUES (` + places + ")"
+	placeholders := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
+	insert := `INSERT INTO "` + table + `" ("` + strings.Join(columns, `", "`) + `") VALUES (` + placeholders + ")"
 	for {
 		record, err := next()
 		if err != nil || record == nil {

@@ -11,7 +11,7 @@ import (
 // The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
 // the two alike, as the database does for other indexes. FTS5 only has to split at spaces and to find
 // prefixes: all that is about language is done before. It returns matches in the order of their numbers,
-// without finding all of them first. So the numbers have the order of the ids: they are places, see places.go.
+// without finding all of them first. So the numbers have the order of the ids: they are ranks, see ranks.go.
 
 // tokenizer makes a character of words of every ASCII character but the space. FTS5 treats all other
 // characters so by itself.
@@ -35,13 +35,13 @@ func (dialect) Search(table string) db.SearchSQL {
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
 		Definition: db.TableDefinition{
-			Columns: []db.ColumnDefinition{{Name: db.SearchPlace, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+			Columns: []db.ColumnDefinition{{Name: db.SearchRank, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
 		Former: &db.TableDefinition{
 			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
 		},
-		Put:        func(c db.Conn, rows []model.Record) error { return (&places{c, quoted}).put(rows) },
+		Put:        func(c db.Conn, rows []model.Record) error { return (&ranks{c, quoted}).put(rows) },
 		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 		Numbered:   "SELECT _place, _words FROM " + quoted,
 		Indexed:    "SELECT doc, ' ' || term FROM " + terms,

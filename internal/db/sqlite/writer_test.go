@@ -200,11 +200,11 @@ func TestStatementsAreBounded(t *testing.T) {
 	defer release()
 	for n := 1; n < 1000; n += 7 {
 		values := make([]model.Value, n)
-		places := make([]string, n)
+		placeholders := make([]string, n)
 		for i := range values {
-			values[i], places[i] = model.TextValue("x"), fmt.Sprintf("$%d", i+1)
+			values[i], placeholders[i] = model.TextValue("x"), fmt.Sprintf("$%d", i+1)
 		}
-		if _, err := c.Exec("SELECT count(*) FROM things WHERE name IN ("+strings.Join(places, ", ")+")", values...); err != nil {
+		if _, err := c.Exec("SELECT count(*) FROM things WHERE name IN ("+strings.Join(placeholders, ", ")+")", values...); err != nil {
 			t.Fatal(err)
 		}
 	}

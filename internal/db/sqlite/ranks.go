@@ -10,30 +10,30 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// places numbers the rows of a table of words, so that the numbers have the order of the ids. A resource
-// gets the first 64 bits of its id as its place. These differ for the ids that a server makes. Where
+// ranks numbers the rows of a table of words, so that the numbers have the order of the ids. A resource
+// gets the first 64 bits of its id as its rank. These differ for the ids that a server makes. Where
 // another resource has them, or one is in the way, it gets a number between those of its neighbours, and
 // where there is none, the neighbours get other numbers first.
-type places struct {
+type ranks struct {
 	conn  db.Conn
 	table string // quoted
 }
 
-// numbered is the id and the place of a row.
+// numbered is the id and the rank of a row.
 type numbered struct {
-	id    model.ID
-	place int64
+	id   model.ID
+	rank int64
 }
 
 // put sets the words of resources, in the order of ids, because FTS5 writes to the disk when it gets a
 // lower number than before.
-func (p *places) put(rows []model.Record) error {
+func (r *ranks) put(rows []model.Record) error {
 	if !slices.IsSortedFunc(rows, compareFirst) {
 		rows = slices.Clone(rows)
 		slices.SortFunc(rows, compareFirst)
 	}
 	for _, row := range rows {
-		if err := p.putOne(row[0], row[1]); err != nil {
+		if err := r.putOne(row[0], row[1]); err != nil {
 			return err
 		}
 	}
@@ -45,42 +45,42 @@ func compareFirst(a, b model.Record) int {
 	return strings.Compare(string(first[:]), string(second[:]))
 }
 
-func (p *places) putOne(id, words model.Value) error {
+func (r *ranks) putOne(id, words model.Value) error {
 	for {
-		after, err := p.from(id.ID(), 1)
+		after, err := r.from(id.ID(), 1)
 		if err != nil {
 			return err
 		}
 		if len(after) > 0 && after[0].id == id.ID() {
-			_, err = p.conn.Exec("UPDATE "+p.table+" SET _words = $1 WHERE _place = $2", words, model.IntValue(after[0].place))
+			_, err = r.conn.Exec("UPDATE "+r.table+" SET _words = $1 WHERE _place = $2", words, model.IntValue(after[0].rank))
 			return err
 		}
-		before, err := p.before(id.ID(), 1)
+		before, err := r.before(id.ID(), 1)
 		if err != nil {
 			return err
 		}
-		place, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id.ID()))
+		rank, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id.ID()))
 		if ok {
-			_, err = p.conn.Exec("INSERT INTO "+p.table+" (_place, _resource, _words) VALUES ($1, $2, $3)", model.IntValue(place), id, words)
+			_, err = r.conn.Exec("INSERT INTO "+r.table+" (_place, _resource, _words) VALUES ($1, $2, $3)", model.IntValue(rank), id, words)
 			return err
 		}
-		if err := p.spread(id.ID()); err != nil {
+		if err := r.spread(id.ID()); err != nil {
 			return err
 		}
 	}
 }
 
-// wanted is the place of a resource unless others are in the way: the first bits of its id, as a number
+// wanted is the rank of a resource unless others are in the way: the first bits of its id, as a number
 // with the same order.
 func wanted(id model.ID) int64 {
 	return int64(binary.BigEndian.Uint64(id[:8]) ^ 1<<63) // #nosec G115 -- all bits are kept
 }
 
-// step is how far from a neighbour a place is, if the wanted one is not free: there is room for more.
+// step is how far from a neighbour a rank is, if the wanted one is not free: there is room for more.
 const step = 1 << 10
 
 // between chooses a number between two others, the wanted one if possible.
-func between(low, high, wanted int64) (place int64, ok bool) {
+func between(low, high, wanted int64) (rank int64, ok bool) {
 	gap := distance(low, high)
 	switch offset := int64(min(gap/2, step)); { // #nosec G115 -- at most step
 	case gap < 2:
@@ -95,16 +95,16 @@ func between(low, high, wanted int64) (place int64, ok bool) {
 
 func distance(low, high int64) uint64 { return uint64(high) - uint64(low) } // #nosec G115 -- modulo 2^64
 
-// spread distributes the places around an id, which has none between its neighbours. The fewest rows
+// spread distributes the ranks around an id, which has none between its neighbours. The fewest rows
 // are moved around which there is much room: the more rows, the more room for each, so that rows are seldom
 // moved again. The rows of the whole table are moved if there is little room everywhere.
-func (p *places) spread(id model.ID) error {
+func (r *ranks) spread(id model.ID) error {
 	for count := 32; ; count *= 2 {
-		before, err := p.before(id, count+1)
+		before, err := r.before(id, count+1)
 		if err != nil {
 			return err
 		}
-		after, err := p.from(id, count+1)
+		after, err := r.from(id, count+1)
 		if err != nil {
 			return err
 		}
@@ -115,28 +115,28 @@ func (p *places) spread(id model.ID) error {
 		rows := append(before, after...)
 		each := distance(low, high) / uint64(len(rows)+1)
 		if all || each >= 16*uint64(len(rows)) {
-			return p.move(rows, low, each)
+			return r.move(rows, low, each)
 		}
 	}
 }
 
-// move gives rows other places, at equal distances after one. No two rows have the same place in between:
+// move gives rows other ranks, at equal distances after one. No two rows have the same rank in between:
 // those that move down are moved from the lowest on, and then the others from the highest on.
-func (p *places) move(rows []numbered, low int64, each uint64) error {
+func (r *ranks) move(rows []numbered, low int64, each uint64) error {
 	target := func(i int) int64 { return low + int64(each*uint64(i+1)) } // #nosec G115 -- modulo 2^64
 	set := func(i int) error {
-		_, err := p.conn.Exec("UPDATE "+p.table+" SET _place = $1 WHERE _resource = $2", model.IntValue(target(i)), model.IDValue(rows[i].id))
+		_, err := r.conn.Exec("UPDATE "+r.table+" SET _place = $1 WHERE _resource = $2", model.IntValue(target(i)), model.IDValue(rows[i].id))
 		return err
 	}
 	for i, row := range rows {
-		if target(i) < row.place {
+		if target(i) < row.rank {
 			if err := set(i); err != nil {
 				return err
 			}
 		}
 	}
 	for i, row := range slices.Backward(rows) {
-		if target(i) > row.place {
+		if target(i) > row.rank {
 			if err := set(i); err != nil {
 				return err
 			}
@@ -146,27 +146,27 @@ func (p *places) move(rows []numbered, low int64, each uint64) error {
 }
 
 // before reads up to so many rows before an id, the nearest first.
-func (p *places) before(id model.ID, most int) ([]numbered, error) {
-	return p.read(" WHERE _resource < $1 ORDER BY _resource DESC LIMIT $2", id, most)
+func (r *ranks) before(id model.ID, most int) ([]numbered, error) {
+	return r.read(" WHERE _resource < $1 ORDER BY _resource DESC LIMIT $2", id, most)
 }
 
 // from reads up to so many rows from an id on.
-func (p *places) from(id model.ID, most int) ([]numbered, error) {
-	return p.read(" WHERE _resource >= $1 ORDER BY _resource LIMIT $2", id, most)
+func (r *ranks) from(id model.ID, most int) ([]numbered, error) {
+	return r.read(" WHERE _resource >= $1 ORDER BY _resource LIMIT $2", id, most)
 }
 
-func (p *places) read(condition string, id model.ID, most int) (rows []numbered, err error) {
-	err = db.Each(p.conn, func(row model.Row) bool {
+func (r *ranks) read(condition string, id model.ID, most int) (rows []numbered, err error) {
+	err = db.Each(r.conn, func(row model.Row) bool {
 		rows = append(rows, numbered{row.ID(0), row.Int(1)})
 		return true
-	}, "SELECT _resource, _place FROM "+p.table+condition, model.IDValue(id), model.IntValue(int64(most)))
+	}, "SELECT _resource, _place FROM "+r.table+condition, model.IDValue(id), model.IntValue(int64(most)))
 	return rows, err
 }
 
-// boundOf is the place of the last of some rows, or another number if there are fewer.
+// boundOf is the rank of the last of some rows, or another number if there are fewer.
 func boundOf(rows []numbered, n int, otherwise int64) int64 {
 	if len(rows) < n {
 		return otherwise
 	}
-	return rows[n-1].place
+	return rows[n-1].rank
 }

@@ -42,7 +42,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {
 		return nil, conflicts, t.fault(err)
 	}
-	if err := t.lockAll(c, recordIDs(after)...); err != nil {
+	if err := t.announceAll(c, recordIDs(after)...); err != nil {
 		return nil, nil, err
 	}
 	table := t.store.tables[c]
@@ -53,7 +53,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		id := after[i][model.IDColumn]
 		representations[i] = c.Represent(after[i])
 		args := append(model.Record{}, after[i][1:c.RevisionColumn()]...)
-		batch = append(batch, t.change(c, changelog.Updated, id.ID(), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), db.Statement{
+		batch = append(batch, t.changeStatement(c, changelog.Updated, id.ID(), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), db.Statement{
 			SQL: table.update, Args: append(args, id, before[i][c.RevisionColumn()]), Stored: func(revision int64) {
 				after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true
 			},
@@ -72,16 +72,16 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	return representations, nil, t.fault(t.putWords(c, before, after))
 }
 
-// lockAll locks one resource, or the whole collection for several: of the transactions that
+// announceAll announces a write to one resource, or to the whole collection for several: of the transactions that
 // have failed, one that writes to many could wait for each of them in vain.
-func (t *Tx) lockAll(c *model.Collection, ids ...model.ID) error {
+func (t *Tx) announceAll(c *model.Collection, ids ...model.ID) error {
 	switch len(ids) {
 	case 0:
 		return nil
 	case 1:
-		return t.fault(t.conn.Lock(c.Name, ids[0]))
+		return t.fault(t.conn.Announce(c.Name, ids[0]))
 	}
-	return t.fault(t.conn.Lock(c.Name, db.WholeCollection))
+	return t.fault(t.conn.Announce(c.Name, db.WholeCollection))
 }
 
 func recordIDs(records []model.Record) []model.ID {

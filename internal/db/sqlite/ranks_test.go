@@ -70,8 +70,8 @@ func putWord(id model.ID) []model.Record {
 	return []model.Record{{model.IDValue(id), model.TextValue(" aword")}}
 }
 
-// TestPlacesHaveTheOrderOfIDs puts ids of which many have the same first bits, in any order.
-func TestPlacesHaveTheOrderOfIDs(t *testing.T) {
+// TestRanksHaveTheOrderOfIDs puts ids of which many have the same first bits, in any order.
+func TestRanksHaveTheOrderOfIDs(t *testing.T) {
 	withWords(t, func(c db.Conn, sql db.SearchSQL) {
 		rapid.Check(t, func(rt *rapid.T) {
 			if _, err := c.Exec(`DELETE FROM "_search.books"`); err != nil {
@@ -113,9 +113,9 @@ func (c *counted) Exec(sql string, args ...model.Value) (int, error) {
 	return c.Conn.Exec(sql, args...)
 }
 
-// TestPlacesAreSeldomMoved puts ids with the same first bits always next to the same neighbour, which uses
+// TestRanksAreSeldomMoved puts ids with the same first bits always next to the same neighbour, which uses
 // up the room as fast as possible.
-func TestPlacesAreSeldomMoved(t *testing.T) {
+func TestRanksAreSeldomMoved(t *testing.T) {
 	const n = 2000
 	for name, id := range map[string]func(i uint64) uint64{
 		"before the last one": func(i uint64) uint64 { return 1<<40 - i*uint64(1<<20)*(i%2) + i },
