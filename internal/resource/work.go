@@ -15,7 +15,7 @@ import (
 type Work struct {
 	resources *Resources
 	ctx       context.Context // of hooks
-	lookup                    // its tx is the transaction; writeAll sets creating to what it is about to store
+	lookup                    // tx is the transaction; creating is set while writeAll or an upsert checks and stores new resources
 	by        *auth.Permit    // of the caller
 	after     []func(context.Context)
 	depth     int // of nested hooks that write

@@ -77,7 +77,7 @@ func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, cal
 
 // Enqueue adds an operation after those on the same resource and those that it must wait for.
 func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
-	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Announce(job.Collection, job.Resource); err != nil {
 		return t.fault(err)
 	}
 	collection, resource := model.TextValue(job.Collection), model.IDValue(job.Resource)
@@ -147,7 +147,7 @@ func (t *Tx) after(delay time.Duration) model.Value {
 // that another worker has claimed or finished it.
 func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
 	// Requests that enqueue operations on the resource write to the queue as well.
-	if err := t.conn.Lock(job.Collection, job.Resource); err != nil {
+	if err := t.conn.Announce(job.Collection, job.Resource); err != nil {
 		return false, t.fault(err)
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",

@@ -274,7 +274,7 @@ func TestServerThatKeepsItsLock(t *testing.T) {
 	runs := 0
 	err = db.Write(context.Background(), d, func(c db.Conn) error {
 		if runs++; runs == 1 {
-			return errors.Join(c.Lock(about.collection, about.id), &pgconn.PgError{Code: "40001"})
+			return errors.Join(c.Announce(about.collection, about.id), &pgconn.PgError{Code: "40001"})
 		}
 		return nil
 	})
