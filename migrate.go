@@ -31,9 +31,8 @@ func storeOptions(config Config, observer *observe.Observer) []store.Option {
 
 // MigrationStep is one difference between the schema of a database and another one.
 type MigrationStep struct {
-	// Class is additive (stored values stay as they are, and Open may apply the step), rewriting (valid values
-	// are kept, under another name or converted, and Migrate must be called) or losing (some are deleted,
-	// which MigrateOptions.AllowLoss must allow).
+	// Class is additive (stored values are unchanged), rewriting (they are kept, under another name
+	// or converted) or losing (some are deleted).
 	Class string
 	Text  string // what changes
 	Cost  string // how many resources are read or written
