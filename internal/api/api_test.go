@@ -42,6 +42,7 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
 		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready,
+		ListFound: func(context.Context, string, resource.Path, query.Query, time.Duration) {},
 	}), log
 }
 
@@ -68,13 +69,7 @@ func TestBrokenStreamIsNotTakenForComplete(t *testing.T) {
 
 func breakStream(t *testing.T, encoding string, left int) {
 	a, log := newAPI(t, nil)
-	body := `[` + strings.TrimSuffix(strings.Repeat(`{"name":"`+strings.Repeat("x", 900)+`","email":"ada@example.com"},`, 1000), ",") + `]`
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("POST", "/users", strings.NewReader(body))
-	r.Header.Set("Content-Type", "application/json")
-	if a.ServeHTTP(w, r); w.Code != 201 {
-		t.Fatal(w.Code, w.Body)
-	}
+	createLongUsers(t, a)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.ServeHTTP(&breakingWriter{ResponseWriter: w, left: left}, r)
 	}))
@@ -94,6 +89,29 @@ func breakStream(t *testing.T, encoding string, left int) {
 	}
 	if !strings.Contains(log.String(), "response aborted") {
 		t.Errorf("the log does not tell: %s", log)
+	}
+}
+
+// A panic after the first piece of a long list was read closes the list: the database could not be closed otherwise.
+func TestPanicWithALongList(t *testing.T) {
+	a, _ := newAPI(t, nil)
+	createLongUsers(t, a)
+	a.ListFound = func(context.Context, string, resource.Path, query.Query, time.Duration) { panic("on purpose") }
+	w := httptest.NewRecorder()
+	if a.ServeHTTP(w, httptest.NewRequest("GET", "/users?limit=1000", nil)); w.Code != 500 {
+		t.Error(w.Code, w.Body)
+	}
+}
+
+// createLongUsers creates more than fits into the first piece of a list.
+func createLongUsers(t *testing.T, a *API) {
+	t.Helper()
+	body := `[` + strings.TrimSuffix(strings.Repeat(`{"name":"`+strings.Repeat("x", 900)+`","email":"ada@example.com"},`, 1000), ",") + `]`
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/users", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if a.ServeHTTP(w, r); w.Code != 201 {
+		t.Fatal(w.Code, w.Body)
 	}
 }
 

@@ -33,14 +33,15 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		q.Includes = nil // HEAD has no body
 	}
 	begun := time.Now()
-	defer func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }()
+	found := func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }
 	timer := a.startQueryTimer(r.Context())
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
 		defer timer.End()
+		found()
 		return nil, timer.Explain(err)
 	}
-	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, header: http.Header{}}
+	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, found: found, header: http.Header{}}
 	if page.TotalKnown {
 		p.setTotal(page.Total)
 	}
@@ -78,6 +79,7 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
+	found    func()   // called with the first piece, or when reading it has failed; nil: nothing to do
 	applied  []string // preferences
 	header   http.Header
 }
@@ -95,7 +97,11 @@ func (a *API) openReply(r *http.Request, t *target, timer *resource.QueryTimer, 
 			list.close()
 		}
 	}()
-	if err := list.begin(r); err != nil {
+	err := list.begin(r)
+	if p.found != nil {
+		p.found()
+	}
+	if err != nil {
 		return nil, timer.Explain(err)
 	}
 	previous, next, err := p.neighbours()

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
 )
 
 // calls records what hooks are called with.
@@ -122,4 +124,34 @@ func TestHooksThatChangeTheRange(t *testing.T) {
 			t.Errorf("%d %s", mixed.status, mixed.body)
 		}
 	}, withHooks(hook))
+}
+
+// TestHooksOfManySeeHiddenValues: a hook sees all values of a resource, also if it is large and its caller sees only some.
+func TestHooksOfManySeeHiddenValues(t *testing.T) {
+	file, err := schema.Parse([]byte(hiddenTextsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := strings.Repeat("s", 5<<20)
+	var whole []bool
+	hook := plural.Hook{Collection: "texts", On: []plural.Verb{plural.Update, plural.Delete}, Within: func(_ context.Context, _ *plural.Tx, change *plural.Change) error {
+		whole = append(whole, change.Before.Get("secret") == secret && (change.After == nil || change.After.Get("secret") == secret))
+		return nil
+	}}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		for _, role := range []string{"admin", "clerk"} {
+			h.key(role, role, "")
+		}
+		for n := range 2 {
+			h.must("POST", "/texts", `{"code":`+strconv.Itoa(n)+`,"secret":"`+secret+`"}`)
+		}
+		whole = nil
+		h.as("clerk", "POST", "/texts?on_conflict=code", `[{"code":0,"note":"u"},{"code":1,"note":"u"}]`).expectLength(t, 2)
+		h.as("clerk", "PATCH", "/texts?limit=9", `{"note":"p"}`).expectLength(t, 2)
+		h.as("clerk", "DELETE", "/texts?limit=9", "").expectLength(t, 2)
+		if want := []bool{true, true, true, true, true, true}; !slices.Equal(whole, want) {
+			t.Errorf("seen whole: got %v, want %v", whole, want)
+		}
+	}, func(c *plural.Config) { c.MaxBody, c.Access = 32<<20, file.Access }, withHooks(hook))
 }

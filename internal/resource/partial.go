@@ -64,12 +64,14 @@ func (l *loader) add(record model.Record) (loaded, error) {
 		return loaded{}, err
 	}
 	found := loaded{record: record, size: record.TextSize()}
-	if l.whole += found.size; len(l.hidden) > 0 && l.whole > wholeBytes {
+	// The first is whole, however large: where hooks take part, which see all values, each is read by itself.
+	if len(l.hidden) > 0 && l.whole > 0 && l.whole+found.size > wholeBytes {
 		found.partial = true
 		for _, column := range l.hidden {
 			record[column] = model.Null
 		}
 	}
+	l.whole += found.size
 	return found, nil
 }
 

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,8 +87,11 @@ func (c *connection) Insert(n *db.Insertion) error {
 	next := 0
 	c.altered = true
 	c.queued = append(c.queued, deferred{sql: n.SQL[sql], args: args, look: func(row model.Row) error {
-		for id := row.ID(0); n.Records[next].ID(model.IDColumn) != id; {
+		for id := row.ID(0); next < len(n.Records) && n.Records[next].ID(model.IDColumn) != id; {
 			next++
+		}
+		if next == len(n.Records) {
+			return errors.New("the database has not returned the new rows in their order")
 		}
 		n.Records[next][last] = model.IntValue(row.Int(1))
 		next++

@@ -82,7 +82,8 @@ const step = 1 << 10
 // between chooses a number between two others, the wanted one if possible.
 func between(low, high, wanted int64) (rank int64, ok bool) {
 	gap := distance(low, high)
-	switch offset := int64(min(gap/2, step)); { // #nosec G115 -- at most step
+	offset := int64(min(gap/2, step)) // #nosec G115 -- at most step
+	switch {
 	case gap < 2:
 		return 0, false
 	case wanted <= low:
@@ -113,7 +114,7 @@ func (r *ranks) spread(id model.ID) error {
 		before, after = before[:min(len(before), count)], after[:min(len(after), count)]
 		slices.Reverse(before)
 		rows := append(before, after...)
-		each := distance(low, high) / uint64(len(rows)+1)
+		each := distance(low, high) / uint64(len(rows)+1) // #nosec G115 -- a length is not negative
 		if all || each >= 16*uint64(len(rows)) {
 			return r.move(rows, low, each)
 		}
