@@ -11,7 +11,7 @@ import (
 )
 
 // ranks numbers the rows of a table of words, so that the numbers have the order of the ids. A resource
-// gets the first 64 bits of its id as its rank. These differ for the ids that a server makes. Where
+// gets the first bits of its id as its rank. These differ for the ids that a server makes. Where
 // another resource has them, or one is in the way, it gets a number between those of its neighbours, and
 // where there is none, the neighbours get other numbers first.
 type ranks struct {
@@ -61,7 +61,7 @@ func (r *ranks) putOne(id, words model.Value) error {
 		}
 		rank, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id.ID()))
 		if ok {
-			_, err = r.conn.Exec("INSERT INTO "+r.table+" (_place, _resource, _words) VALUES ($1, $2, $3)", model.IntValue(rank), id, words)
+			_, err = r.conn.Exec(r.insert(), model.IntValue(rank), id, words)
 			return err
 		}
 		if err := r.spread(id.ID()); err != nil {
@@ -70,10 +70,11 @@ func (r *ranks) putOne(id, words model.Value) error {
 	}
 }
 
-// wanted is the rank of a resource unless others are in the way: the first bits of its id, as a number
-// with the same order.
+// wanted is the rank of a resource unless others are in the way: the first bits of its id without the version, as a number
+// with the same order. The last bits are zero: there is room between ids that a server makes one after the other.
 func wanted(id model.ID) int64 {
-	return int64(binary.BigEndian.Uint64(id[:8]) ^ 1<<63) // #nosec G115 -- all bits are kept
+	first := binary.BigEndian.Uint64(id[:8])
+	return int64((first&^0xFFFF | first&0xFFF<<4) ^ 1<<63) // #nosec G115 -- all bits are kept
 }
 
 // step is how far from a neighbour a rank is, if the wanted one is not free: there is room for more.
@@ -96,10 +97,11 @@ func between(low, high, wanted int64) (rank int64, ok bool) {
 
 func distance(low, high int64) uint64 { return uint64(high) - uint64(low) } // #nosec G115 -- modulo 2^64
 
-// spread distributes the ranks around an id, which has none between its neighbours. The fewest rows
-// are moved around which there is much room: the more rows, the more room for each, so that rows are seldom
-// moved again. The rows of the whole table are moved if there is little room everywhere.
+// spread distributes the ranks around an id, which has none between its neighbours. The fewest rows are moved
+// around which there is room: a little more for each the more rows there are, so that rows are seldom moved again. The
+// rows of the whole table are moved if there is little room everywhere.
 func (r *ranks) spread(id model.ID) error {
+	room := uint64(4)
 	for count := 32; ; count *= 2 {
 		before, err := r.before(id, count+1)
 		if err != nil {
@@ -115,9 +117,10 @@ func (r *ranks) spread(id model.ID) error {
 		slices.Reverse(before)
 		rows := append(before, after...)
 		each := distance(low, high) / uint64(len(rows)+1) // #nosec G115 -- a length is not negative
-		if all || each >= 16*uint64(len(rows)) {
+		if all || each >= room {
 			return r.move(rows, low, each)
 		}
+		room++
 	}
 }
 
@@ -125,25 +128,78 @@ func (r *ranks) spread(id model.ID) error {
 // those that move down are moved from the lowest on, and then the others from the highest on.
 func (r *ranks) move(rows []numbered, low int64, each uint64) error {
 	target := func(i int) int64 { return low + int64(each*uint64(i+1)) } // #nosec G115 -- modulo 2^64
-	set := func(i int) error {
-		_, err := r.conn.Exec("UPDATE "+r.table+" SET _place = $1 WHERE _resource = $2", model.IntValue(target(i)), model.IDValue(rows[i].id))
-		return err
-	}
-	for i, row := range rows {
-		if target(i) < row.rank {
-			if err := set(i); err != nil {
+	isDown := func(i int) bool { return target(i) <= rows[i].rank }
+	for i := 0; i < len(rows); i++ {
+		end := i
+		for end < len(rows) && isDown(end) {
+			end++
+		}
+		for i < end {
+			moved, err := r.moveSome(rows[i:end], "", target(i), each)
+			if err != nil {
 				return err
 			}
+			i += moved
 		}
 	}
-	for i, row := range slices.Backward(rows) {
-		if target(i) > row.rank {
-			if err := set(i); err != nil {
+	for end := len(rows); end > 0; end-- {
+		i := end
+		for i > 0 && !isDown(i-1) {
+			i--
+		}
+		for i < end {
+			moved, err := r.moveSome(rows[i:end], " DESC", target(end-1), each)
+			if err != nil {
 				return err
 			}
+			end -= moved
 		}
 	}
 	return nil
+}
+
+// Bounds of what is moved at once.
+const (
+	movedRows  = 256
+	movedBytes = 4 << 20
+)
+
+// moveSome moves some of the rows, the first ones or with DESC the last ones, and returns how many. Outermost is the new rank
+// of the first or the last row. All are removed before the first is stored again: FTS5 writes to the disk whenever it gets a lower
+// number than before.
+func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each uint64) (moved int, err error) {
+	var words []model.Value
+	bytes := 0
+	if err := db.Each(r.conn, func(row model.Row) bool {
+		text := string(row.AppendText(nil, 0))
+		words, bytes = append(words, model.TextValue(text)), bytes+len(text)
+		return bytes < movedBytes
+	}, "SELECT _words FROM "+r.table+" WHERE _place BETWEEN $1 AND $2 ORDER BY _place"+order+" LIMIT $3",
+		model.IntValue(rows[0].rank), model.IntValue(rows[len(rows)-1].rank), model.IntValue(movedRows)); err != nil {
+		return 0, err
+	}
+	moved = len(words)
+	if order == "" {
+		rows = rows[:moved]
+	} else {
+		rows = rows[len(rows)-moved:]
+		slices.Reverse(words)
+		outermost -= int64(each * uint64(moved-1)) // #nosec G115 -- modulo 2^64
+	}
+	if _, err := r.conn.Exec("DELETE FROM "+r.table+" WHERE _place BETWEEN $1 AND $2", model.IntValue(rows[0].rank), model.IntValue(rows[moved-1].rank)); err != nil {
+		return 0, err
+	}
+	for i, row := range rows {
+		rank := outermost + int64(each*uint64(i)) // #nosec G115 -- modulo 2^64
+		if _, err := r.conn.Exec(r.insert(), model.IntValue(rank), model.IDValue(row.id), words[i]); err != nil {
+			return 0, err
+		}
+	}
+	return moved, nil
+}
+
+func (r *ranks) insert() string {
+	return "INSERT INTO " + r.table + " (_place, _resource, _words) VALUES ($1, $2, $3)"
 }
 
 // before reads up to so many rows before an id, the nearest first.

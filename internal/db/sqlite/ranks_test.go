@@ -100,17 +100,18 @@ func TestRanksHaveTheOrderOfIDs(t *testing.T) {
 	})
 }
 
-// counted counts the statements that move rows.
+// counted counts the rows that are moved.
 type counted struct {
 	db.Conn
 	moved int
 }
 
 func (c *counted) Exec(sql string, args ...model.Value) (int, error) {
-	if strings.Contains(sql, "SET _place") {
-		c.moved++
+	rows, err := c.Conn.Exec(sql, args...)
+	if strings.HasPrefix(sql, "DELETE") {
+		c.moved += rows
 	}
-	return c.Conn.Exec(sql, args...)
+	return rows, err
 }
 
 // TestRanksAreSeldomMoved puts ids with the same first bits always next to the same neighbour, which uses
@@ -141,6 +142,48 @@ func TestRanksAreSeldomMoved(t *testing.T) {
 				t.Errorf("%s: %d rows were moved for %d", name, conn.moved, n)
 			}
 			t.Logf("%s: %d rows were moved for %d", name, conn.moved, n)
+		})
+	}
+}
+
+// TestRanksOfServerIDs puts ids next to those that a server has made in arrays and in imports: few rows are moved at a time.
+func TestRanksOfServerIDs(t *testing.T) {
+	for name, first := range map[string]func(i uint64) uint64{
+		"arrays of 1,000 at a time":  func(i uint64) uint64 { return (0x019200000000+i/1000)<<16 | 7<<12 | i%1000 },
+		"40 in each millisecond":     func(i uint64) uint64 { return (0x019200000000+i/40)<<16 | 7<<12 | i%40*100 },
+		"all 4,096 of a millisecond": func(i uint64) uint64 { return (0x019200000000+i/4096)<<16 | 7<<12 | i%4096 },
+	} {
+		withWords(t, func(c db.Conn, sql db.SearchSQL) {
+			const n, more = 8192, 400
+			make := func(first, last uint64) (id model.ID) {
+				binary.BigEndian.PutUint64(id[:8], first)
+				binary.BigEndian.PutUint64(id[8:], last)
+				return id
+			}
+			conn := &counted{Conn: c}
+			var want []model.ID
+			var rows []model.Record
+			for i := range uint64(n) {
+				want = append(want, make(first(i), 1<<63|1<<32))
+				rows = append(rows, putWord(want[i])...)
+			}
+			if err := sql.Put(conn, rows); err != nil {
+				t.Fatal(err)
+			}
+			largest, before := 0, conn.moved
+			for i := range uint64(more) {
+				want = append(want, make(first(n/2), 1<<63|(1<<32-1-i)))
+				moved := conn.moved
+				if err := sql.Put(conn, putWord(want[n+i])); err != nil {
+					t.Fatal(err)
+				}
+				largest = max(largest, conn.moved-moved)
+			}
+			expectOrder(t, c, sql, want)
+			t.Logf("%s: %d rows were moved for %d, and %d for %d others, at most %d at a time", name, before, n, conn.moved-before, more, largest)
+			if before > 0 || conn.moved-before > 50*more || largest > 1024 {
+				t.Errorf("%s: too many rows were moved", name)
+			}
 		})
 	}
 }
