@@ -159,6 +159,7 @@ func (a *API) reserveReplay(out *response, bytes int64) error {
 // holdOf returns what a transaction that writes many resources reserves memory with until the response is
 // sent. Each run of the transaction starts anew.
 func (a *API) holdOf(out *response) func(*resource.Work) {
+	out.written.End() // of a recorded reply that was removed meanwhile
 	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
 	return func(w *resource.Work) {
 		out.written.End()

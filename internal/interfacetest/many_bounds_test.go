@@ -96,6 +96,44 @@ func TestHiddenBytesOfMany(t *testing.T) {
 	}, func(c *plural.Config) { c.MaxBody, c.Access = 32<<20, file.Access })
 }
 
+const hiddenStatesFile = `
+collections:
+  nodes:
+    timestamps: false
+    attributes:
+      code: {type: string, maxLength: 10, unique: true}
+      note: {type: string}
+      state: {type: string}
+      secret: {type: string}
+      parent_id: {references: nodes}
+access:
+  roles:
+    admin:
+      nodes: [list, read, create, update, delete]
+    guest:
+      nodes: {list: true, read: true, create: resource.parent.state != "closed", update: true, visible: [code, note, parent_id], writable: [code, note, parent_id]}
+`
+
+// TestCreateRulesReadHiddenValues: a rule of create reads a hidden attribute of a resource that the same request updates.
+func TestCreateRulesReadHiddenValues(t *testing.T) {
+	file, err := schema.Parse([]byte(hiddenStatesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		h.key("admin", "admin", "")
+		h.key("guest", "guest", "g")
+		h.must("POST", "/nodes", `{"id":"`+id(1)+`","code":"1","state":"closed","secret":"`+strings.Repeat("x", 5<<20)+`"}`)
+		h.must("POST", "/nodes", `{"id":"`+id(2)+`","code":"2","state":"closed","secret":"short"}`)
+		h.must("PATCH", "/nodes/"+id(2), `{"secret":"`+strings.Repeat("x", 5<<20)+`"}`)
+		for _, n := range []int{2, 1} {
+			got := h.as("guest", "POST", "/nodes?on_conflict=code", `[{"code":"1","note":"x"},{"code":"2","note":"x"},{"code":"9`+string(rune('0'+n))+`","parent_id":"`+id(n)+`"}]`)
+			got.expectErrors(t, 403, "forbidden /2")
+		}
+	}, func(c *plural.Config) { c.MaxBody, c.Access = 32<<20, file.Access })
+}
+
 // TestFilterThatIsRepeated: a database that bounds the depth of a condition is not given a deep one.
 func TestFilterThatIsRepeated(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {

@@ -64,7 +64,7 @@ func (r *Resources) withBody(ctx context.Context, request IdempotentRequest, rec
 		return nil, err
 	}
 	defer tx.Close()
-	body, found, err := tx.RecordedBody(request.Key)
+	body, found, err := tx.RecordedBody(request.Key, record)
 	if err != nil || !found {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (w *Work) newLoader(path Path) *loader {
 			needed[column] = true
 		}
 	}
-	for _, verb := range []schema.AccessVerb{schema.MayUpdate, schema.MayDelete} {
+	for _, verb := range schema.AccessVerbs() { // an upsert creates too, and its rules may read what it updates
 		query.EachColumn(path.By.Rule(verb, c), c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
 	}
 	for i, column := range c.Columns() {

@@ -41,10 +41,11 @@ func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked b
 // smallBody is how many bytes of a final reply are read at once with its record.
 const smallBody = "65536"
 
-// RecordedBody returns the body of the reply of a record. False: there is no record.
-func (t *Tx) RecordedBody(key IdempotencyKey) (body []byte, found bool, err error) {
+// RecordedBody returns the body of the reply of a record. False: the record is no longer there.
+func (t *Tx) RecordedBody(key IdempotencyKey, record *IdempotencyRecord) (body []byte, found bool, err error) {
 	found, err = db.One(t.conn, func(row model.Row) { body = row.AppendText(nil, 0) },
-		"SELECT body FROM "+db.IdempotencyTable+" WHERE caller = $1 AND key = $2", model.TextValue(key.Caller), model.TextValue(key.Value))
+		"SELECT body FROM "+db.IdempotencyTable+" WHERE caller = $1 AND key = $2 AND fingerprint = $3",
+		model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint))
 	return body, found, t.fault(err)
 }
 
