@@ -16,7 +16,10 @@ after(async () => {
 })
 
 const columns = async (page) => (await page.locator('[role=columnheader]').allInnerTexts()).map((text) => text.trim())
-const cell = async (page, row, name) => page.locator(`#cell-${row}-${(await columns(page)).indexOf(name) - 1}`)
+const cell = async (page, row, name) => {
+  await page.locator(`#row-${row}`).waitFor()
+  return page.locator(`#cell-${row}-${(await columns(page)).indexOf(name) - 1}`)
+}
 
 test('a cell is edited in place: Enter saves, Tab goes on, problems and conflicts are told there', async () => {
   const page = await open(browser, `${server.explorer}/issues`, { expect: [/status of 4\d\d/] })

@@ -16,6 +16,7 @@ after(async () => {
 })
 
 const cell = async (page, row, name) => {
+  await page.locator(`#row-${row}`).waitFor()
   const names = await page.locator('[role=columnheader]').allInnerTexts()
   return page.locator(`#row-${row} [role=gridcell]`).nth(names.map((each) => each.trim()).indexOf(name))
 }
