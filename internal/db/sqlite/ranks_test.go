@@ -154,7 +154,7 @@ func TestRanksOfServerIDs(t *testing.T) {
 		"all 4,096 of a millisecond": func(i uint64) uint64 { return (0x019200000000+i/4096)<<16 | 7<<12 | i%4096 },
 	} {
 		withWords(t, func(c db.Conn, sql db.SearchSQL) {
-			const n, more = 8192, 400
+			const n, more = 2048, 200
 			make := func(first, last uint64) (id model.ID) {
 				binary.BigEndian.PutUint64(id[:8], first)
 				binary.BigEndian.PutUint64(id[8:], last)
