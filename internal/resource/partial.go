@@ -27,8 +27,8 @@ type loader struct {
 	work    *Work
 	visible model.ColumnSet
 	hidden  []int // columns that need not be kept
-	bytes   int   // visible ones
-	whole   int
+	bytes   int   // of visible texts
+	whole   int   // bytes of all texts
 }
 
 func (w *Work) newLoader(path Path) *loader {

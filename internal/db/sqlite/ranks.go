@@ -74,7 +74,7 @@ func (r *ranks) putOne(id, words model.Value) error {
 // with the same order. The last bits are zero: there is room between ids that a server makes one after the other.
 func wanted(id model.ID) int64 {
 	first := binary.BigEndian.Uint64(id[:8])
-	return int64((first&^0xFFFF | first&0xFFF<<4) ^ 1<<63) // #nosec G115 -- all bits are kept
+	return int64((first&^0xFFFF | first&0xFFF<<4) ^ 1<<63) // #nosec G115 -- the sign is the first bit
 }
 
 // step is how far from a neighbour a rank is, if the wanted one is not free: there is room for more.

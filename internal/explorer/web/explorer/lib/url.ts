@@ -81,7 +81,7 @@ export function queryParts(view: View): string[] {
   return parts
 }
 
-/** The view with the dates that relative ones stand for now. */
+/** The view with dates in place of relative ones such as "last 7 days", computed from the current time. */
 export function resolved(view: View, collection: Collection, find: (name: string) => Collection | undefined): View {
   if (!view.filters.some(({ value }) => isRelative(value))) return view
   return { ...view, filters: view.filters.map((each) => ({ ...each, value: resolveTime(each.value, fieldAt(collection, each.field, find)?.format) })) }
