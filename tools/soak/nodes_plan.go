@@ -6,11 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/jackc/pgx/v5"
 	"io"
 	"math/rand/v2"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/tools/soak/ledger"
 )
@@ -75,19 +76,34 @@ func UnsafeDatabases() []UnsafeDatabase {
 	return []UnsafeDatabase{{"PostgreSQL with synchronous_commit=off", forgetful}, {"an asynchronous standby", lagging}}
 }
 
-// forget restarts PostgreSQL in immediate mode while some commits are only in its memory: it stops
-// the process that would write them a moment before.
+// forget restarts PostgreSQL in immediate mode while acknowledged commits are only in its memory.
+// Before, it stops what would write them: the WAL writer, and the ticks of the feed, whose commits
+// are always durable.
 func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	c := s.primary()
-	var walWriter int
-	if err := c.Query(ctx, func(row pgx.Rows) error { return row.Scan(&walWriter) },
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"); err != nil {
+	conn, err := pgx.Connect(ctx, hosts(c))
+	if err != nil {
 		return err
 	}
-	if err := syscall.Kill(walWriter, syscall.SIGSTOP); err != nil {
+	defer conn.Close(context.WithoutCancel(ctx)) // with the server, at the latest
+	var walWriter, before int
+	err = conn.QueryRow(ctx, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'").Scan(&walWriter)
+	if err == nil {
+		_, err = conn.Exec(ctx, "BEGIN; LOCK TABLE _plural_ticks IN EXCLUSIVE MODE")
+	}
+	if err == nil {
+		err = syscall.Kill(walWriter, syscall.SIGSTOP)
+	}
+	if err != nil {
 		return err
 	}
-	err := errors.Join(sleep(ctx, 300*time.Millisecond), syscall.Kill(c.Pid(), syscall.SIGQUIT))
+	err = conn.QueryRow(ctx, countChanges).Scan(&before)
+	for now := before; err == nil && now < before+forgotten; {
+		if err = sleep(ctx, 10*time.Millisecond); err == nil {
+			err = conn.QueryRow(ctx, countChanges).Scan(&now)
+		}
+	}
+	err = errors.Join(err, syscall.Kill(c.Pid(), syscall.SIGQUIT))
 	_ = syscall.Kill(walWriter, syscall.SIGKILL) // before it continues
 	if err != nil {
 		return err
@@ -97,6 +113,13 @@ func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	}
 	return c.Start(ctx, s.settings...)
 }
+
+const (
+	// forgotten is how many changes are lost, at least. Each writer waits for the answer before its
+	// next write, so that most of them are acknowledged.
+	forgotten    = 100
+	countChanges = "SELECT count(*) FROM _plural_changes"
+)
 
 // lagAndFailOver makes the standby fall behind before it becomes the primary.
 func lagAndFailOver(ctx context.Context, s *Nodes, _ *rand.Rand) error {
@@ -131,6 +154,9 @@ func (d UnsafeDatabase) Run(ctx context.Context, server string, writers int, see
 		if v.Fault == ledger.Lost {
 			lost++
 		}
+	}
+	if lost == 0 && len(r.Findings) > 0 {
+		return 0, fmt.Errorf("no write was lost, but: %v", r.Findings)
 	}
 	return lost, nil
 }
