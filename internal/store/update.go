@@ -36,7 +36,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if len(after) == 0 {
 		return nil, nil, nil
 	}
-	if conflicts = tooLong(c, before, after); conflicts != nil {
+	if conflicts = search.TooLong(c, before, after); conflicts != nil {
 		return nil, conflicts, nil
 	}
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {
@@ -236,19 +236,6 @@ func (h holders) remove(group []int, record model.Record) {
 			return
 		}
 	}
-}
-
-// tooLong finds texts with too many words to be searched; nil: there are none.
-func tooLong(c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
-	for i := range after {
-		if own := search.TooLong(c, before[i], after[i]); len(own) > 0 {
-			if faults == nil {
-				faults = make([]problem.Errors, len(after))
-			}
-			faults[i] = own
-		}
-	}
-	return faults
 }
 
 // updateConflicts finds the conflicts of resources that are updated one after the other; nil: there are
