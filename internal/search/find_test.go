@@ -5,18 +5,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestPutFindsWordsOfChanges: only the words of attributes that have changed are found and stored.
 func TestPutFindsWordsOfChanges(t *testing.T) {
-	file, err := schema.Parse([]byte("collections:\n  texts:\n    timestamps: false\n    search: [title, note, body]\n    attributes: {title: {type: string}, note: {type: string}, body: {type: string}, code: {type: integer}}\n"))
+	s, err := compile.Schema(model.Collection{Name: "texts", NoTimestamps: true, Search: []string{"title", "note", "body"}, Attributes: []model.Attribute{
+		{Name: "title", Type: model.String}, {Name: "note", Type: model.String}, {Name: "body", Type: model.String}, {Name: "code", Type: model.Integer},
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts := (*model.Schema)(file.Schema).Collection("texts")
+	texts := s.Collection("texts")
 	title, _ := texts.AttributeColumns()
 	record := func(n byte, values ...string) model.Record {
 		record := make(model.Record, len(texts.Columns()))
