@@ -288,17 +288,12 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 
 // untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
 func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	waiting, cancel := context.WithCancel(ctx)
-	client := clientOf(ctx)
-	go func() {
-		select {
-		case <-a.Stopping:
-		case <-client.Done():
-		case <-waiting.Done():
-		}
+	waiting, cancel := a.untilStop(ctx)
+	stop := context.AfterFunc(clientOf(ctx), cancel)
+	return waiting, func() {
+		stop()
 		cancel()
-	}()
-	return waiting, cancel
+	}
 }
 
 type clientContextKey struct{}
