@@ -215,7 +215,7 @@ func (p *plan) pairOf(to *model.Collection) *pair {
 func (p *plan) compare(pair *pair) {
 	from, to, before := pair.from, pair.to, len(p.steps)
 	if from.Name != to.Name {
-		p.add(Rewriting, nil, "collection %s is renamed to %s", from.Name, to.Name)
+		p.add(Rewriting, pair.renameCost(noSource), "collection %s is renamed to %s", from.Name, to.Name)
 	}
 	if from.Singular != to.Singular {
 		p.add(Additive, nil, "%s: the singular becomes %s", to.Name, to.Singular)
@@ -348,6 +348,23 @@ func (p *plan) planIndexes(pair *pair) {
 			p.add(Additive, nil, "%s: the index on %s is removed", pair.to.Name, namesOf(pair.to, group))
 		}
 	}
+}
+
+// renameCost is the cost of renaming a column of from or, with noSource, the collection. No resource is written, but
+// indexes have names with those of their collection and columns, and SQLite cannot rename an index: they are built again.
+func (p *pair) renameCost(column int) func(*survey) (string, error) {
+	indexes := db.Indexes(p.from)
+	rebuilt := len(indexes) > 0 || len(p.to.SearchColumns()) > 0
+	if column != noSource {
+		name := p.from.Columns()[column].Name
+		of := func(part string) bool { return part == name || strings.HasPrefix(part, name+".") }
+		rebuilt = p.from.Name == p.to.Name && // or the step of the collection says it
+			slices.ContainsFunc(indexes, func(index db.IndexDefinition) bool { return slices.ContainsFunc(index.Columns, of) })
+	}
+	if !rebuilt {
+		return nil
+	}
+	return costOf("rebuilds the indexes of", p.from, noSource)
 }
 
 func containsParts(groups []model.IndexGroup, group model.IndexGroup) bool {
