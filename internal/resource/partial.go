@@ -59,7 +59,7 @@ func (l *loader) add(record model.Record) (loaded, error) {
 	if l.bytes += visible; l.bytes > MaxManyBytes {
 		return loaded{}, TooMuch()
 	}
-	if err := l.work.holdBytes(visible); err != nil {
+	if err := l.work.reserveBytes(visible); err != nil {
 		return loaded{}, err
 	}
 	found := loaded{record: record, size: record.TextSize()}
