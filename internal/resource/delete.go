@@ -26,7 +26,7 @@ func (w *Work) delete(write Write) ([]Resource, error) {
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
 func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) {
-	if err := w.hold(path, records...); err != nil {
+	if err := w.reserveFor(path, records...); err != nil {
 		return nil, err
 	}
 	d := deletion{work: w, tx: w.tx, by: path.By, marked: map[*model.Collection]map[model.ID]bool{}, last: map[model.ID]model.Record{}}

@@ -3,7 +3,6 @@ package resource
 import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -57,10 +56,10 @@ func (w *Work) newLoader(path Path) *loader {
 // add counts a resource and reserves memory for it.
 func (l *loader) add(record model.Record) (loaded, error) {
 	visible := record.TextSizeOf(l.visible)
-	if l.bytes += visible; l.bytes > store.MaxManyBytes {
-		return loaded{}, store.TooMuch()
+	if l.bytes += visible; l.bytes > MaxManyBytes {
+		return loaded{}, TooMuch()
 	}
-	if err := l.work.holdBytes(visible); err != nil {
+	if err := l.work.reserveBytes(visible); err != nil {
 		return loaded{}, err
 	}
 	found := loaded{record: record, size: record.TextSize()}

@@ -20,9 +20,9 @@ type Work struct {
 	after     []func(context.Context)
 	depth     int // of nested hooks that write
 
-	reserve func(bytes int64) error // memory for resources; nil: they are not counted
-	most    int64                   // that may be reserved
-	held    int64
+	reserve  func(bytes int64) error // memory for resources; nil: they are not counted
+	most     int64                   // that may be reserved
+	reserved int64
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
@@ -86,11 +86,11 @@ func (r *workRun) run(tx *store.Tx) error {
 
 // Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.
 func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
-	w.reserve, w.most, w.held = reserve, most, 0
+	w.reserve, w.most, w.reserved = reserve, most, 0
 }
 
-// hold reserves memory for resources before they are encoded: for what the caller can see of them.
-func (w *Work) hold(path Path, records ...model.Record) error {
+// reserveFor reserves memory for resources before they are encoded: for what the caller can see of them.
+func (w *Work) reserveFor(path Path, records ...model.Record) error {
 	if w.reserve == nil {
 		return nil
 	}
@@ -98,14 +98,14 @@ func (w *Work) hold(path Path, records ...model.Record) error {
 	for _, record := range records {
 		bytes += record.TextSizeOf(visible)
 	}
-	return w.holdBytes(bytes)
+	return w.reserveBytes(bytes)
 }
 
-func (w *Work) holdBytes(bytes int) error {
+func (w *Work) reserveBytes(bytes int) error {
 	if w.reserve == nil {
 		return nil
 	}
-	if w.held += int64(bytes); w.held > w.most {
+	if w.reserved += int64(bytes); w.reserved > w.most {
 		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
 	}
 	return w.reserve(int64(bytes))
@@ -134,7 +134,7 @@ func (w *Work) Savepoint(fn func() error) error {
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
 	err = r.RunWork(ctx, Sharing{}, func(w *Work) error {
-		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
+		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, runsBefore: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
 		return failed

@@ -211,6 +211,9 @@ func (dialect) HoldSchema() []string { return nil }
 
 func (dialect) InlineReferences() bool { return true }
 
+// rebuilt is the temporary name of a table that will replace another.
+const rebuilt = "_plural_rebuilt"
+
 // AlterTable creates a new table and copies the rows: SQLite cannot change whether a column is
 // required, or what it refers to.
 func (b dialect) AlterTable(c *model.Collection, have *db.TableDefinition, moves map[string]string) []string {
