@@ -55,12 +55,17 @@ func TestRoleThatOwnsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limited.User = url.UserPassword(role, "secret")
+	parameters := limited.Query()
+	parameters.Del("user")
+	limited.User, limited.RawQuery = url.UserPassword(role, "secret"), parameters.Encode()
 	s := start(t, made, owned)
 	s.createAll("/notes", `{"id":"`+id(0)+`","code":0}`)
 	execute(strings.ReplaceAll(grants(t), "plural_server", role))
 	s = s.restart(context.Background(), func(c *plural.Config) { c.Database = limited.String() })
-
+	var connected bool
+	if err := owner.QueryRow(context.Background(), "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1", role).Scan(&connected); err != nil || !connected {
+		t.Fatalf("the server is not connected as the role: %v", err)
+	}
 	expect := func(got answer, status int) {
 		t.Helper()
 		if got.status != status {
