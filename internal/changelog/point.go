@@ -25,7 +25,7 @@ func (p Point) Has(e *Entry) bool {
 // Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
 	var wrong error
-	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, "SELECT "+r.log.PointColumns())
+	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, r.log.selectPoint)
 	if err == nil {
 		err = wrong
 	}

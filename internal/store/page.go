@@ -104,7 +104,7 @@ func (p *Page) begin() (err error) {
 			return err
 		}
 	}
-	if p.Point, err = p.tx.Point(); err != nil {
+	if err := p.readPoint(); err != nil {
 		return err
 	}
 	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {

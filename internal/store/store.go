@@ -41,6 +41,8 @@ type Store struct {
 	secret     []byte // see Secret
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
+
+	selectPointAndTotal string
 }
 
 // Option changes how a database is opened.
@@ -117,7 +119,10 @@ func (s *Store) start(c db.Conn) error {
 	if s.log, err = changelog.Open(c, s.db, s.schema, s.version); err != nil {
 		return err
 	}
+	s.selectPointAndTotal = "SELECT " + lists.TotalSQL("$1", "$2") + ", " + s.log.PointColumns()
 	for collection, table := range s.tables {
+		table.firstPage = map[bool]string{false: s.firstPage(collection, false), true: s.firstPage(collection, true)}
+		table.pageAt = s.pageAt(collection)
 		table.insert = s.db.InsertSQL(table.Table, s.log.Number(collection), s.version)
 	}
 	if s.secret, err = ensureSecret(c); err != nil {

@@ -69,9 +69,17 @@ const (
 )
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
-	stmt, cached, err := c.prepare(sql)
+	rows, err := c.query(sql, args)
 	if err != nil {
 		return nil, err
+	}
+	return rows, nil
+}
+
+func (c *connection) query(sql string, args []model.Value) (result, error) {
+	stmt, cached, err := c.prepare(sql)
+	if err != nil {
+		return result{}, err
 	}
 	return c.start(sql, stmt, cached, args), nil
 }
@@ -85,7 +93,7 @@ func (c *connection) Cursor(sql string, args ...model.Value) (db.Rows, error) {
 	return c.start(sql, stmt, false, args), nil
 }
 
-func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []model.Value) db.Rows {
+func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []model.Value) result {
 	c.trace(sql)
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
@@ -98,7 +106,7 @@ func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []mo
 }
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
-	rows, err := c.Query(sql, args...)
+	rows, err := c.query(sql, args)
 	if err != nil {
 		return 0, err
 	}
