@@ -52,6 +52,9 @@ SEED     ?=
 # parser and type checker, with which a test looks at all of the code for other platforms.
 RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/santhosh-tekuri/jsonschema/v6/...=-race=false -gcflags=go/...=-race=false
 
+# What is compiled does not depend on the directory then: another clone finds it in the build cache.
+export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+
 # Node trusts a list of its own, and not what the system trusts, as all else here does.
 SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
 ifneq ($(SYSTEM_CERTIFICATES),)
@@ -68,7 +71,7 @@ run: ## Start the server on 127.0.0.1:8080 with the example schema
 
 .PHONY: build
 build: ## Build bin/plural, a static binary
-	CGO_ENABLED=0 go build -trimpath -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/plural ./cmd/plural
+	CGO_ENABLED=0 go build -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/plural ./cmd/plural
 
 .PHONY: release
 release: ## Build dist: static binaries for Linux, macOS and Windows in archives, and their checksums
@@ -141,13 +144,15 @@ test-concurrent: setup ## The tests in which several things of ours happen at on
 
 .PHONY: test-sequential test-tools
 test-sequential: MODULES := .
+# go test runs packages in this order. Begun last, this one would run alone at the end, on one processor.
+test-sequential: LONGEST := ./internal/interfacetest
 test-sequential: setup ## The other tests of the library and the binary
 test-tools: MODULES := $(TOOLS)
 test-tools: packages ## The other tests of the tools: crash tests, tests of the benchmarks
 test-sequential test-tools:
 	@failed=; for module in $(MODULES); do \
 		$(find-concurrent); \
-		(set -x; go test -C $$module $(ONCE) -skip "$${tests:-^$$}" ./...) || failed=1; \
+		(set -x; go test -C $$module $(ONCE) -skip "$${tests:-^$$}" $(LONGEST) ./...) || failed=1; \
 	done; [ -z "$$failed" ]
 
 # Of a module: the expression that matches the tests for the race detector, and the directories that have some.

@@ -113,7 +113,7 @@ func (s *Server) do(ctx context.Context, w write) (results []resource.Resource, 
 // with it, all under the rules of calls: see call.
 func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) error) error {
 	return s.call(ctx, &w.Path, verbsOf(w), func() error {
-		request, err := w.read(w.Path.Limits())
+		request, err := w.resolve(w.Path.Limits())
 		if err != nil {
 			return err
 		}

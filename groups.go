@@ -33,7 +33,7 @@ type Group[K, V any] struct {
 // computes what Sum, Avg, Min and Max ask for. Filters select the resources, Sort orders the groups by "count" and
 // what By has, Offset and Limit are a range of the groups. Without a Limit there are Config.DefaultLimit groups at most.
 func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param) ([]Group[K, V], error) {
-	server, ok := c.reach.(*Server)
+	server, ok := c.backend.(*Server)
 	if !ok {
 		return nil, callError(errors.New("groups cannot be read in a transaction"))
 	}

@@ -37,7 +37,7 @@ func (c *Collection[T]) changeMany(ctx context.Context, method string, changes a
 	if err != nil {
 		return nil, callError(err)
 	}
-	results, err := c.reach.do(ctx, write{Request: request, selected: &selected})
+	results, err := c.backend.do(ctx, write{Request: request, selected: &selected})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 	if err != nil {
 		return stored, false, callError(err)
 	}
-	results, err := c.reach.do(ctx, write{Request: request, conflict: strings.Split(onConflict, ",")})
+	results, err := c.backend.do(ctx, write{Request: request, conflict: strings.Split(onConflict, ",")})
 	if err != nil {
 		return stored, false, err
 	}
@@ -84,7 +84,7 @@ func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values
 		return nil, callError(err)
 	}
 	request.BodyLimits = resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
-	written, err := c.reach.do(ctx, write{Request: request, conflict: conflict})
+	written, err := c.backend.do(ctx, write{Request: request, conflict: conflict})
 	if err != nil {
 		return nil, err
 	}
@@ -159,13 +159,13 @@ func (d DryRun[T]) UpsertMany(ctx context.Context, onConflict string, values []T
 func one[T any](value T, err error) ([]T, error) { return []T{value}, err }
 
 func (d DryRun[T]) try(run func(*Collection[T]) ([]T, error)) (Trial[T], error) {
-	server, ok := d.collection.reach.(*Server)
+	server, ok := d.collection.backend.(*Server)
 	if !ok {
 		return Trial[T]{}, callError(errors.New("a transaction has no dry runs: return an error from its function to undo it"))
 	}
 	dry := &dryRun{Server: server, affected: map[string]int64{}}
 	c := *d.collection
-	c.reach = dry
+	c.backend = dry
 	items, err := run(&c)
 	if err != nil {
 		return Trial[T]{}, err

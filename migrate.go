@@ -29,18 +29,20 @@ func storeOptions(config Config, observer *observe.Observer) []store.Option {
 	return append(options, store.MigrateAdditive(func(step *migrate.Step) { observer.Migrated(step.Text, step.Cost) }))
 }
 
-// MigrationStep is one difference between the schema of a database and another one.
+// MigrationStep is one difference between the schema that a database has and the one that it will have.
 type MigrationStep struct {
-	// Class is additive (stored values are unchanged), rewriting (they are kept, under another name
-	// or converted) or losing (some are deleted).
+	// Class is additive (all stored values stay as they are, so that Open may apply the step), rewriting
+	// (values are kept, under another name or converted, except for those of Complaint) or losing (stored
+	// values are deleted). It follows from the two schemas alone.
 	Class string
 	Text  string // what changes
-	Cost  string // how many resources are read or written
-	// Complaint lists the resources that violate the new schema. Empty: none.
+	Cost  string // how many resources are read, written or indexed
+	// Complaint lists stored resources that violate the new schema. Empty: there are none.
 	Complaint string
-	// Loses: stored values would be lost.
+	// Loses: the class is losing, or there is a Complaint, whose values would become null. Only AllowLoss permits it.
 	Loses bool
-	// Blocked: the resources of Complaint must be changed first.
+	// Blocked: not even AllowLoss permits the step, because null violates the new schema as well. The resources
+	// of Complaint must be changed first.
 	Blocked bool
 }
 

@@ -150,7 +150,7 @@ func (t *Tx) count(_ context.Context, c *model.Collection, request query.Request
 }
 
 func (t *Tx) do(_ context.Context, w write) ([]resource.Resource, error) {
-	request, err := w.read(t.handle.Limits(w.Path.Collection))
+	request, err := w.resolve(t.handle.Limits(w.Path.Collection))
 	if err != nil {
 		return nil, callError(err)
 	}

@@ -25,7 +25,7 @@ import (
 // A string field of T with the tags `json:"-" plural:"etag"` has the ETag of what is read. Fields with the tag
 // plural:"related" are for Include.
 type Collection[T any] struct {
-	reach      backend
+	backend    backend // a Server or a Tx
 	collection *model.Collection
 	limit      int64    // of a list
 	depth      int      // of a body
@@ -33,7 +33,7 @@ type Collection[T any] struct {
 	related    []string // members that are no attributes: see Include
 }
 
-// backend executes the calls of a Collection: a Server or a Tx.
+// backend executes the calls of a Collection.
 type backend interface {
 	get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (resource.Resource, error)
 	list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error
@@ -41,15 +41,15 @@ type backend interface {
 	do(ctx context.Context, request write) ([]resource.Resource, error)
 }
 
-// write is a write as a client would send it. What the rights of the caller decide is not read yet.
+// write is a write as a client would send it. What depends on the rights of the caller is added by resolve.
 type write struct {
 	resource.Request
 	selected *query.Request // resources to change; nil: one
 	conflict []string       // attributes of a unique group, of an upsert
 }
 
-// read reads what the rights of the caller decide.
-func (w write) read(limits query.Limits) (request resource.Request, err error) {
+// resolve adds what depends on the rights of the caller: the range, and the unique group of an upsert.
+func (w write) resolve(limits query.Limits) (request resource.Request, err error) {
 	request = w.Request
 	if w.selected != nil {
 		q, err := query.BuildRange(request.Path.Collection, *w.selected, limits)
@@ -84,7 +84,7 @@ func Of[T any](server *Server) (*Collection[T], error) {
 	if err := errors.Join(wrong...); err != nil {
 		return nil, err
 	}
-	of := &Collection[T]{reach: server, collection: c, limit: server.config.DefaultLimit, depth: server.config.MaxDepth}
+	of := &Collection[T]{backend: server, collection: c, limit: server.config.DefaultLimit, depth: server.config.MaxDepth}
 	for _, field := range reflect.VisibleFields(t) {
 		switch {
 		case len(field.Index) == 1 && field.Tag.Get("plural") == "etag":
@@ -115,7 +115,7 @@ func checkAttribute(c *model.Collection, name string, declared model.Type, t ref
 // are given, and All reads everything into memory first.
 func (c *Collection[T]) In(tx *Tx) *Collection[T] {
 	within := *c
-	within.reach = tx
+	within.backend = tx
 	return &within
 }
 
@@ -136,7 +136,7 @@ func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (va
 	if err != nil {
 		return value, err
 	}
-	found, err := c.reach.get(ctx, c.collection, key, request)
+	found, err := c.backend.get(ctx, c.collection, key, request)
 	if err != nil {
 		return value, err
 	}
@@ -186,7 +186,7 @@ func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, v
 	if err != nil {
 		return err
 	}
-	return c.reach.list(ctx, c.collection, request, func(found resource.Resource) error {
+	return c.backend.list(ctx, c.collection, request, func(found resource.Resource) error {
 		value, err := c.value(found)
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (c *Collection[T]) Total(ctx context.Context, filters ...Filter) (int64, er
 	if err != nil {
 		return 0, err
 	}
-	return c.reach.count(ctx, c.collection, request)
+	return c.backend.count(ctx, c.collection, request)
 }
 
 // Create creates a resource and returns it as stored. An empty id is generated.
@@ -248,7 +248,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 	if err != nil {
 		return value, callError(err)
 	}
-	results, err := c.reach.do(ctx, write{Request: request})
+	results, err := c.backend.do(ctx, write{Request: request})
 	if err != nil {
 		return value, err
 	}

@@ -89,7 +89,7 @@ func (s *Server) Watch(ctx context.Context, collection string, params ...Param) 
 
 // Watch is Server.Watch with resources of type T.
 func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
-	server, ok := c.reach.(*Server)
+	server, ok := c.backend.(*Server)
 	if !ok {
 		return func(yield func(Event[T], error) bool) {
 			yield(Event[T]{}, errors.New("a collection cannot be watched in a transaction: watch that of the server"))

@@ -101,6 +101,10 @@ type Request struct {
 	// response shows whether it was executed before. Otherwise every request except GET and
 	// HEAD gets a key, unless Header has one.
 	Repeatable bool
+
+	// Once: the request has no Idempotency-Key, and is sent again only if it was certainly not
+	// executed: there was no connection, or the response was 429.
+	Once bool
 }
 
 // Response is a successful response that was read completely.
@@ -195,7 +199,7 @@ func (r *Request) complete(ctx context.Context) {
 		header.Set("Content-Type", "application/json")
 	}
 	safe := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if !safe && !r.Repeatable {
+	if !safe && !r.Repeatable && !r.Once {
 		header.Set("Idempotency-Key", random())
 	}
 	for name, values := range r.Header {

@@ -170,6 +170,30 @@ func document(ctx context.Context, url string) error {
 	return nil
 }
 
+// documentAccess is the code of docs/client.md that needs a server with access.
+func documentAccess(ctx context.Context, c *client.Client) error {
+	me, err := c.Me(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Println(me.Role, me.Keys, me.Collections[0].May["update"] == client.ExtentYes)
+	ci, err := c.Keys().Create(ctx, client.NewKey{Name: "ci", Role: "reader"})
+	if err != nil {
+		return err
+	}
+	fmt.Println(len(ci.Secret))
+	decisions, err := c.Can(ctx, client.Question{Role: ci.Role, Subject: ci.Subject, Collection: "notes", Verb: "update"})
+	if err != nil {
+		return err
+	}
+	fmt.Println(decisions[0].Decision, decisions[0].Reasons)
+	ci, err = c.Keys().Revoke(ctx, ci.Prefix)
+	if err == nil && ci.RevokedAt == nil {
+		err = errors.New("the key is not revoked")
+	}
+	return err
+}
+
 func Example_document() {
 	url, stop := exampleServer()
 	defer stop()

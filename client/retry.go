@@ -58,6 +58,7 @@ func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Re
 			refused.Tries = tries
 		}
 		pause, again := c.pause(err, tries)
+		again = again && (!request.Once || isUnexecuted(err))
 		if ctx.Err() == nil && !again {
 			return tries, err
 		}
@@ -120,6 +121,11 @@ func isPassing(err error) bool {
 		return refused.Code() != problem.CodeTooExpensive && refused.Code() != problem.CodeStorageFull // the next attempt would fail too
 	}
 	return refused.Code() == problem.CodeKeyInUse // an earlier attempt is still being executed
+}
+
+// isUnexecuted reports whether a request was certainly not executed.
+func isUnexecuted(err error) bool {
+	return errors.As(err, new(*unsentError)) || hasStatus(err, http.StatusTooManyRequests)
 }
 
 // sleep waits, unless the context ends first.

@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "relations", "page", "groups", "transaction", "changes", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "collection", "relations", "page", "groups", "transaction", "changes", "access", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options configure the generated client.
 type Options struct {
@@ -26,7 +26,13 @@ type Options struct {
 
 	// Role leaves out what its bearers cannot see, set or do. Default: nothing is left out.
 	Role *schema.Role
+
+	// Grants are the roles whose API keys bearers of Role may manage.
+	Grants []string
 }
+
+// managesKeys reports whether users of the client may manage API keys.
+func (o Options) managesKeys() bool { return o.Role == nil || len(o.Grants) > 0 }
 
 // Generate writes a client for a schema, the same for the same schema.
 func Generate(s *schema.Schema, options Options) string {
@@ -124,6 +130,12 @@ func (g *generator) client() {
 	}
 	g.line("  /**\n   * Executes writes in their order, all or none, and gives the resource of each:\n   * `$transaction([api.users.step.create({ … }), api.posts.step.delete(id)])`. The place of an error begins with the number of its step: `/1/body/name`.\n   */")
 	g.line("  $transaction<const T extends readonly TransactionStep<unknown>[]>(steps: T, options?: WriteOptions): Promise<TransactionResult<T>>;")
+	g.line("  /** Who calls, and what they may do. */\n  $me(options?: CallOptions): Promise<{ readonly data: AccessCaller }>;")
+	if g.options.managesKeys() {
+		g.line("  /** The API keys of the roles that the caller may grant. */\n  readonly $keys: ApiKeys;")
+		g.line("  /** Explains what a role may do whose API keys the caller may manage: one decision for each collection and verb. */")
+		g.line("  $can(question: AccessQuestion, options?: CallOptions): Promise<{ readonly data: AccessDecision[] }>;")
+	}
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
 	g.line("  const transport = new HttpTransport(options);\n  return {")
 	for _, f := range g.families {
@@ -133,6 +145,11 @@ func (g *generator) client() {
 		g.line("    changes: new ChangeLog<%s>(transport, specs),", logged)
 	}
 	g.line("    $transaction: (steps, options) => runTransaction(transport, specs, steps, options),")
+	g.line("    $me: (options) => whoAmI(transport, options),")
+	if g.options.managesKeys() {
+		g.line("    $keys: new ApiKeys(transport),")
+		g.line("    $can: (question, options) => explainAccess(transport, question, options),")
+	}
 	g.line("  };\n}")
 }
 

@@ -58,7 +58,7 @@ Write it again when the schema changes: what no longer fits does not compile the
 				return err
 			}
 			at := slices.IndexFunc(s.config.Access.Roles, func(r schema.Role) bool { return r.Name == role })
-			options.Role = &s.config.Access.Roles[at]
+			options.Role, options.Grants = &s.config.Access.Roles[at], s.config.Access.Keys[role]
 		}
 		text := []byte(ts.Generate(s.config.Schema, options))
 		if out == "" {

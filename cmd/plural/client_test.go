@@ -242,6 +242,8 @@ Plan 1 string
 1 true
 Together Barbara Liskov
 true
+null yes
+function function
 /email format Must be an email address such as ada@example.com.
 1
 true

@@ -216,6 +216,8 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return a.apiKeys(r, out, target)
 	case target.kind == callerPath:
 		return a.caller(r, out, target)
+	case target.kind == decisionsPath:
+		return a.decisions(r, out, target)
 	case target.kind == transactionPath:
 		return a.writeSteps(r.WithContext(out.context(r)), out, target)
 	case !isRead(r.Method):

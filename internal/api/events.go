@@ -50,9 +50,9 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 		return nil, err
 	}
 	// A client that connects again sends the same URL, and its last event.
-	place := "since"
+	source := "since"
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
-		since, place = last, "Last-Event-ID"
+		since, source = last, "Last-Event-ID"
 	}
 	a.leave(out)                                                                    // streams have limits of their own, also while they wait for their turn
 	_ = http.NewResponseController(out.ResponseWriter).SetReadDeadline(time.Time{}) // of the request, which was read; not every ResponseWriter has one
@@ -60,7 +60,7 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 	subscription, err := a.Feed.Subscribe(ctx, shape, since, quotaKeyOf(out))
 	if err != nil {
 		cancel()
-		return nil, subscribeError(place, err)
+		return nil, subscribeError(source, err)
 	}
 	out.route = "stream " + t.pattern
 	head := header("Content-Type", streamType)
@@ -91,7 +91,7 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 
 // subscribeError says where a position was given, and that a stopping server is no place for a
 // stream.
-func subscribeError(place string, err error) error {
+func subscribeError(source string, err error) error {
 	if ended := (*feed.End)(nil); errors.As(err, &ended) {
 		return fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
 	}
@@ -99,10 +99,10 @@ func subscribeError(place string, err error) error {
 		return err
 	}
 	detail := fault.From(err)[0].Detail
-	if place == "since" {
-		return fault.Parameter(place, problem.CodeInvalidParameter, "%s", detail)
+	if source == "since" {
+		return fault.Parameter(source, problem.CodeInvalidParameter, "%s", detail)
 	}
-	return fault.Header(place, problem.CodeInvalidParameter, "%s", detail)
+	return fault.Header(source, problem.CodeInvalidParameter, "%s", detail)
 }
 
 // eventStream writes events as they happen, in the format of EventSource (the HTML standard).

@@ -20,22 +20,30 @@ import (
 const keysAddress = "/-/keys"
 
 // keyInput declares the body that creates an API key, so that it is read as that of any resource is.
-var keyInput = func() *model.Collection {
-	legible := schema.Attribute{Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
-	attribute := func(name string, required bool) schema.Attribute {
-		a := legible
-		a.Name, a.Required = name, required
-		return a
-	}
-	declared, err := schema.New(schema.Collection{
-		Name: "keys", NoTimestamps: true,
-		Attributes: []schema.Attribute{attribute("name", true), attribute("role", true), attribute("sub", false), {Name: "expires_at", Type: schema.String, Format: schema.DateTime}},
-	})
+var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime})
+
+// declareInput declares a body.
+func declareInput(name string, attributes ...schema.Attribute) *model.Collection {
+	declared, err := schema.New(schema.Collection{Name: name, NoTimestamps: true, Attributes: attributes})
 	if err != nil {
 		panic(err) // it is a constant
 	}
-	return (*model.Schema)(declared).Collection("keys")
-}()
+	return (*model.Schema)(declared).Collection(name)
+}
+
+// legible is a short text without control characters.
+func legible(name string, required bool) schema.Attribute {
+	return schema.Attribute{Name: name, Required: required, Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
+}
+
+// textOf is a text of a body, empty if it is null.
+func textOf(input *model.Collection, values model.Record, name string) string {
+	value := values[input.Field(name).Column]
+	if value.IsNull() {
+		return ""
+	}
+	return value.Text()
+}
 
 const maxKeyText = 255
 
@@ -211,13 +219,7 @@ func (a *API) decodeKey(body []byte, by *auth.Permit, now time.Time) (key auth.A
 	case inputs[0].HasID():
 		return key, fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
 	}
-	text := func(name string) string {
-		value := inputs[0].Values[keyInput.Field(name).Column]
-		if value.IsNull() {
-			return ""
-		}
-		return value.Text()
-	}
+	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
 	key = auth.APIKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
 	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
 		return key, fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")

@@ -29,6 +29,7 @@ const (
 	keysPath                        // /-/keys
 	keyPath                         // /-/keys/<prefix>
 	callerPath                      // /-/me
+	decisionsPath                   // /-/can
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -45,6 +46,7 @@ var methods = map[pathKind][]string{
 	keysPath:        {"GET", "HEAD", "POST", "OPTIONS"},
 	keyPath:         {"GET", "HEAD", "DELETE", "OPTIONS"},
 	callerPath:      {"GET", "HEAD", "OPTIONS"},
+	decisionsPath:   {"POST", "OPTIONS"},
 }
 
 // target is what a path refers to.

@@ -20,6 +20,8 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: transactionPath, pattern: transactionAddress}, nil
 		case "me":
 			return &target{kind: callerPath, pattern: callerAddress}, nil
+		case "can":
+			return a.decisionsTarget()
 		}
 	}
 	if n := len(segments); (n == 1 || n == 2) && segments[0] == "keys" {
@@ -31,7 +33,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := webPageTarget(segments); t != nil {
 		return t, nil
 	}
-	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "explorer", "docs"}); near != "" {
+	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "can", "explorer", "docs"}); near != "" {
 		return nil, a.unknownPathBut("/-/" + near)
 	}
 	return nil, a.unknownPath()

@@ -74,10 +74,10 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 		collections = append(collections, next.request.Path.Collection)
 	}
 	var results []resource.Resource
-	hold := a.holdOf(out)
+	reserve := a.memoryOf(out)
 	pending := pendingWrite{
 		effect: func(w *resource.Work) error {
-			hold(w)
+			reserve(w)
 			results = nil
 			bytes := 0
 			for i, each := range steps {

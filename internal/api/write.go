@@ -156,9 +156,9 @@ func (a *API) reserveReplay(out *response, bytes int64) error {
 	return out.written.Take(min(bytes, a.Resources.Memory.Most()))
 }
 
-// holdOf returns what a transaction that writes many resources reserves memory with until the response is
-// sent. Each run of the transaction starts anew.
-func (a *API) holdOf(out *response) func(*resource.Work) {
+// memoryOf returns a function that lets a transaction that writes many resources reserve memory, which is freed when
+// the response is sent. Each run of the transaction starts anew.
+func (a *API) memoryOf(out *response) func(*resource.Work) {
 	out.written.End() // of a recorded reply that was removed meanwhile
 	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
 	return func(w *resource.Work) {
@@ -173,16 +173,16 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 	if err == nil {
 		err = a.prepare(ctx, &write, quotaKeyOf(out))
 	}
-	hold := func(*resource.Work) {}
+	reserve := func(*resource.Work) {}
 	if write.OfMany() {
-		hold = a.holdOf(out)
+		reserve = a.memoryOf(out)
 	}
 	var results []resource.Resource
 	pending := pendingWrite{
 		failed:  err,
 		sharing: a.Resources.SharingOf(&write),
 		effect: func(w *resource.Work) (err error) {
-			hold(w)
+			reserve(w)
 			results, err = w.Do(write)
 			return err
 		},
@@ -288,17 +288,12 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 
 // untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
 func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	waiting, cancel := context.WithCancel(ctx)
-	client := clientOf(ctx)
-	go func() {
-		select {
-		case <-a.Stopping:
-		case <-client.Done():
-		case <-waiting.Done():
-		}
+	waiting, cancel := a.untilStop(ctx)
+	stop := context.AfterFunc(clientOf(ctx), cancel)
+	return waiting, func() {
+		stop()
 		cancel()
-	}()
-	return waiting, cancel
+	}
 }
 
 type clientContextKey struct{}

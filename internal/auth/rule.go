@@ -21,6 +21,7 @@ import (
 
 // rule is a compiled rule that can be bound to a caller.
 type rule struct {
+	text     string // as it is declared
 	root     node
 	warnings []string
 }
@@ -119,7 +120,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	if len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	return &rule{root, t.nullWarnings(t.tree.Expr(), nil)}, nil
+	return &rule{source.Text, root, t.nullWarnings(t.tree.Expr(), nil)}, nil
 }
 
 // reported returns the errors of cel-go, with a hint for those who do not know CEL.

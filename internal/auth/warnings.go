@@ -48,26 +48,25 @@ func (p *Policy) warnAboutCreates(role *schema.Role, s *model.Schema) {
 	}
 }
 
-// RuledParent is the parent of a collection if the role sees only some of its resources, by
+// ruledParent is the parent of a collection if the role sees only some of its resources, by
 // a rule, but all resources of the collection itself. Nil: there is no such parent. The rule
 // of a parent covers /parents/<id>/children only, and not /children.
-func (p *Policy) RuledParent(role string, s *model.Schema, c *model.Collection) *model.Collection {
-	g := p.roles[role][c]
-	if c.Parent == nil || g == nil || !slices.Contains(g.verbs, schema.MayRead) || g.rules[schema.MayRead] != nil {
+func (p *Policy) ruledParent(role string, c *model.Collection) *model.Collection {
+	g, link := p.roles[role][c], c.ParentLink()
+	if link == nil || g == nil || !slices.Contains(g.verbs, schema.MayRead) || g.rules[schema.MayRead] != nil {
 		return nil
 	}
-	parent := s.Collection(c.Parent.Collection)
-	if above := p.roles[role][parent]; above == nil || above.rules[schema.MayRead] == nil {
+	if above := p.roles[role][link.To]; above == nil || above.rules[schema.MayRead] == nil {
 		return nil
 	}
-	return parent
+	return link.To
 }
 
 // warnAboutChildren warns of roles that see children of parents that they do not see.
 func (p *Policy) warnAboutChildren(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
-		if parent := p.RuledParent(role.Name, s, c); parent != nil {
+		if parent := p.ruledParent(role.Name, c); parent != nil {
 			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example one that reads through the reference to the parent",
 				role.Name, parent.Name, c.Name, c.Name, c.Name))
 		}

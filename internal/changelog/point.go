@@ -22,6 +22,9 @@ func (p Point) Has(e *Entry) bool {
 	return e.Position <= p.Number || e.Revision <= p.Revision && p.Seen.Has(e.Transaction)
 }
 
+// MaySeeUnpositioned reports whether the snapshot may see changes that have no position yet.
+func (p Point) MaySeeUnpositioned() bool { return p.Seen.Max > 0 }
+
 // Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
 	var wrong error

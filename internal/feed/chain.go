@@ -169,7 +169,7 @@ func (f *Feed) detach(s *Subscription) {
 		return
 	}
 	for b := s.at.next; b != nil; b = b.next {
-		f.read(b)
+		f.markRead(b)
 	}
 	s.at = nil
 	f.attached--
@@ -185,8 +185,8 @@ func (f *Feed) detach(s *Subscription) {
 	f.forget()
 }
 
-// read notes that a subscription has read a batch. The mutex is locked.
-func (f *Feed) read(b *batch) {
+// markRead notes that a subscription has read a batch. The mutex is locked.
+func (f *Feed) markRead(b *batch) {
 	if b.unread--; b.unread == 0 {
 		f.empty(b)
 	}

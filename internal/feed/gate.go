@@ -183,8 +183,8 @@ const (
 	toList                 // a list is opened
 )
 
-// read runs fn, which reads from the database, when it is the turn of the subscription.
-func (s *Subscription) read(ctx context.Context, p purpose, fn func() error) error {
+// inTurn runs fn, which reads from the database, when it is the turn of the subscription.
+func (s *Subscription) inTurn(ctx context.Context, p purpose, fn func() error) error {
 	defer s.release()
 	if err := s.enterAll(ctx, p); err != nil {
 		return err

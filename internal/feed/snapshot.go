@@ -54,7 +54,7 @@ func (s *Subscription) readSnapshot(ctx context.Context) error {
 	if s.shape.collection == nil {
 		purpose = toSend // the log needs no transaction for all of it
 	}
-	err := s.read(ctx, purpose, func() error {
+	err := s.inTurn(ctx, purpose, func() error {
 		if !n.opened {
 			if err := s.openSnapshot(); err != nil {
 				return err
@@ -216,7 +216,7 @@ func (s *Subscription) endSnapshot() error {
 	if s.shape.ID != nil && n.rows == 0 {
 		return resource.NotFound(s.shape.collection, *s.shape.ID)
 	}
-	if err := s.goOn(n.point); err != nil {
+	if err := s.continueAfter(n.point); err != nil {
 		return err
 	}
 	s.snapshot = nil

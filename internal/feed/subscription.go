@@ -97,7 +97,7 @@ func (k signer) parseOptional(text string) (*position, error) {
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(ctx context.Context, p position) error {
 	cause := ""
-	err := s.read(ctx, toCheck, func() (err error) {
+	err := s.inTurn(ctx, toCheck, func() (err error) {
 		cause, err = s.verify(p)
 		if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
 			// The deletion may have no position yet.
@@ -108,7 +108,7 @@ func (s *Subscription) resume(ctx context.Context, p position) error {
 		if err != nil || cause != "" {
 			return err
 		}
-		return s.goOn(p.point)
+		return s.continueAfter(p.point)
 	})
 	if err != nil || cause == "" {
 		return err
@@ -142,10 +142,10 @@ func (s *Subscription) verify(p position) (cause string, err error) {
 	return "", err
 }
 
-// goOn sends the changes after a point.
-func (s *Subscription) goOn(point changelog.Point) error {
+// continueAfter sends the changes after a point.
+func (s *Subscription) continueAfter(point changelog.Point) error {
 	complete := int64(0)
-	if point.Seen.Max > 0 {
+	if point.MaySeeUnpositioned() {
 		// From here on every transaction that the point has seen has its positions.
 		var err error
 		if complete, err = s.feed.store.Sequence(s.ctx); err != nil {
@@ -153,12 +153,12 @@ func (s *Subscription) goOn(point changelog.Point) error {
 		}
 	}
 	s.point, s.complete = point, complete
-	s.pass(point.Number)
+	s.markSent(point.Number)
 	return nil
 }
 
-// pass notes that everything up to a position was sent.
-func (s *Subscription) pass(number int64) {
+// markSent notes that everything up to a position was sent.
+func (s *Subscription) markSent(number int64) {
 	s.point.Number = max(s.point.Number, number)
 	if s.point.Number >= s.complete {
 		s.point.Revision, s.point.Seen = 0, db.Snapshot{}
@@ -226,7 +226,7 @@ func (s *Subscription) step(ctx context.Context) error {
 		}
 		return err
 	case CatchingUp:
-		return s.read(ctx, toSend, s.catchUp)
+		return s.inTurn(ctx, toSend, s.catchUp)
 	default:
 		return s.follow(ctx)
 	}
@@ -238,7 +238,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.mutex.Lock()
 	next := s.at.next
 	if next == nil {
-		s.pass(f.position)
+		s.markSent(f.position)
 		appended := s.at.appended
 		f.mutex.Unlock()
 		select {
@@ -251,22 +251,22 @@ func (s *Subscription) follow(ctx context.Context) error {
 		}
 	}
 	if next.emptied {
-		s.pass(next.from)
+		s.markSent(next.from)
 		f.detach(s)
 		f.mutex.Unlock()
 		return nil
 	}
 	s.at = next
 	items, events := next.items, next.events
-	f.read(next)
+	f.markRead(next)
 	f.mutex.Unlock()
-	if events != nil && items[0].number > s.point.Number && s.point.Seen.Max == 0 {
+	if events != nil && items[0].number > s.point.Number && !s.point.MaySeeUnpositioned() {
 		s.pending = events // shared by all subscriptions
 	} else {
 		s.deliver(items)
 	}
 	s.oldest = next.oldest
-	s.pass(next.to)
+	s.markSent(next.to)
 	return nil
 }
 
@@ -288,9 +288,9 @@ func (s *Subscription) deliver(items []item) {
 			s.restartBecause(each.cause)
 			return
 		}
-		s.pass(each.number)
+		s.markSent(each.number)
 		event := each.event
-		if s.point.Seen.Max > 0 {
+		if s.point.MaySeeUnpositioned() {
 			event.Position = s.position()
 		}
 		s.pending = append(s.pending, event)
@@ -325,7 +325,7 @@ func (s *Subscription) catchUp() error {
 	if s.snapshot != nil || s.finish != nil {
 		return nil
 	}
-	s.pass(last)
+	s.markSent(last)
 	if !more && s.at == nil {
 		s.until = s.feed.attach(s)
 	}
@@ -411,7 +411,7 @@ func (s *Subscription) Bookmark() Event {
 	if s.Progress() == Following && len(s.pending) == 0 {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
-			s.pass(s.feed.position)
+			s.markSent(s.feed.position)
 		}
 		s.feed.mutex.Unlock()
 	}

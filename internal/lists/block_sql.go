@@ -6,7 +6,7 @@ import (
 )
 
 // BlockSQL does what offsetIndex.find does, as the WITH clause of a query: it finds the block of a
-// collection that contains the offset $1. The result is a table with one row, place: the first id
+// collection that contains the offset $1. The result is a table with one row, block: the first id
 // of the block, and the number of resources before it. At each level it adds up the counts of the
 // nodes and the pending deltas in the order of ids. If the collection has no index, the row is the
 // start of the collection.
@@ -29,5 +29,5 @@ func BlockSQL(d db.Dialect, c *model.Collection) string {
 		"SELECT level, first, lead(first) OVER (ORDER BY first) AS until, count FROM " + db.OffsetsTable + of + " AND level = w.level - 1" + in("first") +
 		" UNION ALL SELECT -1, id, NULL, change FROM " + db.DeltasTable + of + in("id") +
 		") AS parts) AS sums WHERE level >= 0 AND before <= $1 ORDER BY first DESC LIMIT 1" +
-		") AS n WHERE w.level > 0), place AS (SELECT first, before FROM walk WHERE level = 0)"
+		") AS n WHERE w.level > 0), block AS (SELECT first, before FROM walk WHERE level = 0)"
 }

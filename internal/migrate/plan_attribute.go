@@ -34,7 +34,7 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	values := costOf("checks", pair.from, fromColumn)
 	c := &change{fromColumn: fromColumn, toColumn: toColumn, attribute: a}
 	if before.Name != a.Name {
-		p.add(Rewriting, nil, "%s: attribute %s is renamed to %s", name, before.Name, a.Name)
+		p.add(Rewriting, pair.renameCost(fromColumn), "%s: attribute %s is renamed to %s", name, before.Name, a.Name)
 	}
 	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {

@@ -9,8 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// survey finds the resources that a plan affects. It changes nothing itself; a migration, which includes one, reads
-// the resources in the same way and gives readPair a function that writes.
+// survey finds the resources that a plan affects. It changes nothing.
 type survey struct {
 	plan    *plan
 	conn    db.Conn
@@ -33,7 +32,7 @@ func (s *survey) run() error {
 		}
 	}
 	for _, pair := range s.plan.pairs {
-		if err := s.readPair(pair, nil); err != nil {
+		if err := s.check(pair); err != nil {
 			return err
 		}
 	}
@@ -89,13 +88,33 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 // batchSize is how many resources are in memory at a time.
 const batchSize = 500
 
-// readPair reads the resources of a pair, if needed, and records violations in its steps. A
-// migration reads them again with a function write, which gets each resource as it is and as it
-// will be.
-func (s *survey) readPair(p *pair, write func(before, after model.Record) error) error {
+// check records in the steps of a pair which resources violate them.
+func (s *survey) check(p *pair) error {
 	if len(p.changes) == 0 && len(p.unique) == 0 {
 		return nil
 	}
+	seen := make([]map[[sha256.Size]byte]struct{}, len(p.unique))
+	for i := range seen {
+		seen[i] = map[[sha256.Size]byte]struct{}{}
+	}
+	return s.eachTransformed(p, func(before, after model.Record) error {
+		for i, u := range p.unique {
+			key, ok := groupKey(u.group, after)
+			if !ok {
+				continue
+			}
+			if _, taken := seen[i][key]; taken {
+				u.step.violate(before.ID(model.IDColumn), "another resource has the same value", true)
+			}
+			seen[i][key] = struct{}{}
+		}
+		return nil
+	})
+}
+
+// eachTransformed calls visit with each resource of a pair, as it is and as it will be. The survey and the
+// migration both use it, so that what is written is what was checked. It counts violations from zero.
+func (s *survey) eachTransformed(p *pair, visit func(before, after model.Record) error) error {
 	for _, c := range p.changes {
 		for _, step := range []*Step{c.value, c.required, c.link} {
 			if step != nil {
@@ -103,32 +122,14 @@ func (s *survey) readPair(p *pair, write func(before, after model.Record) error)
 			}
 		}
 	}
-	seen := make([]map[[sha256.Size]byte]struct{}, len(p.unique))
-	for i, u := range p.unique {
-		u.step.reset()
-		seen[i] = map[[sha256.Size]byte]struct{}{}
-	}
 	return db.EachBatch(s.conn, db.NewTable(s.dialect, p.from), batchSize, func(batch []model.Record) error {
 		for _, before := range batch {
 			after, err := s.transform(p, before)
 			if err != nil {
 				return err
 			}
-			if write != nil { // the survey has found no duplicates, or the migration would not have come here
-				if err := write(before, after); err != nil {
-					return err
-				}
-				continue
-			}
-			for i, u := range p.unique {
-				key, ok := groupKey(u.group, after)
-				if !ok {
-					continue
-				}
-				if _, taken := seen[i][key]; taken {
-					u.step.violate(before.ID(model.IDColumn), "another resource has the same value", true)
-				}
-				seen[i][key] = struct{}{}
+			if err := visit(before, after); err != nil {
+				return err
 			}
 		}
 		return nil

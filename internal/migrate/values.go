@@ -14,8 +14,7 @@ func (m *migration) changeValues() error {
 		if len(w.changes) == 0 {
 			continue
 		}
-		// As the survey has read the resources, so that what is written is what it has checked.
-		if err := m.survey.readPair(p, w.add); err != nil {
+		if err := m.eachTransformed(p, w.add); err != nil {
 			return err
 		}
 		if err := w.flush(); err != nil {

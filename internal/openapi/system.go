@@ -95,7 +95,7 @@ func (b *builder) system() object {
 		},
 		codes: append(b.anywhere(), problem.CodePreconditionFailed),
 	})}})
-	paths = append(append(paths, b.keys()...), b.me())
+	paths = append(append(append(paths, b.keys()...), b.decisions()...), b.me())
 	if transaction := b.transaction(); transaction != nil {
 		paths.add("/-/transaction", transaction)
 	}

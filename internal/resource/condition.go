@@ -16,14 +16,14 @@ func (r *Resources) etag(path Path, revision int64) string {
 	return r.etagOf(revision, r.store.DeclaredIn(path.Collection), path.By.ColumnsTag(path.Collection))
 }
 
-func (r *Resources) etagOf(revision, since int64, mark string) string {
+func (r *Resources) etagOf(revision, since int64, columns string) string {
 	tag := append(make([]byte, 0, 32), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
 	tag = strconv.AppendInt(tag, since, 36)
 	tag = append(append(tag, '.'), r.store.HistoryTag()...)
-	if mark != "" {
-		tag = append(append(tag, '.'), mark...)
+	if columns != "" {
+		tag = append(append(tag, '.'), columns...)
 	}
 	return string(append(tag, '"'))
 }
@@ -110,7 +110,7 @@ func (t *Tags) includesState(etag string, weakly bool) bool {
 	return t.Any || etag != "" && (slices.ContainsFunc(t.Strong, same) || weakly && slices.ContainsFunc(t.Weak, same))
 }
 
-// stateOf is an ETag without the mark of what is visible, which comes fourth: see etagOf.
+// stateOf is an ETag without its fourth part, the columns that are visible: see etagOf.
 func stateOf(tag string) string {
 	parts := strings.SplitN(strings.Trim(tag, `"`), ".", 4)
 	return strings.Join(parts[:min(len(parts), 3)], ".")

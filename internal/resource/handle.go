@@ -14,11 +14,11 @@ import (
 // Handle lets a function read and write in a transaction. It fails once the function has
 // returned or exceeded its time.
 type Handle struct {
-	mutex sync.Mutex // held during each use
-	work  *Work      // nil after the function has returned
-	ctx   context.Context
-	by    *auth.Permit // rights of the function; nil: everything
-	first bool         // not in a hook: Before runs with each write
+	mutex      sync.Mutex // held during each use
+	work       *Work      // nil after the function has returned
+	ctx        context.Context
+	by         *auth.Permit // rights of the function; nil: everything
+	runsBefore bool         // the Before hooks of its writes run; not those of what a hook writes
 }
 
 // end waits for the current use, and ends the handle.
@@ -128,8 +128,8 @@ func (h *Handle) Do(request Request) (results []Resource, err error) {
 			if err != nil {
 				return err
 			}
-			write.Condition.Required, write.withoutBefore = false, !h.first
-			if h.first {
+			write.Condition.Required, write.withoutBefore = false, !h.runsBefore
+			if h.runsBefore {
 				if err := w.resources.runBefore(w.ctx, &write); err != nil {
 					return err
 				}

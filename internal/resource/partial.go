@@ -3,7 +3,6 @@ package resource
 import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -29,6 +28,8 @@ type loader struct {
 	hidden  []int // columns that need not be kept
 	bytes   int   // of visible texts
 	whole   int   // bytes of all texts
+
+	reserved int // bytes that are reserved already, for earlier states that are no longer in use
 }
 
 func (w *Work) newLoader(path Path) *loader {
@@ -57,10 +58,12 @@ func (w *Work) newLoader(path Path) *loader {
 // add counts a resource and reserves memory for it.
 func (l *loader) add(record model.Record) (loaded, error) {
 	visible := record.TextSizeOf(l.visible)
-	if l.bytes += visible; l.bytes > store.MaxManyBytes {
-		return loaded{}, store.TooMuch()
+	if l.bytes += visible; l.bytes > MaxManyBytes {
+		return loaded{}, TooMuch()
 	}
-	if err := l.work.holdBytes(visible); err != nil {
+	before := min(visible, l.reserved)
+	l.reserved -= before
+	if err := l.work.reserveBytes(visible - before); err != nil {
 		return loaded{}, err
 	}
 	found := loaded{record: record, size: record.TextSize()}

@@ -211,8 +211,11 @@ func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 	return updated, nil
 }
 
-// MaxManyBytes bounds the resources that one request changes, all together.
-const MaxManyBytes = store.MaxManyBytes
+// MaxManyBytes bounds the resources that one request reads and changes, all together: their number
+// alone does not bound the memory that they take.
+const MaxManyBytes = 64 << 20
 
 // TooMuch is the error of a request beyond MaxManyBytes.
-func TooMuch() error { return store.TooMuch() }
+func TooMuch() error {
+	return fault.New(problem.CodeTooManyItems, "The resources that this request changes have more than %d MiB together. Change fewer at once.", MaxManyBytes>>20)
+}

@@ -80,7 +80,7 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 	if err := write.Path.requireOn(s.tx, write.Verb, before); err != nil {
 		return nil, err
 	}
-	if err := r.checkState(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
+	if err := r.checkCondition(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
 	each := writing{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}

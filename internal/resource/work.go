@@ -20,9 +20,10 @@ type Work struct {
 	after     []func(context.Context)
 	depth     int // of nested hooks that write
 
-	reserve func(bytes int64) error // memory for resources; nil: they are not counted
-	most    int64                   // that may be reserved
-	held    int64
+	reserve  func(bytes int64) error // memory for resources; nil: they are not counted
+	most     int64                   // that may be reserved
+	reserved int64
+	words    int // bytes of words that were given to the search index; see boundWords
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
@@ -86,11 +87,11 @@ func (r *workRun) run(tx *store.Tx) error {
 
 // Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.
 func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
-	w.reserve, w.most, w.held = reserve, most, 0
+	w.reserve, w.most, w.reserved, w.words = reserve, most, 0, 0
 }
 
-// hold reserves memory for resources before they are encoded: for what the caller can see of them.
-func (w *Work) hold(path Path, records ...model.Record) error {
+// reserveFor reserves memory for resources before they are encoded: for what the caller can see of them.
+func (w *Work) reserveFor(path Path, records ...model.Record) error {
 	if w.reserve == nil {
 		return nil
 	}
@@ -98,17 +99,29 @@ func (w *Work) hold(path Path, records ...model.Record) error {
 	for _, record := range records {
 		bytes += record.TextSizeOf(visible)
 	}
-	return w.holdBytes(bytes)
+	return w.reserveBytes(bytes)
 }
 
-func (w *Work) holdBytes(bytes int) error {
+func (w *Work) reserveBytes(bytes int) error {
 	if w.reserve == nil {
 		return nil
 	}
-	if w.held += int64(bytes); w.held > w.most {
+	if w.reserved += int64(bytes); w.reserved > w.most {
 		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
 	}
 	return w.reserve(int64(bytes))
+}
+
+// boundWords bounds the words of texts that are searched. Only values that the write sets are counted, so that the bound tells
+// nothing of values that are hidden from the caller.
+func (w *Work) boundWords(c *model.Collection, before, after []model.Record) error {
+	if w.reserve == nil {
+		return nil
+	}
+	if w.words += store.WordBytes(c, before, after); w.words > store.MaxWordBytes {
+		return fault.New(problem.CodeTooManyItems, "The texts that this request changes have more than %d MiB of different words, counted for each resource. Change fewer at once.", store.MaxWordBytes>>20)
+	}
+	return nil
 }
 
 // Tx is the transaction.
@@ -134,7 +147,7 @@ func (w *Work) Savepoint(fn func() error) error {
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
 	err = r.RunWork(ctx, Sharing{}, func(w *Work) error {
-		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, first: true}
+		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, runsBefore: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
 		return failed

@@ -196,10 +196,12 @@ func (w *Work) load(write Write) (model.Record, error) {
 	if err := write.Path.requireOn(w.tx, write.Verb, record); err != nil {
 		return nil, err
 	}
-	return record, w.resources.checkState(w.tx, write, record)
+	return record, w.resources.checkCondition(w.tx, write, record)
 }
 
-func (r *Resources) checkState(tx *store.Tx, write Write, record model.Record) error {
+// checkCondition compares the condition with the ETag that the resource has for the caller. That of an operation is for
+// the schema of the server that accepted it.
+func (r *Resources) checkCondition(tx *store.Tx, write Write, record model.Record) error {
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {

@@ -63,7 +63,10 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 // order of the resources.
 func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
 	// The memory of what will be returned is reserved before anything is stored.
-	if err := w.hold(path, after...); err != nil {
+	if err := w.reserveFor(path, after...); err != nil {
+		return nil, err
+	}
+	if err := w.boundWords(path.Collection, before, after); err != nil {
 		return nil, err
 	}
 	var created, updated []int

@@ -107,6 +107,7 @@ func (p *Page) begin() (err error) {
 	if err := p.readPoint(); err != nil {
 		return err
 	}
+	// The filter is rewritten, so that the statements of the page do not find related resources and words again and again.
 	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
 		return err
 	}
@@ -116,6 +117,7 @@ func (p *Page) begin() (err error) {
 	if err := p.count(); err != nil {
 		return err
 	}
+	// Only now: a count needs all matches, and the page only its own.
 	p.selection.Filter = searchByRow(p.query.Collection, p.selection.Filter, p.selection.Order)
 	return p.locate()
 }

@@ -87,7 +87,7 @@ func (s *Store) pageAt(c *model.Collection) string {
 	table := s.tables[c]
 	id := table.Columns[model.IDColumn]
 	// A constant limit, so that the planner expects few rows.
-	return s.withTotal(c, lists.BlockSQL(s.db, c)+" SELECT near.* FROM place CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
-		" WHERE "+id+" >= place.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS block OFFSET $1 - place.before) AS near"+
-		" WHERE $1 - place.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "NULL AS after")
+	return s.withTotal(c, lists.BlockSQL(s.db, c)+" SELECT near.* FROM block CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
+		" WHERE "+id+" >= block.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS candidates OFFSET $1 - block.before) AS near"+
+		" WHERE $1 - block.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "NULL AS after")
 }

@@ -97,6 +97,7 @@ func (p *Page) seek() error {
 	return err
 }
 
+// locateCursor starts or ends the range at the place of the cursor. Other is the part of the list on the other side of it.
 func (p *Page) locateCursor(place Place) (err error) {
 	other := Selection{Filter: p.selection.Filter, Order: p.selection.Order}
 	if p.query.Range.Limit > 0 {

@@ -143,8 +143,8 @@ func (t *Tx) after(delay time.Duration) model.Value {
 	return model.TimeValue(model.FormatTime(t.store.now().Add(delay)))
 }
 
-// Renew checks that a job is still claimed by this worker, and extends its lease. False means
-// that another worker has claimed or finished it.
+// Renew checks that a job is still claimed by this worker, and makes it due for others after a delay: that of a
+// lease, or the pause before a retry. False means that another worker has claimed or finished it.
 func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
 	// Requests that enqueue operations on the resource write to the queue as well.
 	if err := t.conn.Announce(job.Collection, job.Resource); err != nil {

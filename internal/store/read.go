@@ -8,6 +8,9 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
+// chunkSize is how many values one statement compares with.
+const chunkSize = 500
+
 // View calls read with the resource with the id, if it is in the scope.
 func (t *Tx) View(c *model.Collection, scope query.Filter, id model.ID, read func(model.Row)) (found bool, err error) {
 	sql, args := t.store.tables[c].one, []model.Value{model.IDValue(id)}
@@ -37,6 +40,34 @@ func (t *Tx) FindLast(c *model.Collection, id model.ID) (model.Record, error) {
 		return record, err
 	}
 	return t.Deleted(c, id)
+}
+
+// Existing finds the resources of a list of ids that are in the scope.
+func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (map[model.ID]bool, error) {
+	found := make(map[model.ID]bool, len(ids))
+	if len(ids) == 1 {
+		exists, err := t.View(c, scope, ids[0], nil)
+		found[ids[0]] = exists
+		return found, err
+	}
+	for len(ids) > 0 {
+		chunk := ids[:min(len(ids), chunkSize)]
+		ids = ids[len(chunk):]
+		values := make([]model.Value, len(chunk))
+		for i, id := range chunk {
+			values[i] = model.IDValue(id)
+		}
+		s := t.store.statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
+		s.condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
+		err := db.Each(t.conn, func(row model.Row) bool {
+			found[row.ID(0)] = true
+			return true
+		}, s.String(), s.Args...)
+		if err != nil {
+			return nil, t.fault(err)
+		}
+	}
+	return found, nil
 }
 
 // Count counts the resources that pass a filter.

@@ -51,7 +51,7 @@ type Rows struct {
 	left       int64      // rows that may still be returned
 	rest       *Selection // follows; nil: none
 	peeked     bool       // the next row was read already
-	held       bool       // other statements are run between the rows
+	useCursor  bool       // other statements are run between the rows
 }
 
 // Select starts a stream of a selection.
@@ -59,9 +59,9 @@ func (t *Tx) Select(c *model.Collection, selection Selection) (*Rows, error) {
 	return t.selectRows(c, selection, false)
 }
 
-// selectRows also starts one that is held: other statements can be run between two calls of Next.
-func (t *Tx) selectRows(c *model.Collection, selection Selection, held bool) (*Rows, error) {
-	r := &Rows{tx: t, collection: c, left: selection.Take, held: held}
+// selectRows also starts a stream with a cursor: other statements can be run between two calls of Next.
+func (t *Tx) selectRows(c *model.Collection, selection Selection, useCursor bool) (*Rows, error) {
+	r := &Rows{tx: t, collection: c, left: selection.Take, useCursor: useCursor}
 	if selection.Skip == 0 {
 		selection, r.rest = selection.split(c)
 	}
@@ -70,7 +70,7 @@ func (t *Tx) selectRows(c *model.Collection, selection Selection, held bool) (*R
 
 func (r *Rows) open(selection Selection) (err error) {
 	s := r.tx.rowsStatement(r.collection, selection)
-	if r.held {
+	if r.useCursor {
 		r.rows, err = r.tx.conn.Cursor(s.String(), s.Args...)
 	} else {
 		r.rows, err = r.tx.conn.Query(s.String(), s.Args...)

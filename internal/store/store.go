@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -135,103 +134,6 @@ func (s *Store) start(c db.Conn) error {
 // Close finishes accepted writes and closes the database.
 func (s *Store) Close() error { return s.db.Close() }
 
-// Tx is a transaction: a snapshot to read from, and inside Write also to write to.
-type Tx struct {
-	changelog.Reader
-	store   *Store
-	conn    db.Conn
-	ctx     context.Context // of the caller of a snapshot; a write has none
-	release func()
-	at      model.Value         // time of all changes of the transaction
-	caller  string              // id of the caller
-	minted  bool                // ids were made, so that the mark of the minter may have to be moved
-	newIDs  []model.ID          // made in the transaction, each larger than the one before
-	deltas  []lists.Delta       // of its changes
-	earlier []*db.Task          // earlier tasks in the transaction
-	mark    model.ID            // of the minter, if this transaction moves it
-	last    *changelog.Appended // last change, nil if there is none
-}
-
-// ReadOne opens a snapshot for one query. It must be closed.
-func (s *Store) ReadOne(ctx context.Context) (*Tx, error) { return s.read(ctx, db.OneQuery) }
-
-// Read opens a snapshot for a short time. It must be closed.
-func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.ShortRead) }
-
-func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
-	c, release, err := s.db.Read(ctx, how)
-	if err == nil {
-		if err = s.check(c, mayRead); err != nil {
-			release()
-		}
-	}
-	if err != nil {
-		return nil, s.fault(ctx, err)
-	}
-	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, release: release}, nil
-}
-
-// Close ends a snapshot.
-func (t *Tx) Close() { t.release() }
-
-// Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
-// nothing is stored. The context can only end the wait for the start.
-func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
-	return s.write(ctx, &db.Task{}, fn)
-}
-
-// WriteShort is Write for a function that takes about as long as an insert and waits for no other
-// program: where several transactions can run at the same time, it may share one with others. ID is the
-// resource that it updates, zero if it creates one.
-func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
-	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
-}
-
-func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
-	var tx *Tx
-	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
-		tx, err = s.run(c, earlier, fn)
-		if err == nil {
-			t.Value = tx
-			if tx.last != nil {
-				t.Evidence = tx.last.Evidence
-			}
-		}
-		return err
-	}
-	err := s.db.Write(ctx, t)
-	if tx != nil && tx.mark != (model.ID{}) {
-		s.minter.saved(tx.mark, err)
-	}
-	return s.fault(ctx, err)
-}
-
-// run runs fn, and recovers from a panic: others may share the transaction.
-func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
-		}
-	}()
-	if err := s.check(c, mayWrite); err != nil {
-		return nil, err
-	}
-	ctx := context.Background()
-	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
-	if err := fn(tx); err != nil {
-		return tx, err
-	}
-	if tx.minted {
-		if mark, due := s.minter.nextMark(); due {
-			tx.mark = mark
-			if err := saveMark(c, mark); err != nil {
-				return tx, err
-			}
-		}
-	}
-	return tx, nil
-}
-
 // Ping checks that the database answers and has the expected schema.
 func (s *Store) Ping(ctx context.Context) error {
 	tx, err := s.Read(ctx)
@@ -253,10 +155,6 @@ func (s *Store) Health() error {
 	}
 	return nil
 }
-
-func (s *Store) fault(ctx context.Context, err error) error { return db.Fault(ctx, s.db, err) }
-
-func (t *Tx) fault(err error) error { return t.store.fault(t.ctx, err) }
 
 // MostReads is how many pages may be read at the same time, and how many reads may go on for as long
 // as a client takes.

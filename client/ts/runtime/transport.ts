@@ -32,6 +32,8 @@ export interface HttpCall {
   readonly headers?: Record<string, string>;
   /** JSON. */
   readonly body?: string;
+  /** It is sent again only after 429, with which it was certainly not executed. */
+  readonly once?: true;
 }
 
 /** @internal A success. */
@@ -74,6 +76,7 @@ export class HttpTransport {
       } catch (error) {
         options.signal?.throwIfAborted();
         if (!(error instanceof PluralError) || !error.temporary || attempt >= this.retries) throw error;
+        if (call.once && !(error instanceof ApiError && error.status === 429)) throw error;
         const asked = error instanceof ApiError ? (error.retryAfter ?? 0) * 1000 : 0;
         if (asked > this.maxWait) throw error;
         // Between half and all of 0.1 s, 0.2 s, 0.4 s and so on, so that clients do not come back all at once.

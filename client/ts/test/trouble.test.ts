@@ -37,6 +37,17 @@ for (const trouble of ["cut-before", "cut-after"]) {
   });
 }
 
+// A second creation would make a key that nobody knows.
+for (const [trouble, attempts, created] of [["cut-after", 1, 1], ["503", 1, 0], ["429", 2, 1]] as const) {
+  test(`a key is created once: ${trouble}`, async () => {
+    const { api: broken, attempts: sent } = troubled(trouble);
+    const name = unique("key");
+    const outcome = await broken.$keys.create({ name, role: "guest" }).then(({ data }) => data.name, (error: Error) => error.constructor.name);
+    assert.deepEqual([outcome, sent()], [{ "cut-after": "ConnectionError", "503": "UnavailableError", "429": name }[trouble], attempts]);
+    assert.equal((await api.$keys.list()).data.filter((each) => each.name === name).length, created);
+  });
+}
+
 test("many are created in as many arrays as it takes, each once", async () => {
   const { api: broken } = troubled("cut-after");
   const group = unique("g");

@@ -389,11 +389,21 @@ export async function ofARole(): Promise<void> {
   few.customers.history(id);
   // @ts-expect-error: nor any changes
   few.changes;
+  // @ts-expect-error: nor API keys
+  few.$keys;
+  // @ts-expect-error: nor questions about other roles
+  few.$can;
   const log = auditor.createClient({ baseURL: "http://localhost" });
   const change = (await log.changes.get(id)).data;
   same<typeof change, auditor.Change<auditor.Step>>();
   same<keyof NonNullable<typeof change.data>, "id" | "type" | "group" | "created_at" | "updated_at">();
   log.steps.history(id);
+  const key = (await log.$keys.create({ name: "x", role: "guest", expires_at: new Date() })).data;
+  same<typeof key, auditor.ApiKey & { readonly key: string }>();
+  // @ts-expect-error: the secret is shown once
+  (await log.$keys.get(key.prefix)).data.key;
+  // @ts-expect-error: not a verb
+  await log.$can({ role: "guest", verb: "write" });
   // @ts-expect-error: nothing can be written, in transactions neither
   log.steps.step;
 }

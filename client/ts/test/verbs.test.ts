@@ -172,3 +172,32 @@ test("names that are awkward in TypeScript", async () => {
   assert.equal(below.parent_id, top.id);
   assert.equal((await odd.constructor.create({ new: "n" })).data.new, "n");
 });
+
+test("callers learn who they are, and manage API keys", async () => {
+  const { data: me } = await api.$me();
+  assert.deepEqual([me.type, me.role, me.key_name, me.expires_at, me.metrics, me.keys], ["callers", "clerk", "clerk", null, false, ["guest"]]);
+  const all = { list: "yes", read: "yes", create: "yes", update: "yes", delete: "yes", changes: "yes" };
+  assert.deepEqual(me.collections.find(({ name }) => name === "steps"), { name: "steps", may: all, visible: ["number", "group"], writable: ["number", "group"] });
+
+  const name = unique("key");
+  const { data: { key, ...shown } } = await api.$keys.create({ name, role: "guest", sub: "ada", expires_at: new Date("2099-01-01T00:00:00Z") });
+  const { id, prefix, created_at } = shown;
+  assert.deepEqual(shown, { id, type: "keys", prefix, name, role: "guest", sub: "ada", created_at, expires_at: "2099-01-01T00:00:00.000Z", revoked_at: null });
+  assert.ok(key.startsWith(`plural_${prefix}_`));
+  assert.deepEqual((await api.$keys.get(prefix)).data, shown);
+  assert.deepEqual((await api.$keys.list()).data.filter((each) => each.name === name), [shown]);
+
+  const guest = shop({ key });
+  assert.equal((await guest.$me()).data.sub, "ada");
+  await assert.rejects(guest.$keys.list(), ForbiddenError);
+  await assert.rejects(guest.$can({ role: "guest" }), ForbiddenError);
+  const { data: decisions } = await api.$can({ role: "guest", sub: "ada", collection: "customers", verb: "delete" });
+  const reasons = ["guest is not granted delete in customers"];
+  assert.deepEqual(decisions, [{ id: decisions[0]!.id, type: "decisions", role: "guest", sub: "ada", collection: "customers", resource_id: null, verb: "delete", decision: "no", reasons }]);
+
+  const { data: revoked } = await api.$keys.revoke(prefix);
+  assert.deepEqual(revoked, { ...shown, revoked_at: revoked.revoked_at });
+  assert.deepEqual((await api.$keys.revoke(prefix)).data, revoked);
+  await assert.rejects(guest.$me(), UnauthenticatedError);
+  await assert.rejects(api.$keys.revoke(key), { name: "TypeError", message: "An API key is named by its prefix, the ten characters after plural_." });
+});

@@ -50,9 +50,9 @@ func tickOf(most int) string {
 		" OFFSET 0) AS ended" + // or the planner might read the whole log to join it
 		" WHERE pg_visible_in_snapshot(ran.number, pg_current_snapshot())" +
 		" ORDER BY 1 LIMIT " + strconv.Itoa(most+1) + ")," +
-		" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
+		" numbered AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
 		" SELECT last.position + row_number() OVER (ORDER BY unseen.revision), unseen.revision FROM last, unseen ORDER BY unseen.revision LIMIT " + strconv.Itoa(most) + " RETURNING position)," +
-		" result AS (SELECT count(*) AS count, max(position) AS position, (SELECT count(*) FROM unseen) > count(*) AS more FROM placed)," +
+		" result AS (SELECT count(*) AS count, max(position) AS position, (SELECT count(*) FROM unseen) > count(*) AS more FROM numbered)," +
 		" removed AS (DELETE FROM " + db.TicksTable + " AS t WHERE t.position = (SELECT last.position FROM last, result WHERE result.count > 0))," +
 		" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
 		" SELECT result.position, CASE WHEN result.more THEN last.seen ELSE pg_current_snapshot() END" +
@@ -66,10 +66,10 @@ var renumber = []string{
 	// A tick would look at these again and again.
 	"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction >= pg_snapshot_xmax(pg_current_snapshot())",
 	"WITH last AS (" + lastTick + ")," +
-		" placed AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
+		" numbered AS (INSERT INTO " + db.SequenceTable + " (position, revision)" +
 		" SELECT CASE last.position WHEN 0 THEN c.revision ELSE last.position + row_number() OVER (ORDER BY c.revision) END, c.revision" +
 		" FROM last, " + db.ChangesTable + " AS c WHERE NOT EXISTS (SELECT FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) RETURNING position)" +
-		" UPDATE " + db.TicksTable + " SET position = coalesce((SELECT max(position) FROM placed), position), seen = pg_current_snapshot()",
+		" UPDATE " + db.TicksTable + " SET position = coalesce((SELECT max(position) FROM numbered), position), seen = pg_current_snapshot()",
 }
 
 var (

@@ -40,6 +40,26 @@ func SameFile(one, two string) bool {
 	return err == nil && os.SameFile(first, second)
 }
 
+// checkOwner refuses the database of another program before anything in it is changed, even the
+// journal mode. Errors of reading are ignored, as they are reported later.
+func checkOwner(file string) error {
+	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
+		return nil
+	}
+	c, err := openConn(context.Background(), file)
+	if err != nil {
+		return nil
+	}
+	found, err := db.Describe(c, dialect{})
+	if err := c.close(); err != nil {
+		return err
+	}
+	if err == nil && len(found) > 0 && found[db.MetaTable] == nil {
+		return db.NoPluralTables(found)
+	}
+	return nil
+}
+
 // OpenReadOnly opens a file for reading. Lend opens a snapshot.
 func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (db.Conn, func(), error), closeIt func() error, err error) {
 	if err := CheckExists(file); err != nil {

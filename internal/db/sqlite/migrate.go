@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"zombiezen.com/go/sqlite"
@@ -77,47 +76,3 @@ func triggers(c db.Conn) (names []string, err error) {
 	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' AND name NOT GLOB '_items.*' ORDER BY name")
 	return names, err
 }
-
-// checkOwner refuses the database of another program before anything in it is changed, even the
-// journal mode. Errors of reading are ignored, as they are reported later.
-func checkOwner(file string) error {
-	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
-		return nil
-	}
-	c, err := openConn(context.Background(), file)
-	if err != nil {
-		return nil
-	}
-	found, err := db.Describe(c, dialect{})
-	if err := c.close(); err != nil {
-		return err
-	}
-	if err == nil && len(found) > 0 && found[db.MetaTable] == nil {
-		return db.NoPluralTables(found)
-	}
-	return nil
-}
-
-// rebuilt is the temporary name of a table that will replace another.
-const rebuilt = "_plural_rebuilt"
-
-// Explain adds advice to an error of SQLite, for a person who runs a command or starts a server.
-func Explain(err error) error {
-	var already *explanation
-	if errors.As(err, &already) {
-		return err
-	}
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultBusy, sqlite.ResultLocked, sqlite.ResultProtocol:
-		return &explanation{db.InUse(err)}
-	case sqlite.ResultIOErr:
-		return &explanation{fmt.Errorf("a file of the database cannot be read or written: check its disk and file system, and try again: %w", err)}
-	}
-	return err
-}
-
-// explanation is an error with advice.
-type explanation struct{ error }
-
-// Unwrap returns the original error.
-func (e *explanation) Unwrap() error { return e.error }

@@ -2,6 +2,13 @@
 
 import { ask } from './app.svelte'
 
+export type Extent = 'yes' | 'no' | 'depends'
+
+/** The verbs of access, in the order in which they are shown. */
+export const VERBS = ['list', 'read', 'create', 'update', 'delete', 'changes']
+/** The extents in words. Depends: a rule decides for each resource. */
+export const EXTENTS: Record<Extent, string> = { yes: 'yes', no: 'no', depends: 'some' }
+
 export interface Me {
   caller: string | null
   role: string | null
@@ -10,7 +17,7 @@ export interface Me {
   expires_at: string | null
   metrics: boolean
   keys: string[] // the roles whose API keys the caller may manage
-  collections: { name: string; may: Record<string, 'yes' | 'no' | 'depends'>; visible: string[]; writable: string[] }[]
+  collections: { name: string; may: Record<string, Extent>; visible: string[]; writable: string[] }[]
 }
 
 class Caller {

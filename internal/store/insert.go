@@ -1,0 +1,90 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/search"
+	"github.com/plural-go/plural/problem"
+)
+
+// Insert stores a resource and returns its representation. A conflict with another resource is
+// a problem.Errors of 409, with pointers into the resource, and words that the search index has no
+// room for are one of 422; the transaction can go on.
+func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
+	representations, conflicts, err := t.InsertAll(c, []model.Record{record})
+	if err != nil {
+		return nil, err
+	}
+	return representations[0], conflicts[0].Err()
+}
+
+// InsertAll stores resources in their order, as Insert does. Each has a representation or conflicts.
+func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
+	representations, conflicts = make([][]byte, len(records)), search.TooLong(c, nil, records)
+	tooLong := conflicts != nil
+	if !tooLong {
+		conflicts = make([]problem.Errors, len(records))
+	}
+	t.minted = true // Store.NewID may have made the ids before the transaction
+	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
+	for i, record := range records {
+		if len(conflicts[i]) > 0 {
+			continue
+		}
+		id := record.ID(model.IDColumn)
+		if err := t.conn.Announce(c.Name, id); err != nil {
+			return nil, nil, t.fault(err)
+		}
+		_, isNew := slices.BinarySearchFunc(t.newIDs, id, lists.CompareIDs)
+		insertion.New = insertion.New && isNew
+	}
+	if tooLong {
+		insertion.Records = nil
+		for i, record := range records {
+			if len(conflicts[i]) == 0 {
+				insertion.Records = append(insertion.Records, record)
+			}
+		}
+	}
+	if err := t.conn.Insert(insertion); err != nil {
+		return nil, nil, t.fault(err)
+	}
+	var created []model.Record // whose words are stored
+	var last model.Record
+	for i, record := range records {
+		if len(conflicts[i]) > 0 {
+			continue
+		}
+		if record.Null(c.RevisionColumn()) {
+			if conflicts[i], err = t.conflictsOf(c, record); err != nil {
+				return nil, nil, t.fault(err)
+			}
+			continue
+		}
+		representations[i] = c.Represent(record)
+		t.addDelta(c, record, 1)
+		if t.store.tables[c].words != "" {
+			created = append(created, record)
+		}
+		last = record
+	}
+	if last != nil {
+		t.last = t.store.log.Appended(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
+	}
+	return representations, conflicts, t.fault(t.putWords(c, nil, created))
+}
+
+// conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
+// then, so that other inserts cost nothing.
+func (t *Tx) conflictsOf(c *model.Collection, record model.Record) (problem.Errors, error) {
+	conflicts, err := t.conflicts(c, nil, record)
+	if err == nil && len(conflicts) == 0 {
+		err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
+	}
+	return conflicts, err
+}

@@ -1,0 +1,231 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
+)
+
+// conflicts looks for other resources with the same id or the same values in a unique group.
+// Before is the previous state, nil for a new resource: only changed values are checked.
+func (t *Tx) conflicts(c *model.Collection, before, after model.Record) (problem.Errors, error) {
+	var conflicts problem.Errors
+	if before == nil {
+		taken, err := t.exists(c, []int{model.IDColumn}, after)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			conflicts.Add(fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", after.ID(model.IDColumn)))
+		}
+	}
+	for _, group := range c.UniqueGroups() {
+		if before != nil && sameIn(group, before, after) {
+			continue
+		}
+		taken, err := t.exists(c, group, after)
+		if err != nil {
+			return nil, err
+		}
+		if taken {
+			conflicts.Add(ConflictOf(c, group))
+		}
+	}
+	return conflicts, nil
+}
+
+// updateConflicts finds the conflicts of resources that are updated one after the other; nil: there are
+// none.
+func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) ([]problem.Errors, error) {
+	if len(after) == 1 {
+		conflicts, err := t.conflicts(c, before[0], after[0])
+		if err != nil || len(conflicts) == 0 {
+			return nil, err
+		}
+		return []problem.Errors{conflicts}, nil
+	}
+	conflicts, found := make([]problem.Errors, len(after)), false
+	for _, group := range c.UniqueGroups() {
+		var changed []int
+		var wanted []model.Record
+		for i := range after {
+			if !sameIn(group, before[i], after[i]) {
+				changed, wanted = append(changed, i), append(wanted, after[i])
+			}
+		}
+		owners, err := t.Owners(c, nil, group, wanted, func(owner model.Record) error {
+			KeepOnly(owner, group)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		held := holders{}
+		for _, owner := range owners {
+			if owner != nil && held.find(group, owner) == nil {
+				held.add(group, owner)
+			}
+		}
+		for _, i := range changed {
+			held.remove(group, before[i])
+			if held.find(group, after[i]) != nil {
+				conflicts[i].Add(ConflictOf(c, group))
+				found = true
+				continue
+			}
+			if !hasNull(group, after[i]) {
+				held.add(group, after[i])
+			}
+		}
+	}
+	if !found {
+		return nil, nil
+	}
+	return conflicts, nil
+}
+
+// ConflictOf is the error of a resource whose values of a unique group another one has.
+func ConflictOf(c *model.Collection, group []int) *problem.Error {
+	names := make([]string, len(group))
+	for i, column := range group {
+		names[i] = c.Columns()[column].Name
+	}
+	if len(names) == 1 {
+		return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, stored or in this request, has this %s.", names[0])
+	}
+	return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, stored or in this request, has these values of %s.", strings.Join(names, " and "))
+}
+
+// exists reports whether another resource has the values of a group. Null equals nothing.
+func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool, error) {
+	same := sameValues(group, []model.Record{record})
+	if same == nil {
+		return false, nil
+	}
+	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
+	s.condition(same, true)
+	return db.One(t.conn, nil, s.String(), s.Args...)
+}
+
+// Owners finds, for each record, the resource in the scope that has its values of a unique group,
+// nil if there is none. Null equals nothing. Visit is called with each that was read: it may remove values
+// of other columns than those of the group, or return an error.
+func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, records []model.Record, visit func(model.Record) error) ([]model.Record, error) {
+	owners := make([]model.Record, len(records))
+	for start := 0; start < len(records); start += chunkSize {
+		end := min(len(records), start+chunkSize)
+		same := sameValues(group, records[start:end])
+		if same == nil {
+			continue
+		}
+		s := t.store.statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
+		s.condition(query.Both(same, scope), true)
+		held := holders{}
+		var refused error
+		err := db.Each(t.conn, func(row model.Row) bool {
+			owner := c.Scan(row)
+			refused = visit(owner)
+			held.add(group, owner)
+			return refused == nil
+		}, s.String(), s.Args...)
+		if err != nil {
+			return nil, t.fault(err)
+		}
+		if refused != nil {
+			return nil, refused
+		}
+		for i := start; i < end; i++ {
+			owners[i] = held.find(group, records[i])
+		}
+	}
+	return owners, nil
+}
+
+// KeepOnly removes the values of a resource, except for its id and those of some columns.
+func KeepOnly(record model.Record, columns []int) {
+	for column := range record {
+		if column != model.IDColumn && !slices.Contains(columns, column) {
+			record[column] = model.Null
+		}
+	}
+}
+
+// sameValues is the filter of resources that have the values of one of the records in a group; nil: no
+// record has all of them.
+func sameValues(group []int, records []model.Record) query.Filter {
+	in, any := query.In{Column: group[0]}, query.Or{}
+	for _, record := range records {
+		if hasNull(group, record) {
+			continue
+		}
+		in.Values = append(in.Values, record[group[0]])
+		all := query.And{}
+		for _, column := range group {
+			all = append(all, query.Compare{Column: column, Op: query.Equal, Value: record[column]})
+		}
+		any = append(any, all)
+	}
+	switch {
+	case len(any) == 0:
+		return nil
+	case len(any) == 1:
+		return any[0]
+	case len(group) == 1:
+		return in
+	}
+	return any
+}
+
+func sameIn(group []int, a, b model.Record) bool {
+	for _, column := range group {
+		if a[column] != b[column] {
+			return false
+		}
+	}
+	return true
+}
+
+func hasNull(group []int, record model.Record) bool {
+	for _, column := range group {
+		if record[column].IsNull() {
+			return true
+		}
+	}
+	return false
+}
+
+// holders is resources by their value in the first column of a group.
+type holders map[model.Value][]model.Record
+
+func (h holders) add(group []int, record model.Record) {
+	h[record[group[0]]] = append(h[record[group[0]]], record)
+}
+
+// find returns the resource that has all values of the record in the group, or nil.
+func (h holders) find(group []int, record model.Record) model.Record {
+	if hasNull(group, record) {
+		return nil
+	}
+	for _, other := range h[record[group[0]]] {
+		if sameIn(group, other, record) {
+			return other
+		}
+	}
+	return nil
+}
+
+// remove removes a resource by its id.
+func (h holders) remove(group []int, record model.Record) {
+	all := h[record[group[0]]]
+	for i, other := range all {
+		if other[model.IDColumn] == record[model.IDColumn] {
+			h[record[group[0]]] = append(all[:i:i], all[i+1:]...)
+			return
+		}
+	}
+}
