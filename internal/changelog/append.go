@@ -43,17 +43,20 @@ func (a *Appended) Evidence() *db.Statement {
 	}
 }
 
-// AppendAllStatement returns the statement that appends a change of each resource whose id is in a list of
-// db.IDs, the highest id first. It runs before the change: the rows have the former values. Changed is
-// the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
+// AppendAllArgs is how many arguments AppendAllStatement has before those of the condition.
+const AppendAllArgs = 2
+
+// AppendAllStatement returns the statement that appends a change of each resource that a condition finds, in an order. The
+// condition has the arguments args, from $3 on. It runs before the change: the rows have the former values.
+// Changed is the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
 // time and the caller are used.
-func (l *Log) AppendAllStatement(e *Entry, changed []int, listed model.Value) db.Statement {
+func (l *Log) AppendAllStatement(e *Entry, changed []int, where, order string, args ...model.Value) db.Statement {
 	table := l.tables[e.Collection]
 	id := table.rows.Columns[model.IDColumn]
 	return db.Statement{
 		SQL: "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
-			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + l.db.InIDs(id, "$3") + " ORDER BY " + id + " DESC",
-		Args: []model.Value{e.At, model.TextValue(e.Caller), listed},
+			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + where + " ORDER BY " + order,
+		Args: append([]model.Value{e.At, model.TextValue(e.Caller)}, args...),
 	}
 }
 
@@ -71,13 +74,16 @@ func (l *Log) LastRevision(c *model.Collection, id string) string {
 
 // previousSQL is an SQL expression for former values as encode writes them.
 func (l *table) previousSQL(d db.Dialect, changed []int) string {
-	parts := []string{"'{'"}
+	var parts []string
 	for i, key := range l.keys {
 		if key == nil || changed != nil && !slices.Contains(changed, i) {
 			continue
 		}
-		separator := db.Choose(len(parts) > 1, ",", "")
+		separator := db.Choose(len(parts) > 0, ",", "{")
 		parts = append(parts, db.Literal(separator+string(key))+" || "+d.JSON(l.rows.Columns[i], l.collection.Columns()[i].Kind))
+	}
+	if len(parts) == 0 {
+		return "'{}'"
 	}
 	return concatenate(append(parts, "'}'"))
 }

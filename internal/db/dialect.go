@@ -61,10 +61,11 @@ type Dialect interface {
 	// Search is the SQL of a table with the words of resources.
 	Search(table string) SearchSQL
 	// List is a text for Listed of texts that have only hexadecimal digits and dashes. Listed is such
-	// a text as a table expression with the column value, and ToID makes an id of a text. InIDs is the
-	// condition that a column has one of the ids of such a text, for which an index of the column is used.
+	// a text as a table expression with the column value, and ToID makes an id of a text. ListedIDs does both. InIDs is
+	// the condition that a column has one of the ids of such a text, for which an index of the column is used.
 	List(texts []string) model.Value
 	Listed(placeholder string) string
+	ListedIDs(placeholder string) string
 	ToID(text string) string
 	InIDs(column, placeholder string) string
 	// JSON is a column as JSON text, which model.Kind.ParseValue reads, 'null' where it is null.

@@ -7,8 +7,10 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"time"
 
@@ -61,24 +63,12 @@ type Metrics struct {
 
 // withDefaults replaces zero values, and functions that are nil.
 func (o Options) withDefaults() Options {
-	if o.Poll == 0 {
-		o.Poll = 100 * time.Millisecond
-	}
-	if o.Kept == 0 {
-		o.Kept = 64 << 20
-	}
-	if o.Begin == 0 {
-		o.Begin = 30 * time.Second
-	}
-	if o.Streams == 0 {
-		o.Streams = 10_000
-	}
-	if o.PerUser == 0 {
-		o.PerUser = 100
-	}
-	if o.MaxAge == 0 {
-		o.MaxAge = 30 * time.Minute
-	}
+	o.Poll = cmp.Or(o.Poll, 100*time.Millisecond)
+	o.Kept = cmp.Or(o.Kept, 64<<20)
+	o.Begin = cmp.Or(o.Begin, 30*time.Second)
+	o.Streams = cmp.Or(o.Streams, 10_000)
+	o.PerUser = cmp.Or(o.PerUser, 100)
+	o.MaxAge = cmp.Or(o.MaxAge, 30*time.Minute)
 	if o.Failed == nil {
 		o.Failed = func(error) {}
 	}
@@ -92,33 +82,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// withDefaults replaces functions that are nil by functions that do nothing.
 func (m Metrics) withDefaults() Metrics {
-	if m.Subscribed == nil {
-		m.Subscribed = func(int) {}
-	}
-	if m.Shaped == nil {
-		m.Shaped = func(int) {}
-	}
-	if m.Delivered == nil {
-		m.Delivered = func(int, time.Duration) {}
-	}
-	if m.Lag == nil {
-		m.Lag = func(int64) {}
-	}
-	if m.KeptBytes == nil {
-		m.KeptBytes = func(int64) {}
-	}
-	if m.CaughtUp == nil {
-		m.CaughtUp = func() {}
-	}
-	if m.Waiting == nil {
-		m.Waiting = func(int) {}
-	}
-	if m.ClosedAsSlow == nil {
-		m.ClosedAsSlow = func() {}
-	}
-	if m.Reset == nil {
-		m.Reset = func(string) {}
+	functions := reflect.ValueOf(&m).Elem()
+	for i := range functions.NumField() {
+		if f := functions.Field(i); f.IsNil() {
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { return nil }))
+		}
 	}
 	return m
 }
@@ -280,10 +250,6 @@ const (
 // whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
 // the current one.
 func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
-	history, err = tx.History()
-	if err != nil {
-		return "", history, err
-	}
 	floor, _, err := tx.Floor()
 	if err != nil {
 		return "", history, err
@@ -293,7 +259,7 @@ func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history m
 		return "", history, err
 	}
 	switch {
-	case p.history != startOf(history):
+	case p.history != startOf(now.History):
 		cause = otherHistory
 	case p.fingerprint != f:
 		cause = otherShape
@@ -302,5 +268,5 @@ func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history m
 	case p.point.Number > now.Number:
 		cause = beyondEnd
 	}
-	return cause, history, nil
+	return cause, now.History, nil
 }

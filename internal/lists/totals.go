@@ -5,6 +5,7 @@ package lists
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -47,6 +48,32 @@ type Delta struct {
 	List
 	IDs    []model.ID
 	Change int64 // 1 or -1, for each of them
+}
+
+// Members is resources of a collection, and which of them each parent has.
+type Members struct {
+	Collection *model.Collection
+	IDs        []model.ID
+	children   map[model.ID][]model.ID // by their parent
+}
+
+// AddTo adds a resource to those of a parent.
+func (m *Members) AddTo(parent, id model.ID) {
+	if m.children == nil {
+		m.children = map[model.ID][]model.ID{}
+	}
+	m.children[parent] = append(m.children[parent], id)
+}
+
+// OfParents is the deltas of the lists of the parents.
+func (m *Members) OfParents(change int64) (deltas []Delta) {
+	for parent, ids := range m.children {
+		if len(ids) == len(m.IDs) {
+			ids = m.IDs // kept once
+		}
+		deltas = append(deltas, Delta{List: Of(m.Collection, &parent), IDs: ids, Change: change})
+	}
+	return deltas
 }
 
 // resourceDelta is the delta of one resource of a list.
@@ -103,37 +130,43 @@ func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
 		return nil
 	}
 	type group struct {
-		collection string
-		change     int64
+		List
+		change int64
 	}
-	groups := map[group][]string{} // id and parent in one text
-	insert := func(g group) error {
-		texts := groups[g]
-		groups[g] = texts[:0]
-		return c.Defer(db.Statement{SQL: insertDeltas(dialect), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), dialect.List(texts)}})
-	}
+	byList := map[group][]model.ID{}
 	for _, d := range deltas {
-		g := group{d.collection, d.Change}
-		for _, id := range d.IDs {
-			if groups[g] = append(groups[g], id.String()+d.parent); len(groups[g]) == db.MaxListed {
-				if err := insert(g); err != nil {
+		g := group{d.List, d.Change}
+		byList[g] = append(byList[g], d.IDs...)
+	}
+	// Many deltas of one list need only their ids; those of other lists are stored together.
+	mixed := map[group][]string{} // id and parent in one text
+	for g, ids := range byList {
+		of := group{List{collection: g.collection}, g.change}
+		for chunk := range slices.Chunk(ids, db.MaxListed) {
+			if len(chunk) > recordSingly {
+				collection, parent := g.values()
+				if err := c.Defer(db.Statement{SQL: insertOfList(dialect), Args: []model.Value{collection, parent, model.IntValue(g.change), db.IDs(dialect, chunk)}}); err != nil {
 					return err
 				}
+				continue
+			}
+			for _, id := range chunk {
+				mixed[of] = append(mixed[of], id.String()+g.parent)
 			}
 		}
 	}
-	for g, texts := range groups {
-		if len(texts) == 0 {
-			continue
-		}
-		if err := insert(g); err != nil {
-			return err
+	for g, texts := range mixed {
+		for chunk := range slices.Chunk(texts, db.MaxListed) {
+			if err := c.Defer(db.Statement{SQL: insertDeltas(dialect), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), dialect.List(chunk)}}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// recordSingly is how many deltas are stored by a statement for each.
+// recordSingly is how many deltas are stored by a statement for each, and how many of one list together with those of
+// others.
 const recordSingly = 16
 
 // idLength is the length of an id as text.
@@ -142,6 +175,11 @@ const idLength = 36
 func insertDeltas(d db.Dialect) string {
 	return "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) SELECT CAST($1 AS text), substr(value, " + strconv.Itoa(idLength+1) + "), " +
 		d.ToID("substr(value, 1, "+strconv.Itoa(idLength)+")") + ", CAST($2 AS " + d.ColumnType(model.KindInteger) + ") FROM " + d.Listed("$3")
+}
+
+func insertOfList(d db.Dialect) string {
+	return "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) SELECT CAST($1 AS text), CAST($2 AS text), value, CAST($3 AS " +
+		d.ColumnType(model.KindInteger) + ") FROM " + d.ListedIDs("$4")
 }
 
 const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,15 +56,9 @@ type deletion struct {
 	tx     *store.Tx
 	by     *auth.Permit // of the caller, who may not see everything that is deleted
 	marked map[*model.Collection]map[model.ID]bool
-	order  []level                   // the requested resources first
-	closed int                       // levels that get no more resources
+	order  []store.Set               // the requested resources first
+	closed int                       // sets that get no more resources
 	last   map[model.ID]model.Record // of the requested resources
-}
-
-// level is resources of one collection that are deleted together.
-type level struct {
-	collection *model.Collection
-	ids        []model.ID
 }
 
 func (d *deletion) isMarked(c *model.Collection, id model.ID) bool { return d.marked[c][id] }
@@ -77,22 +72,74 @@ func (d *deletion) mark(c *model.Collection, id model.ID) {
 	}
 	d.marked[c][id] = true
 	last := len(d.order) - 1
-	if last < d.closed || d.order[last].collection != c {
-		d.order = append(d.order, level{collection: c})
+	if last < d.closed || d.order[last].Collection != c || d.order[last].Link != nil {
+		d.order = append(d.order, store.Set{Collection: c})
 		last++
 	}
-	d.order[last].ids = append(d.order[last].ids, id)
+	d.order[last].IDs = append(d.order[last].IDs, id)
 }
 
 // collect marks everything that cascades from the marked resources. A cycle of references ends at
 // a marked resource.
 func (d *deletion) collect() error {
 	return d.each(model.Cascade, func(link model.Link, deleted []model.ID) error {
-		return d.tx.Referring(link, deleted, func(referrer, _ model.ID) bool {
-			d.mark(link.From, referrer)
+		var found []reference
+		known := 0
+		err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
+			if d.isMarked(link.From, referrer) {
+				known++
+			} else {
+				found = append(found, reference{referrer, referred})
+			}
 			return true
 		})
+		// A hook may change which resources refer to the marked ones.
+		if known == 0 && len(found) >= minByLink && len(d.work.resources.hooks) == 0 {
+			d.markByLink(link, found)
+		} else {
+			for _, each := range found {
+				d.mark(link.From, each.referrer)
+			}
+		}
+		return err
 	})
+}
+
+type reference struct{ referrer, referred model.ID }
+
+// minByLink is how many resources are deleted by a condition on their link. Fewer are listed together with those
+// that other links lead to, so that they do not need statements of their own. It is a variable for tests.
+var minByLink = 500
+
+// markByLink marks all resources that refer to some others by a link. A set has those of several, or a part of
+// those of one.
+func (d *deletion) markByLink(link model.Link, found []reference) {
+	slices.SortFunc(found, func(a, b reference) int {
+		return cmp.Or(bytes.Compare(a.referred[:], b.referred[:]), bytes.Compare(a.referrer[:], b.referrer[:]))
+	})
+	if d.marked[link.From] == nil {
+		d.marked[link.From] = make(map[model.ID]bool, len(found))
+	}
+	for len(found) > 0 {
+		n := 0
+		for end := 0; end < len(found); n = end {
+			for end < len(found) && found[end].referred == found[n].referred {
+				end++
+			}
+			if n > 0 && end > store.SetSize {
+				break
+			}
+		}
+		for part := range slices.Chunk(found[:n], store.SetSize) {
+			set := store.Set{Collection: link.From, Link: &link, IDs: make([]model.ID, len(part)), Referred: make([]model.ID, len(part))}
+			for i, each := range part {
+				set.IDs[i], set.Referred[i] = each.referrer, each.referred
+				d.marked[link.From][each.referrer] = true
+			}
+			d.order = append(d.order, set)
+		}
+		found = found[n:]
+	}
 }
 
 // each calls visit for every link of a kind to the marked resources, with many resources at once.
@@ -100,12 +147,12 @@ func (d *deletion) collect() error {
 func (d *deletion) each(kind model.OnDelete, visit func(model.Link, []model.ID) error) error {
 	for i := 0; i < len(d.order); i++ {
 		d.closed = max(d.closed, i+1)
-		c := d.order[i].collection
+		c := d.order[i].Collection
 		for _, link := range c.Referrers() {
 			if link.OnDelete != kind {
 				continue
 			}
-			for ids := range slices.Chunk(d.order[i].ids, store.SetSize) {
+			for ids := range slices.Chunk(d.order[i].IDs, store.SetSize) {
 				if err := visit(link, ids); err != nil {
 					return err
 				}
@@ -295,8 +342,8 @@ func (d *deletion) checkReleased(link model.Link, before, after model.Record) er
 
 // run deletes the marked resources, the last found first.
 func (d *deletion) run() error {
-	for i, level := range slices.Backward(d.order) {
-		c, size := level.collection, store.SetSize
+	for i, set := range slices.Backward(d.order) {
+		c, ids, size := set.Collection, set.IDs, store.SetSize
 		// A hook may change the requested resources, whose last state is the response.
 		rows := d.work.resources.needsRows(c, Delete) || i == 0 && len(d.work.resources.hooks) > 0
 		if rows {
@@ -305,13 +352,13 @@ func (d *deletion) run() error {
 		if d.work.resources.hasWithin(c, Delete) {
 			size = 1 // the hook may change or delete the others, which are read after it
 		}
-		for end := len(level.ids); end > 0; end -= size {
-			ids := level.ids[max(0, end-size):end]
+		for end := len(ids); end > 0; end -= size {
+			set.IDs = ids[max(0, end-size):end]
 			delete := d.deleteSet
 			if rows {
 				delete = d.deleteForHooks
 			}
-			if err := delete(c, ids); err != nil {
+			if err := delete(set); err != nil {
 				return err
 			}
 		}
@@ -319,17 +366,18 @@ func (d *deletion) run() error {
 	return nil
 }
 
-func (d *deletion) deleteSet(c *model.Collection, ids []model.ID) error {
-	d.work.note(Delete, c, ids...)
-	removed, err := d.tx.DeleteAll(c, ids...)
-	if err == nil && removed != len(ids) && len(d.work.resources.hooks) == 0 {
-		err = fault.Internal(fmt.Errorf("a deletion from %s removed %d rows instead of %d", c.Name, removed, len(ids)))
+func (d *deletion) deleteSet(set store.Set) error {
+	d.work.note(Delete, set.Collection, set.IDs...)
+	removed, err := d.tx.DeleteSet(set)
+	if err == nil && removed != len(set.IDs) && len(d.work.resources.hooks) == 0 {
+		err = fault.Internal(fmt.Errorf("a deletion from %s removed %d rows instead of %d", set.Collection.Name, removed, len(set.IDs)))
 	}
 	return err
 }
 
 // deleteForHooks does the same with rows, and keeps the last state of the requested resources.
-func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
+func (d *deletion) deleteForHooks(set store.Set) error {
+	c, ids := set.Collection, set.IDs
 	records, err := d.tx.Records(c, ids)
 	if err != nil {
 		return err
@@ -344,11 +392,11 @@ func (d *deletion) deleteForHooks(c *model.Collection, ids []model.ID) error {
 			return err
 		}
 	}
-	if _, err := d.tx.DeleteAll(c, ids...); err != nil {
+	if _, err := d.tx.DeleteSet(set); err != nil {
 		return err
 	}
 	for _, record := range slices.Backward(records) {
-		if id := record.ID(model.IDColumn); d.order[0].collection == c && d.last[id] != nil {
+		if id := record.ID(model.IDColumn); d.order[0].Collection == c && d.last[id] != nil {
 			d.last[id] = record
 		}
 		d.work.scheduleAfter(Delete, c, record, nil)

@@ -55,7 +55,7 @@ collections:
 	}
 }
 
-func fillProject(b *testing.B, st *store.Store, projects, issues *model.Collection, children int) model.ID {
+func fillProject(b testing.TB, st *store.Store, projects, issues *model.Collection, children int) model.ID {
 	project := st.NewID()
 	record := func(tx *store.Tx, c *model.Collection, id model.ID) model.Record {
 		made := make(model.Record, len(c.Columns()))

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plural-go/plural/internal/changelog"
@@ -26,15 +27,16 @@ import (
 // trees, cycles and references to itself, and compares what is stored, the log, the totals and the
 // refusals with a naive model.
 func TestDeletionsEqualTheModel(t *testing.T) {
-	defer func(size int) { store.SetSize = size }(store.SetSize)
+	defer func(size, least int) { store.SetSize, minByLink = size, least }(store.SetSize, minByLink)
 	store.SetSize = 3
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
 	} {
-		var cascades, nulled, refused, moved int
+		var cascades, nulled, refused, moved, byLink int
 		for seed := range uint64(12) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
+				minByLink = []int{1, 2, 500}[seed%3]
 				m := newDeletionModel(t, database(t), seed)
 				for range 6 {
 					m.populate()
@@ -44,10 +46,11 @@ func TestDeletionsEqualTheModel(t *testing.T) {
 				}
 				m.examine()
 				cascades, nulled, refused, moved = cascades+m.cascades, nulled+m.nulled, refused+m.refused, moved+m.moved
+				byLink += int(m.byLink.Load())
 			})
 		}
-		if cascades < 50 || nulled < 50 || refused < 10 || moved == 0 {
-			t.Errorf("%s: %d cascades, %d set to null, %d refused, %d left their parents: this tests too little", name, cascades, nulled, refused, moved)
+		if cascades < 50 || nulled < 50 || refused < 10 || moved == 0 || byLink < 20 {
+			t.Errorf("%s: %d cascades, %d set to null, %d refused, %d left their parents, %d sets by a link: this tests too little", name, cascades, nulled, refused, moved, byLink)
 		}
 	}
 }
@@ -66,6 +69,7 @@ type deletionModel struct {
 	position  int64 // of the last change that was compared
 
 	cascades, nulled, refused, moved int
+	byLink                           atomic.Int64 // statements that delete a set by a link
 }
 
 type node struct {
@@ -95,7 +99,12 @@ func newDeletionModel(t *testing.T, url string, seed uint64) *deletionModel {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	m.schema = (*model.Schema)(file.Schema)
-	if m.store, err = store.Open(context.Background(), url, m.schema); err != nil {
+	m.store, err = store.Open(context.Background(), url, m.schema, store.Trace(func(sql string) {
+		if strings.HasPrefix(sql, "DELETE FROM \"k") && strings.Contains(sql, `"id" >= $2`) {
+			m.byLink.Add(1)
+		}
+	}))
+	if err != nil {
 		t.Fatal(err)
 	}
 	m.resources = New(m.store)

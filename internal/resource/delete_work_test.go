@@ -3,12 +3,15 @@ package resource
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/store"
@@ -69,6 +72,133 @@ func TestDeletionsAreSets(t *testing.T) {
 			}
 			if each := bytes / (3 * many); each >= title {
 				t.Errorf("%d bytes for each resource, whose title alone has %d", each, title)
+			}
+		})
+	}
+}
+
+// TestCascadesAreLogged: the log has the same entries in the same order, whether the children are found by a list of ids
+// or by their link. The highest id is first.
+func TestCascadesAreLogged(t *testing.T) {
+	defer func(size, least int) { store.SetSize, minByLink = size, least }(store.SetSize, minByLink)
+	store.SetSize = 4
+	file, err := schema.Parse([]byte(`
+collections:
+  projects:
+    attributes:
+      name: {type: string}
+  issues:
+    parent: {collection: projects, on_delete: cascade}
+    attributes:
+      title: {type: string}
+      due: {type: string, format: date-time}
+      day: {type: string, format: date}
+      estimate: {type: number}
+      done: {type: boolean}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := (*model.Schema)(file.Schema)
+	projects, issues := s.Collection("projects"), s.Collection("issues")
+	// id is the same in each project, but for the number of the project in it.
+	id := func(project, kind, n byte) model.ID { return model.ID{kind, 6: 0x70, 8: 0x80, 14: n, 15: project} }
+	for name, database := range map[string]func(*testing.T) string{
+		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
+		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := context.Background()
+			var byLink atomic.Bool
+			st, err := store.Open(ctx, database(t), s, store.Trace(func(sql string) {
+				if strings.HasPrefix(sql, `DELETE FROM "issues"`) && strings.Contains(sql, `"id" >= $2`) {
+					byLink.Store(true)
+				}
+			}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			err = st.Write(ctx, func(tx *store.Tx) error {
+				for project := range byte(2) {
+					record := make(model.Record, len(projects.Columns()))
+					record[model.IDColumn], record[projects.CreatedColumn()], record[projects.UpdatedColumn()] = model.IDValue(id(project, 0, 0)), tx.Now(), tx.Now()
+					if _, err := tx.Insert(projects, record); err != nil {
+						return err
+					}
+				}
+				for n := range byte(20) { // the ids of both projects alternate
+					record := make(model.Record, len(issues.Columns()))
+					record[model.IDColumn], record[issues.CreatedColumn()], record[issues.UpdatedColumn()] = model.IDValue(id(n%2, 1, n/2)), tx.Now(), tx.Now()
+					record[issues.Field("project_id").Column] = model.IDValue(id(n%2, 0, 0))
+					if n >= 2 {
+						record[issues.Field("title").Column] = model.TextValue("say \"" + strings.Repeat("é", int(n/2)) + "\"\n\\")
+						record[issues.Field("due").Column] = model.TimeValue([]string{"0000-03-01T00:00:00.000Z", "2026-01-02T03:04:05.060Z", "9999-12-31T23:59:59.999Z"}[n/2%3])
+						record[issues.Field("day").Column] = model.TextValue("2026-02-28")
+						record[issues.Field("estimate").Column] = model.FloatValue(0.1 * float64(n/2))
+						record[issues.Field("done").Column] = model.BoolValue(n/2%2 == 0)
+					}
+					if _, err := tx.Insert(issues, record); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var logs [2][]string
+			for project, least := range []int{500, 1} {
+				minByLink = least
+				byLink.Store(false)
+				before, err := st.Sequence(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
+					t.Fatal(err)
+				}
+				if byLink.Load() != (least == 1) {
+					t.Errorf("the set of project %d was deleted by its link: %v", project, byLink.Load())
+				}
+				if _, err := st.Sequence(ctx); err != nil {
+					t.Fatal(err)
+				}
+				tx, err := st.Read(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				entries, _, _, err := tx.Log(changelog.Query{After: before, Most: 100})
+				tx.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range entries {
+					state := slices.Clone(e.Before)
+					for i, value := range state { // as project 0 has them
+						if e.Collection == issues && (i == model.IDColumn || i == issues.Field("project_id").Column) || e.Collection == projects && i == model.IDColumn {
+							of := value.ID()
+							of[15] = 0
+							state[i] = model.IDValue(of)
+						}
+					}
+					state[e.Collection.RevisionColumn()] = model.Null
+					logs[project] = append(logs[project], fmt.Sprint(e.Kind, " ", e.Collection.Name, " ", string(e.Collection.Represent(state))))
+				}
+			}
+			if !slices.Equal(logs[0], logs[1]) {
+				t.Errorf("by ids:\n%s\nby the link:\n%s", strings.Join(logs[0], "\n"), strings.Join(logs[1], "\n"))
+			}
+			if len(logs[1]) != 11 {
+				t.Fatalf("the log has %d entries", len(logs[1]))
+			}
+			for n, entry := range logs[1][:10] {
+				if want := "deleted issues {\"id\":\"" + id(0, 1, byte(9-n)).String(); !strings.HasPrefix(entry, want) {
+					t.Errorf("entry %d is %s, and should begin with %s", n, entry, want)
+				}
+			}
+			if want := "deleted projects"; !strings.HasPrefix(logs[1][10], want) {
+				t.Errorf("the last entry is %s, and should begin with %s", logs[1][10], want)
 			}
 		})
 	}

@@ -86,6 +86,10 @@ func (dialect) Listed(placeholder string) string {
 	return "unnest(" + placeholder + "::text::text[]) AS listed (value)"
 }
 
+func (dialect) ListedIDs(placeholder string) string {
+	return "unnest(" + placeholder + "::uuid[]) AS listed (value)"
+}
+
 func (dialect) ToID(text string) string { return text + "::uuid" }
 
 // InIDs is no subquery, for whose size the planner would have no estimate. The parameter is an array, and no text
@@ -105,7 +109,7 @@ func (dialect) JSON(column string, kind model.Kind) string {
 		value = `'"' || (` + column + " * " + unit + `::numeric)::text || '"'`
 	case kind == model.KindDateTime: // the year before 1 is 1 BC to PostgreSQL
 		utc := "(" + column + " AT TIME ZONE 'UTC')"
-		value = `'"' || CASE WHEN ` + utc + " < '0001-01-01' THEN '0000' ELSE to_char(" + utc + ", 'YYYY') END || to_char(" + utc + `, '-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'`
+		value = "CASE WHEN " + utc + ` >= '0001-01-01' THEN to_char(` + utc + `, '"\""YYYY-MM-DD"T"HH24:MI:SS.MS"Z\""') ELSE '"0000' || to_char(` + utc + `, '-MM-DD"T"HH24:MI:SS.MS"Z\""') END`
 	case kind == model.KindUUID:
 		value = `'"' || ` + column + `::text || '"'`
 	case kind == model.KindText || kind == model.KindDate:

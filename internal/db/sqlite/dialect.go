@@ -92,10 +92,14 @@ func (dialect) List(texts []string) model.Value {
 
 func (dialect) Listed(placeholder string) string { return "json_each(" + placeholder + ")" }
 
+func (d dialect) ListedIDs(placeholder string) string {
+	return "(SELECT " + d.ToID("value") + " AS value FROM " + d.Listed(placeholder) + ")"
+}
+
 func (dialect) ToID(text string) string { return "unhex(" + text + ", '-')" }
 
 func (d dialect) InIDs(column, placeholder string) string {
-	return column + " IN (SELECT " + d.ToID("value") + " FROM " + d.Listed(placeholder) + ")"
+	return column + " IN " + d.ListedIDs(placeholder)
 }
 
 func (dialect) JSON(column string, kind model.Kind) string {
@@ -113,7 +117,9 @@ func (dialect) JSON(column string, kind model.Kind) string {
 			parts = append(parts, fmt.Sprintf("hex(substr(%s, %d, %d))", column, part[0], part[1]))
 		}
 		value = "iif(" + column + ` IS NULL, NULL, '"' || ` + strings.Join(parts, " || '-' || ") + ` || '"')`
-	case kind == model.KindText || kind == model.KindDate || kind == model.KindDateTime:
+	case kind == model.KindDateTime: // has nothing to escape
+		value = `'"' || ` + column + ` || '"'`
+	case kind == model.KindText || kind == model.KindDate:
 		return "json_quote(" + column + ")"
 	}
 	return "coalesce(" + value + ", 'null')"
