@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
@@ -73,12 +74,13 @@ func (d *deletion) mark(c *model.Collection, id model.ID) {
 		last++
 	}
 	d.order[last].IDs = append(d.order[last].IDs, id)
-	d.setMarked(c, id)
+	d.setMarked(c, 1, id)
 }
 
-func (d *deletion) setMarked(c *model.Collection, ids ...model.ID) {
+// setMarked marks resources of a collection, of which so many are expected.
+func (d *deletion) setMarked(c *model.Collection, expected int, ids ...model.ID) {
 	if d.marked[c] == nil {
-		d.marked[c] = make(map[model.ID]bool, len(ids))
+		d.marked[c] = make(map[model.ID]bool, expected)
 	}
 	for _, id := range ids {
 		d.marked[c][id] = true
@@ -90,10 +92,10 @@ func (d *deletion) setMarked(c *model.Collection, ids ...model.ID) {
 func (d *deletion) collect() error {
 	return d.each(model.Cascade, func(link model.Link, deleted []model.ID) error {
 		sets, err := d.unmarked(link, deleted)
-		for _, set := range sets {
+		for i, set := range sets {
 			if set.Link != nil {
 				d.order = append(d.order, set)
-				d.setMarked(set.Collection, set.IDs...)
+				d.setMarked(set.Collection, (len(sets)-i)*store.SetSize, set.IDs...)
 				continue
 			}
 			for _, id := range set.IDs {
@@ -110,57 +112,59 @@ var minByLink = 500
 
 // unmarked finds the resources that refer to marked ones by a link and are not marked. They are in sets with this link,
 // or in one without.
-func (d *deletion) unmarked(link model.Link, referred []model.ID) ([]store.Set, error) {
-	var found []reference
+func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, error) {
+	found := references{}
 	marked := 0
-	err := d.tx.Referring(link, referred, func(referrer, referred model.ID) bool {
+	err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
 		if d.isMarked(link.From, referrer) {
 			marked++
 		} else {
-			found = append(found, reference{referrer, referred})
+			found.referrers, found.referred = append(found.referrers, referrer), append(found.referred, referred)
 		}
 		return true
 	})
-	if err != nil || len(found) == 0 {
+	if err != nil || found.Len() == 0 {
 		return nil, err
 	}
 	// A hook may change which resources refer to the marked ones.
-	if marked == 0 && len(found) >= minByLink && len(d.work.resources.hooks) == 0 {
-		return setsByLink(link, found), nil
+	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 {
+		return found.setsByLink(link), nil
 	}
-	ids := make([]model.ID, len(found))
-	for i, each := range found {
-		ids[i] = each.referrer
-	}
-	return []store.Set{{Collection: link.From, IDs: ids}}, nil
+	return []store.Set{{Collection: link.From, IDs: found.referrers}}, nil
 }
 
-type reference struct{ referrer, referred model.ID }
+// references is resources, and what each of them refers to. There may be many: they are kept once, in the sets.
+type references struct{ referrers, referred []model.ID }
+
+func (r references) Len() int { return len(r.referrers) }
+
+func (r references) Less(i, j int) bool {
+	return cmp.Or(bytes.Compare(r.referred[i][:], r.referred[j][:]), bytes.Compare(r.referrers[i][:], r.referrers[j][:])) < 0
+}
+
+func (r references) Swap(i, j int) {
+	r.referrers[i], r.referrers[j] = r.referrers[j], r.referrers[i]
+	r.referred[i], r.referred[j] = r.referred[j], r.referred[i]
+}
 
 // setsByLink divides all resources that refer to some others by a link. A set has those of several, or a part of
 // those of one.
-func setsByLink(link model.Link, found []reference) (sets []store.Set) {
-	slices.SortFunc(found, func(a, b reference) int {
-		return cmp.Or(bytes.Compare(a.referred[:], b.referred[:]), bytes.Compare(a.referrer[:], b.referrer[:]))
-	})
-	for len(found) > 0 {
-		n := 0
-		for end := 0; end < len(found); n = end {
-			for end < len(found) && found[end].referred == found[n].referred {
+func (r references) setsByLink(link model.Link) (sets []store.Set) {
+	sort.Sort(r)
+	for start := 0; start < r.Len(); {
+		next := start // what follows the last that is complete
+		for end := start; end < r.Len(); next = end {
+			for end < r.Len() && r.referred[end] == r.referred[next] {
 				end++
 			}
-			if n > 0 && end > store.SetSize {
+			if next > start && end-start > store.SetSize {
 				break
 			}
 		}
-		for part := range slices.Chunk(found[:n], store.SetSize) {
-			set := store.Set{Collection: link.From, Link: &link, IDs: make([]model.ID, len(part)), Referred: make([]model.ID, len(part))}
-			for i, each := range part {
-				set.IDs[i], set.Referred[i] = each.referrer, each.referred
-			}
-			sets = append(sets, set)
+		for ; start < next; start = min(next, start+store.SetSize) {
+			end := min(next, start+store.SetSize)
+			sets = append(sets, store.Set{Collection: link.From, Link: &link, IDs: r.referrers[start:end], Referred: r.referred[start:end]})
 		}
-		found = found[n:]
 	}
 	return sets
 }
