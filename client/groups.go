@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"regexp"
 	"strconv"
 	"strings"
@@ -131,21 +130,15 @@ func (p *GroupPage[K, V]) read(ctx context.Context, query string, anchor int64) 
 	request := p.request
 	request.Query = query
 	back := strings.Contains("&"+query, "&limit=-")
-	answer, err := p.client.Do(ctx, request)
+	items, header, err := readList[Group[K, V]](ctx, p.client, request)
 	if err != nil {
 		return nil, err
 	}
-	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
-	}
-	page := &GroupPage[K, V]{Total: -1, Links: links(answer.Header), client: p.client, request: request, query: p.query, size: p.size, start: anchor}
-	if page.Items, err = decodeList[Group[K, V]](answer.Body); err != nil {
-		return nil, err
-	}
+	page := &GroupPage[K, V]{Items: items, Total: -1, Links: links(header), client: p.client, request: request, query: p.query, size: p.size, start: anchor}
 	if back && anchor >= 0 {
 		page.start = max(0, anchor-int64(len(page.Items)))
 	}
-	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
+	if total, err := strconv.ParseInt(header.Get("X-Total-Count"), 10, 64); err == nil {
 		page.Total = total
 	}
 	return page, nil

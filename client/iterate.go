@@ -306,12 +306,19 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 
 // items reads a page whose resources are looked at one by one.
 func (c *Collection[T]) items(ctx context.Context, request Request) ([]json.RawMessage, error) {
-	answer, err := c.client.Do(ctx, request)
+	items, _, err := readList[json.RawMessage](ctx, c.client, request)
+	return items, err
+}
+
+// readList sends a request for a list, and also returns the header of the response.
+func readList[T any](ctx context.Context, c *Client, request Request) (items []T, header http.Header, err error) {
+	answer, err := c.Do(ctx, request)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
+		return nil, nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
 	}
-	return decodeList[json.RawMessage](answer.Body)
+	items, err = decodeList[T](answer.Body)
+	return items, answer.Header, err
 }

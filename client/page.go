@@ -135,18 +135,11 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 	if c.err != nil {
 		return nil, c.err
 	}
-	answer, err := c.client.Do(ctx, c.listing(query, p.query.exact))
+	items, header, err := readList[json.RawMessage](ctx, c.client, c.listing(query, p.query.exact))
 	if err != nil {
 		return nil, err
 	}
-	if answer.Status != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %d, and not a list", answer.Status)
-	}
-	items, err := decodeList[json.RawMessage](answer.Body)
-	if err != nil {
-		return nil, err
-	}
-	page := &Page[T]{Items: make([]T, 0, len(items)), Total: -1, Links: links(answer.Header), collection: c, query: p.query, size: p.size}
+	page := &Page[T]{Items: make([]T, 0, len(items)), Total: -1, Links: links(header), collection: c, query: p.query, size: p.size}
 	page.Position = positionOf(page.Links)
 	page.full = int64(len(items)) >= p.size
 	for _, item := range items {
@@ -167,7 +160,7 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 		page.last = id
 		page.Items = append(page.Items, value)
 	}
-	if total, err := strconv.ParseInt(answer.Header.Get("X-Total-Count"), 10, 64); err == nil {
+	if total, err := strconv.ParseInt(header.Get("X-Total-Count"), 10, 64); err == nil {
 		page.Total = total
 	}
 	return page, nil

@@ -18,19 +18,13 @@ using the database: the copy is what it was at one moment. A file that exists is
 never overwritten.`,
 		Args: arguments(1, 1, "give the file to write the backup to"),
 	}
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		database, err := databaseOf(command, load)
-		if err != nil {
-			return err
-		}
+	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
 		if err := plural.Backup(command.Context(), database, args[0]); err != nil {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Wrote %s, and checked it.\n", args[0])
 		return nil
-	}
-	return command
+	})
 }
 
 func newRestoreCommand() *cobra.Command {
@@ -44,17 +38,24 @@ resources is refused unless --force is given.`,
 		Args: arguments(1, 1, "give the file of the backup"),
 	}
 	command.Flags().BoolVar(&force, "force", false, "replace what is in the database")
+	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
+		if err := plural.Restore(command.Context(), database, args[0], plural.RestoreOptions{Overwrite: force}); err != nil {
+			return err
+		}
+		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])
+		return nil
+	})
+}
+
+// onDatabase makes a command run with the URL of a database.
+func onDatabase(command *cobra.Command, run func(command *cobra.Command, database string, args []string) error) *cobra.Command {
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		database, err := databaseOf(command, load)
 		if err != nil {
 			return err
 		}
-		if err := plural.Restore(command.Context(), database, args[0], plural.RestoreOptions{Overwrite: force}); err != nil {
-			return err
-		}
-		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])
-		return nil
+		return run(command, database, args)
 	}
 	return command
 }

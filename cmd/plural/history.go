@@ -35,17 +35,11 @@ asynchronous standby. Such a database gives the same revisions again for somethi
 else. Servers that use the database notice it with the next request.`,
 		Args: noArguments,
 	}
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		database, err := databaseOf(command, load)
-		if err != nil {
-			return err
-		}
+	return onDatabase(command, func(command *cobra.Command, database string, _ []string) error {
 		if err := plural.RenewHistory(command.Context(), database); err != nil {
 			return err
 		}
 		fmt.Fprintln(command.OutOrStdout(), "The database has a new history.")
 		return nil
-	}
-	return command
+	})
 }

@@ -87,19 +87,13 @@ func roleExists(access *schema.Access, role string) error {
 
 func newListKeysCommand() *cobra.Command {
 	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: noArguments}
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		database, err := databaseOf(command, load)
-		if err != nil {
-			return err
-		}
+	return onDatabase(command, func(command *cobra.Command, database string, _ []string) error {
 		keys, err := plural.APIKeys(command.Context(), database)
 		if err != nil {
 			return err
 		}
 		return printKeys(command.OutOrStdout(), keys, time.Now())
-	}
-	return command
+	})
 }
 
 func printKeys(out io.Writer, keys []plural.APIKey, now time.Time) error {
@@ -126,18 +120,12 @@ func newRevokeKeyCommand() *cobra.Command {
 		Short: "Revoke an API key, at once and on every server",
 		Args:  arguments(1, 1, "give the prefix of the key, which \"plural keys list\" shows"),
 	}
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		database, err := databaseOf(command, load)
-		if err != nil {
-			return err
-		}
+	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
 		prefix, err := plural.RevokeAPIKey(command.Context(), database, args[0])
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Revoked %s.\n", prefix)
 		return nil
-	}
-	return command
+	})
 }

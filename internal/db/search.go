@@ -29,7 +29,7 @@ const (
 	SearchWords    = "_words"
 	// SearchRank is a number that has the order of the ids, only with Traits.OrderedSearch. SearchMatch is what
 	// Dialect.SearchJoin is ordered by: that number, or the id.
-	SearchRank  = "_place" // as existing databases name it
+	SearchRank  = "_rank"
 	SearchMatch = "_match"
 )
 
@@ -39,12 +39,11 @@ type SearchSQL struct {
 	Create     []string // makes the table
 	Finish     []string // makes its index, or improves it, when it has the words of all resources
 	Drop       []string
-	Definition TableDefinition // what Describe returns for it
-	// Former is the definition of the table in an earlier form, which a migration replaces. Nil: there was none.
-	Former *TableDefinition
+	Definition TableDefinition   // what Describe returns for it
+	Former     []TableDefinition // of the table in earlier forms, which a migration replaces
 
-	// Put sets the words of resources. Each record is an id and its words.
-	Put    func(c Conn, rows []model.Record) error
+	// Put sets the words of resources.
+	Put    func(c Conn, rows []ResourceWords) error
 	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
 
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
@@ -52,6 +51,16 @@ type SearchSQL struct {
 	Numbered, Indexed string
 	// Disordered counts the resources whose ranks do not have the order of their ids. Empty: there are no ranks.
 	Disordered string
+}
+
+// ResourceWords is words of a resource that are stored.
+type ResourceWords struct {
+	ID    model.Value
+	Words string
+	// Marks are the first characters of the words that are replaced. The other words of the resource stay. Empty: all
+	// are replaced.
+	Marks string
+	Kept  int // bytes of the texts whose words stay
 }
 
 // SearchTerms is what a search looks for: of each list at least one must be the beginning of a word.

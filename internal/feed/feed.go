@@ -7,6 +7,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"sync"
@@ -61,24 +62,12 @@ type Metrics struct {
 
 // withDefaults replaces zero values, and functions that are nil.
 func (o Options) withDefaults() Options {
-	if o.Poll == 0 {
-		o.Poll = 100 * time.Millisecond
-	}
-	if o.Kept == 0 {
-		o.Kept = 64 << 20
-	}
-	if o.Begin == 0 {
-		o.Begin = 30 * time.Second
-	}
-	if o.Streams == 0 {
-		o.Streams = 10_000
-	}
-	if o.PerUser == 0 {
-		o.PerUser = 100
-	}
-	if o.MaxAge == 0 {
-		o.MaxAge = 30 * time.Minute
-	}
+	o.Poll = cmp.Or(o.Poll, 100*time.Millisecond)
+	o.Kept = cmp.Or(o.Kept, 64<<20)
+	o.Begin = cmp.Or(o.Begin, 30*time.Second)
+	o.Streams = cmp.Or(o.Streams, 10_000)
+	o.PerUser = cmp.Or(o.PerUser, 100)
+	o.MaxAge = cmp.Or(o.MaxAge, 30*time.Minute)
 	if o.Failed == nil {
 		o.Failed = func(error) {}
 	}
@@ -280,10 +269,6 @@ const (
 // whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
 // the current one.
 func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
-	history, err = tx.History()
-	if err != nil {
-		return "", history, err
-	}
 	floor, _, err := tx.Floor()
 	if err != nil {
 		return "", history, err
@@ -293,7 +278,7 @@ func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history m
 		return "", history, err
 	}
 	switch {
-	case p.history != startOf(history):
+	case p.history != startOf(now.History):
 		cause = otherHistory
 	case p.fingerprint != f:
 		cause = otherShape
@@ -302,5 +287,5 @@ func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history m
 	case p.point.Number > now.Number:
 		cause = beyondEnd
 	}
-	return cause, history, nil
+	return cause, now.History, nil
 }

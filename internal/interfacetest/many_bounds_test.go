@@ -143,3 +143,61 @@ func TestFilterThatIsRepeated(t *testing.T) {
 		}
 	})
 }
+
+const searchedTextsFile = `
+collections:
+  texts:
+    timestamps: false
+    search: [title, body]
+    attributes:
+      title: {type: string}
+      body: {type: string}
+access:
+  roles:
+    admin:
+      texts: [list, read, create, update, delete]
+    clerk:
+      texts: {list: true, read: true, update: true, visible: [title], writable: [title, body]}
+`
+
+// TestWordsOfMany: a request gives the search index a bounded number of words, because that takes long.
+func TestWordsOfMany(t *testing.T) {
+	file, err := schema.Parse([]byte(searchedTextsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for n := 0; text.Len() < 400_000; n++ {
+		text.WriteString(" w" + strconv.FormatInt(int64(n), 36) + strings.Repeat("x", 55))
+	}
+	const count = 25 // 10 MB of words
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		h.key("admin", "admin", "")
+		h.key("clerk", "clerk", "")
+		var short, all []string
+		for n := range count {
+			short = append(short, `{"id":"`+id(n)+`","title":"t`+strconv.Itoa(n)+`"}`)
+			all = append(all, `{"id":"`+id(n)+`","type":"texts","title":"new"}`)
+		}
+		h.must("POST", "/texts", "["+strings.Join(short, ",")+"]")
+		before := h.as("admin", "GET", "/texts", "").body
+		for _, role := range []string{"admin", "clerk"} {
+			got := h.as(role, "PATCH", "/texts?limit=25", `{"body":"`+text.String()+`"}`)
+			got.expectErrors(t, 413, "too_many_items")
+			if want := "The texts that this request changes have more than 8 MiB of different words, counted for each resource. Change fewer at once."; !strings.Contains(got.body, want) {
+				t.Errorf("got %s", got.body)
+			}
+		}
+		if after := h.as("admin", "GET", "/texts", "").body; after != before {
+			t.Errorf("got  %s\nwant %s", after, before)
+		}
+		h.as("clerk", "PATCH", "/texts?limit=2", `{"body":"`+text.String()+`"}`).expectLength(t, 2)
+		// Few different words, and words that stay.
+		h.as("clerk", "PATCH", "/texts?limit=25", `{"title":"`+strings.Repeat("again ", 80_000)+`"}`).expectLength(t, count)
+		h.as("clerk", "PATCH", "/texts?limit=25", `{"title":"new"}`).expect(t, 200, data(all...))
+		h.as("clerk", "GET", "/texts?search=new&limit=100", "").expect(t, 200, data(all...))
+		h.as("admin", "GET", "/texts?search=new+w1xxx&limit=100&fields=title", "").expect(t, 200, data(all[:2]...))
+		h.as("admin", "GET", "/texts?search=again", "").expect(t, 200, data())
+	}, func(c *plural.Config) { c.Access = file.Access })
+}

@@ -1,6 +1,7 @@
 package interfacetest
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -95,5 +96,26 @@ func TestUniqueEmail(t *testing.T) {
 		s.expectRefusal(t, "POST", "/accounts", `{"email":"`+longest+`"}`, 409, "not_unique /email")
 		s.expectRefusal(t, "POST", "/accounts", `{"email":"`+longest+`c"}`, 422, "format /email")
 		s.get("/accounts?filter[email]="+longest).expect(t, 200, data(`{"id":"`+id(0)+`","type":"accounts","email":"`+longest+`"}`))
+	})
+}
+
+// TestSameIDTwice: of two items with one id, the one that was not stored is named.
+func TestSameIDTwice(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "codes", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "code", Type: schema.Integer, Unique: true}}})
+	eachStore(t, made, func(t *testing.T, s *server) {
+		item := func(n, code int) string { return `{"id":"` + id(n) + `","code":` + strconv.Itoa(code) + `}` }
+		s.createAll("/codes", item(0, 0))
+		for _, c := range []struct {
+			items []string
+			want  []string
+		}{
+			{[]string{item(1, 1), item(1, 2)}, []string{"id_exists /1/id"}},
+			// The first has the code of another resource, so that the second is stored.
+			{[]string{item(1, 0), item(1, 2)}, []string{"id_exists /0/id", "not_unique /0/code"}},
+			{[]string{item(1, 0), item(1, 2), item(2, 3), item(1, 4), item(2, 5)}, []string{"id_exists /0/id", "not_unique /0/code", "id_exists /3/id", "id_exists /4/id"}},
+		} {
+			s.do("POST", "/codes", "["+strings.Join(c.items, ",")+"]").expectErrors(t, 409, c.want...)
+		}
+		s.get("/codes").expect(t, 200, data(`{"id":"`+id(0)+`","type":"codes","code":0}`))
 	})
 }

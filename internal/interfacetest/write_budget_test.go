@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -95,6 +96,36 @@ func TestWritesShareABudget(t *testing.T) {
 		c.MaxWriteMemory, c.MaxBody, c.WriteTimeout = 40<<20, 2<<20, time.Hour
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
+}
+
+// TestUpsertsWithHooksReserveOnce: a hook in the transaction, before which each resource is read again, does not make an
+// upsert need more memory.
+func TestUpsertsWithHooksReserveOnce(t *testing.T) {
+	made := mustSchema(t, schema.Collection{Name: "texts", NoTimestamps: true, Attributes: []schema.Attribute{
+		{Name: "code", Type: schema.Integer, Unique: true}, {Name: "note", Type: schema.String}, {Name: "text", Type: schema.String},
+	}})
+	within := plural.Hook{Collection: "texts", Within: func(context.Context, *plural.Tx, *plural.Change) error { return nil }}
+	for name, hooks := range map[string][]plural.Hook{"without": nil, "with": {within}} {
+		t.Run(name, func(t *testing.T) {
+			eachStore(t, made, func(t *testing.T, s *server) {
+				var rows []string
+				upserts := func(count int, note string) string {
+					var all []string
+					for n := range count {
+						all = append(all, `{"code":`+strconv.Itoa(n)+`,"note":"`+note+`"}`)
+					}
+					return "[" + strings.Join(all, ",") + "]"
+				}
+				for n := range 10 {
+					rows = append(rows, `{"id":"`+id(n)+`","code":`+strconv.Itoa(n)+`,"text":"`+strings.Repeat("a", 1<<20)+`"}`)
+				}
+				s.createAll("/texts", rows...)
+				// 20 MiB are for one caller: each resource is read and returned.
+				s.do("POST", "/texts?on_conflict=code", upserts(9, "u")).expectLength(t, 9)
+				s.do("POST", "/texts?on_conflict=code", upserts(10, "x")).expectErrors(t, 413, "too_many_items")
+			}, func(c *plural.Config) { c.MaxWriteMemory, c.MaxBody, c.Hooks = 40<<20, 16<<20, hooks })
+		})
+	}
 }
 
 // TestReplaysShareTheBudget: a long recorded response that is sent again uses the same memory.

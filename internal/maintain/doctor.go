@@ -18,21 +18,19 @@ import (
 // transaction; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
-	err = databases.With(ctx, url, func(b db.Database) error {
-		if repair {
-			// No other process writes during Migrate, so the counts are exact.
-			return b.Migrate(ctx, func(c db.Conn) error {
-				findings, err = examine(c, b, true)
-				return err
-			})
-		}
-		c, release, err := b.Read(ctx, db.LongRead)
-		if err != nil {
+	if !repair {
+		err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
+			findings, err = examine(c, b, false)
 			return err
-		}
-		defer release()
-		findings, err = examine(c, b, false)
-		return err
+		})
+		return findings, err
+	}
+	err = databases.With(ctx, url, func(b db.Database) error {
+		// No other process writes during Migrate, so the counts are exact.
+		return b.Migrate(ctx, func(c db.Conn) error {
+			findings, err = examine(c, b, true)
+			return err
+		})
 	})
 	return findings, err
 }

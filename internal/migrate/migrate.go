@@ -15,12 +15,7 @@ import (
 // Plan compares the schema of a database with another one, and finds the rows that violate it.
 // It changes nothing. An empty plan means that they are equal.
 func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err error) {
-	err = databases.With(ctx, url, func(b db.Database) error {
-		c, release, err := b.Read(ctx, db.LongRead)
-		if err != nil {
-			return err
-		}
-		defer release()
+	err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
 		p, err := makePlan(c, b, s)
 		if err != nil || p == nil {
 			return err

@@ -23,7 +23,8 @@ func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefini
 		if len(c.SearchColumns()) == 0 || found[name] == nil {
 			continue
 		}
-		if before := d.Search(name).Former; before != nil && slices.Equal(found[name].Columns, before.Columns) {
+		isFormer := func(before db.TableDefinition) bool { return slices.Equal(found[name].Columns, before.Columns) }
+		if slices.ContainsFunc(d.Search(name).Former, isFormer) {
 			former = append(former, c)
 		}
 	}
@@ -34,7 +35,7 @@ func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefini
 func (p *plan) rebuildWords(former []*model.Collection) {
 	for _, pair := range p.pairs {
 		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
-			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: the search index is built again, in the order of ids", pair.to.Name)
+			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: the search index is built again, in its present form", pair.to.Name)
 		}
 	}
 }

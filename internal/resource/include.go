@@ -33,7 +33,7 @@ var errTooLarge = errors.New("too many related resources for one chunk")
 // from the snapshot of the page, by one statement for each relation.
 type IncludingPage struct {
 	page   *Page
-	chunk  *group
+	chunk  *chunk
 	rows   int // of a chunk at most
 	step   int // resources whose related resources are loaded together
 	next   int // resource of the chunk
@@ -44,7 +44,7 @@ type IncludingPage struct {
 // Including adds the included relations of a query to its page.
 func Including(page *Page, c *model.Collection, q query.Query) *IncludingPage {
 	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &IncludingPage{page: page, chunk: newGroup(c, q.Visible, q.Includes), rows: rows, step: rows}
+	return &IncludingPage{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
 }
 
 // sizeOf is how many related resources one resource has at most, at least 1.
@@ -114,16 +114,16 @@ func (l *IncludingPage) Extend() error { return l.page.Extend() }
 // Close ends the page.
 func (l *IncludingPage) Close() { l.page.Close() }
 
-// group is some resources of one collection with their related resources.
-type group struct {
+// chunk is some resources of one collection with their related resources. What a relation leads to is a chunk as well.
+type chunk struct {
 	collection *model.Collection
 	visible    model.ColumnSet
 	includes   []*query.Include
 
-	text    []byte       // representations without their closing braces
-	ends    []int        // of each in text
-	keys    [][]key      // by include: what each resource is related by
-	related []*relatives // by include
+	text    []byte     // representations without their closing braces
+	ends    []int      // of each in text
+	keys    [][]key    // by include: what each resource is related by
+	related []*related // by include
 }
 
 // key is the id that a relation leads from or to; null: to none.
@@ -132,82 +132,82 @@ type key struct {
 	null bool
 }
 
-// relatives are the resources that a relation leads to from the resources of a group.
-type relatives struct {
-	group  *group
-	of     map[model.ID]span // where those of a key are in the group; empty: it has none
+// related is the resources that a relation leads to from the resources of a chunk.
+type related struct {
+	chunk  *chunk
+	of     map[model.ID]span // where those of a key are in the chunk; empty: it has none
 	totals map[model.ID]int64
 	ids    []model.ID // that are read next
 }
 
-// span is a half-open range of the resources of a group.
+// span is a half-open range of the resources of a chunk.
 type span struct{ from, to int }
 
-func newGroup(c *model.Collection, visible model.ColumnSet, includes []*query.Include) *group {
-	g := &group{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*relatives, len(includes))}
+func newChunk(c *model.Collection, visible model.ColumnSet, includes []*query.Include) *chunk {
+	k := &chunk{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
 	for i, include := range includes {
-		g.related[i] = &relatives{
-			group: newGroup(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]span{}, totals: map[model.ID]int64{},
+		k.related[i] = &related{
+			chunk: newChunk(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]span{}, totals: map[model.ID]int64{},
 		}
 	}
-	return g
+	return k
 }
 
-func (g *group) len() int { return len(g.ends) }
+func (k *chunk) len() int { return len(k.ends) }
 
-// clear removes the resources of the group, but not those that are related.
-func (g *group) clear() {
-	g.text, g.ends = g.text[:0], g.ends[:0]
-	for i := range g.keys {
-		g.keys[i] = g.keys[i][:0]
+// clear removes the resources of the chunk, but not those that are related.
+func (k *chunk) clear() {
+	k.text, k.ends = k.text[:0], k.ends[:0]
+	for i := range k.keys {
+		k.keys[i] = k.keys[i][:0]
 	}
 }
 
 // clear removes the related resources, and those that are related to them.
-func (r *relatives) clear() {
+func (r *related) clear() {
 	clear(r.of)
 	clear(r.totals)
-	r.group.clear()
-	for _, inner := range r.group.related {
+	r.chunk.clear()
+	for _, inner := range r.chunk.related {
 		inner.clear()
 	}
 }
 
 // size is the length of the related resources.
-func (r *relatives) size() int {
-	total := len(r.group.text) + 64*len(r.of) // an id without visible resources takes memory too
-	for _, inner := range r.group.related {
+func (r *related) size() int {
+	total := len(r.chunk.text) + 64*len(r.of) // an id without visible resources takes memory too
+	for _, inner := range r.chunk.related {
 		total += inner.size()
 	}
 	return total
 }
 
 // add renders a resource.
-func (g *group) add(row model.Row) {
-	if size := len(g.text); size > chunkBytes && cap(g.text)-size < size/8 {
-		g.text = slices.Grow(g.text, size) // append would grow it in many smaller steps
+func (k *chunk) add(row model.Row) {
+	if size := len(k.text); size > chunkBytes && cap(k.text)-size < size/8 {
+		k.text = slices.Grow(k.text, size) // append would grow it in many smaller steps
 	}
-	g.text = g.collection.AppendSome(g.text, row, g.visible)
-	g.text = g.text[:len(g.text)-1] // what is included goes before the brace
-	g.ends = append(g.ends, len(g.text))
-	for i, include := range g.includes {
+	k.text = k.collection.AppendSome(k.text, row, k.visible)
+	k.text = k.text[:len(k.text)-1] // what is included goes before the brace
+	k.ends = append(k.ends, len(k.text))
+	for i, include := range k.includes {
 		column := model.IDColumn
 		if include.Relation.One {
 			column = include.Relation.Column
 		}
 		if row.Null(column) {
-			g.keys[i] = append(g.keys[i], key{null: true})
+			k.keys[i] = append(k.keys[i], key{null: true})
 		} else {
-			g.keys[i] = append(g.keys[i], key{id: row.ID(column)})
+			k.keys[i] = append(k.keys[i], key{id: row.ID(column)})
 		}
 	}
 }
 
-// load reads the related resources of a part of the group, which are then the only ones in memory. What a
+// load reads the related resources of a part of the chunk, which are then the only ones in memory. What a
 // reference leads to is kept for the next part, as it is often the same, and the snapshot is the same.
-func (g *group) load(tx *store.Tx, from, to int) error {
-	for i, r := range g.related {
-		if !g.includes[i].Relation.One || r.size() > maxReused {
+func (k *chunk) load(tx *store.Tx, from, to int) error {
+	for i, r := range k.related {
+		if !k.includes[i].Relation.One || r.size() > maxReused {
 			r.clear()
 		}
 	}
@@ -215,9 +215,9 @@ func (g *group) load(tx *store.Tx, from, to int) error {
 	if to-from == 1 {
 		left = maxEmbedded
 	}
-	err := g.loadAll(tx, from, to, &left)
+	err := k.loadAll(tx, from, to, &left)
 	if err != nil { // they are not complete
-		for _, r := range g.related {
+		for _, r := range k.related {
 			r.clear()
 		}
 	}
@@ -227,12 +227,12 @@ func (g *group) load(tx *store.Tx, from, to int) error {
 	return err
 }
 
-// loadAll reads the related resources of a part of the group, and those that are related to them. Left is
+// loadAll reads the related resources of a part of the chunk, and those that are related to them. Left is
 // how many bytes they may have.
-func (g *group) loadAll(tx *store.Tx, from, to int, left *int) error {
-	for i, include := range g.includes {
-		r := g.related[i]
-		r.want(g.keys[i][from:to])
+func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
+	for i, include := range k.includes {
+		r := k.related[i]
+		r.want(k.keys[i][from:to])
 		if len(r.ids) == 0 {
 			continue
 		}
@@ -244,11 +244,11 @@ func (g *group) loadAll(tx *store.Tx, from, to int, left *int) error {
 		if include.Size() == 0 {
 			continue
 		}
-		before := r.group.len()
+		before := r.chunk.len()
 		if err := r.read(tx, include, left); err != nil {
 			return err
 		}
-		if err := r.group.loadAll(tx, before, r.group.len(), left); err != nil {
+		if err := r.chunk.loadAll(tx, before, r.chunk.len(), left); err != nil {
 			return err
 		}
 	}
@@ -256,7 +256,7 @@ func (g *group) loadAll(tx *store.Tx, from, to int, left *int) error {
 }
 
 // want lists the ids of keys whose resources were not read yet, each once.
-func (r *relatives) want(keys []key) {
+func (r *related) want(keys []key) {
 	r.ids = r.ids[:0]
 	for _, key := range keys {
 		if key.null {
@@ -270,21 +270,21 @@ func (r *relatives) want(keys []key) {
 }
 
 // read reads the resources of the ids. Those of one id follow each other.
-func (r *relatives) read(tx *store.Tx, include *query.Include, left *int) error {
+func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
 	column := include.Relation.Column
 	if include.Relation.One {
 		column = model.IDColumn
 	}
 	err := tx.Related(include, r.ids, func(row model.Row) bool {
-		by, n, before := row.ID(column), r.group.len(), len(r.group.text)
+		by, n, before := row.ID(column), r.chunk.len(), len(r.chunk.text)
 		own := r.of[by]
 		if own.to == 0 {
 			own.from = n
 		}
 		own.to = n + 1
 		r.of[by] = own
-		r.group.add(row)
-		*left -= len(r.group.text) - before
+		r.chunk.add(row)
+		*left -= len(r.chunk.text) - before
 		return *left >= 0
 	})
 	if err == nil && *left < 0 {
@@ -297,20 +297,20 @@ func tooManyRelated() error {
 	return fault.Parameter("include", problem.CodeLimitTooLarge, "The related resources of one resource have more than %d MiB. Give a smaller limit, as in include[comments][limit]=3, or fewer attributes, as in fields[comments]=id.", maxEmbedded>>20)
 }
 
-// append appends a resource of the group with its related resources.
-func (g *group) append(dst []byte, n int) ([]byte, error) {
-	return g.appendUpTo(dst, n, len(dst)+maxEmbedded+len(g.text))
+// append appends a resource of the chunk with its related resources.
+func (k *chunk) append(dst []byte, n int) ([]byte, error) {
+	return k.appendUpTo(dst, n, len(dst)+maxEmbedded+len(k.text))
 }
 
-func (g *group) appendUpTo(dst []byte, n, most int) ([]byte, error) {
+func (k *chunk) appendUpTo(dst []byte, n, most int) ([]byte, error) {
 	start := 0
 	if n > 0 {
-		start = g.ends[n-1]
+		start = k.ends[n-1]
 	}
-	dst = append(dst, g.text[start:g.ends[n]]...)
+	dst = append(dst, k.text[start:k.ends[n]]...)
 	var err error
-	for i, include := range g.includes {
-		by, r := g.keys[i][n], g.related[i]
+	for i, include := range k.includes {
+		by, r := k.keys[i][n], k.related[i]
 		dst = append(append(append(dst, `,"`...), include.Relation.Name...), `":`...)
 		var own span
 		if !by.null {
@@ -320,14 +320,14 @@ func (g *group) appendUpTo(dst []byte, n, most int) ([]byte, error) {
 		case include.Relation.One && own.to == 0:
 			dst = append(dst, "null"...)
 		case include.Relation.One:
-			dst, err = r.group.appendUpTo(dst, own.from, most)
+			dst, err = r.chunk.appendUpTo(dst, own.from, most)
 		default:
 			dst = append(dst, '[')
 			for j := own.from; j < own.to && err == nil; j++ {
 				if j > own.from {
 					dst = append(dst, ',')
 				}
-				dst, err = r.group.appendUpTo(dst, j, most)
+				dst, err = r.chunk.appendUpTo(dst, j, most)
 			}
 			dst = append(dst, ']')
 		}

@@ -48,18 +48,18 @@ collections:
 				t.Fatal(err)
 			}
 			defer tx.Close()
-			g := newGroup(posts, nil, []*query.Include{{Relation: posts.Relation("author"), Scope: query.None}})
-			kept, most := g.related[0], 0
+			chunk := newChunk(posts, nil, []*query.Include{{Relation: posts.Relation("author"), Scope: query.None}})
+			kept, most := chunk.related[0], 0
 			for first := 0; first < rows; first += chunkRows {
-				g.clear()
+				chunk.clear()
 				for i := range chunkRows {
 					post := make(model.Record, len(posts.Columns()))
 					author := model.ID{1}
 					binary.BigEndian.PutUint32(author[12:], uint32(first+i))
 					post[model.IDColumn], post[posts.Field("author_id").Column] = model.IDValue(author), model.IDValue(author)
-					g.add(post)
+					chunk.add(post)
 				}
-				if err := g.load(tx, 0, g.len()); err != nil {
+				if err := chunk.load(tx, 0, chunk.len()); err != nil {
 					t.Fatal(err)
 				}
 				most = max(most, len(kept.of))

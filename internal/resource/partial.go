@@ -28,6 +28,8 @@ type loader struct {
 	hidden  []int // columns that need not be kept
 	bytes   int   // of visible texts
 	whole   int   // bytes of all texts
+
+	reserved int // bytes that are reserved already, for earlier states that are no longer in use
 }
 
 func (w *Work) newLoader(path Path) *loader {
@@ -59,7 +61,9 @@ func (l *loader) add(record model.Record) (loaded, error) {
 	if l.bytes += visible; l.bytes > MaxManyBytes {
 		return loaded{}, TooMuch()
 	}
-	if err := l.work.reserveBytes(visible); err != nil {
+	before := min(visible, l.reserved)
+	l.reserved -= before
+	if err := l.work.reserveBytes(visible - before); err != nil {
 		return loaded{}, err
 	}
 	found := loaded{record: record, size: record.TextSize()}

@@ -28,7 +28,7 @@ func (r *Resources) readPart(tx *store.Tx, path Path, id model.ID, q query.Query
 		return Resource{}, err
 	}
 	resource, c := Resource{ID: id}, path.Collection
-	whole := newGroup(c, q.Visible, q.Includes)
+	whole := newChunk(c, q.Visible, q.Includes)
 	found, err := tx.View(c, path.Scope(), id, func(row model.Row) {
 		if len(q.Includes) > 0 {
 			whole.add(row)

@@ -101,9 +101,10 @@ func (write *Write) owners(tx *store.Tx, items []int, visit func(model.Record) e
 	return tx.Owners(write.Path.Collection, write.Path.Scope(), write.Conflict, keys, visit)
 }
 
-// loadOwners reads the resources that have the values of the unique group of inputs.
-func (w *Work) loadOwners(write *Write, items []int) ([]loaded, error) {
+// loadOwners reads the resources that have the values of the unique group of inputs. So many bytes are reserved for them already.
+func (w *Work) loadOwners(write *Write, items []int, reserved int) ([]loaded, error) {
 	byID, loader := map[model.ID]loaded{}, w.newLoader(write.Path)
+	loader.reserved = reserved
 	owners, err := write.owners(w.tx, items, func(record model.Record) (err error) {
 		byID[record.ID(model.IDColumn)], err = loader.add(record)
 		return err
@@ -181,7 +182,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	}
 	write.upserts = slices.Clone(write.upserts) // the transaction may run again
 	items := write.items()
-	owners, err := w.loadOwners(&write, items)
+	owners, err := w.loadOwners(&write, items, 0)
 	if err == nil {
 		err = w.checkUpserts(write, items, owners)
 	}
@@ -192,9 +193,13 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	if !w.resources.hasWithin(c, Create) && !w.resources.hasWithin(c, Update) {
 		return results, w.upsertItems(write, items, owners, results)
 	}
-	// A hook may create, change or delete resources that the next inputs are about.
+	// A hook may create, change or delete resources that the next inputs are about. So each is read again, in place of what
+	// was read before.
+	visible := write.Path.By.Visible(c)
 	for _, i := range items {
-		current, err := w.loadOwners(&write, []int{i})
+		reserved := owners[i].record.TextSizeOf(visible)
+		owners[i] = loaded{}
+		current, err := w.loadOwners(&write, []int{i}, reserved)
 		if err == nil {
 			err = w.checkUpserts(write, []int{i}, current)
 		}

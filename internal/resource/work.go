@@ -23,6 +23,7 @@ type Work struct {
 	reserve  func(bytes int64) error // memory for resources; nil: they are not counted
 	most     int64                   // that may be reserved
 	reserved int64
+	words    int // bytes of words that were given to the search index; see boundWords
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
@@ -86,7 +87,7 @@ func (r *workRun) run(tx *store.Tx) error {
 
 // Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.
 func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
-	w.reserve, w.most, w.reserved = reserve, most, 0
+	w.reserve, w.most, w.reserved, w.words = reserve, most, 0, 0
 }
 
 // reserveFor reserves memory for resources before they are encoded: for what the caller can see of them.
@@ -109,6 +110,18 @@ func (w *Work) reserveBytes(bytes int) error {
 		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
 	}
 	return w.reserve(int64(bytes))
+}
+
+// boundWords bounds the words of texts that are searched. Only values that the write sets are counted, so that the bound tells
+// nothing of values that are hidden from the caller.
+func (w *Work) boundWords(c *model.Collection, before, after []model.Record) error {
+	if w.reserve == nil {
+		return nil
+	}
+	if w.words += store.WordBytes(c, before, after); w.words > store.MaxWordBytes {
+		return fault.New(problem.CodeTooManyItems, "The texts that this request changes have more than %d MiB of different words, counted for each resource. Change fewer at once.", store.MaxWordBytes>>20)
+	}
+	return nil
 }
 
 // Tx is the transaction.

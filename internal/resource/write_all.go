@@ -66,6 +66,9 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 	if err := w.reserveFor(path, after...); err != nil {
 		return nil, err
 	}
+	if err := w.boundWords(path.Collection, before, after); err != nil {
+		return nil, err
+	}
 	var created, updated []int
 	for i := range all {
 		if before[i] == nil {

@@ -9,20 +9,35 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// maxPut is how many bytes of words are in memory before they are stored.
+// maxPut is how many bytes of words, and of texts whose words stay, are stored at once.
 const maxPut = 1 << 20
 
-// Put stores the words of resources. Before are the previous states, nil for new resources.
+// Put stores the words of resources. Before are the previous states, nil for new resources. Only the words of attributes
+// that have changed are found and replaced: those of a long text take long.
 func Put(c db.Conn, sql db.SearchSQL, collection *model.Collection, before, after []model.Record) error {
-	var rows []model.Record
+	var rows []db.ResourceWords
 	size := 0
+	var last model.Record // the resource before this one: many may get the same text
+	var numbers []int
+	var words string
 	for i, record := range after {
-		if before != nil && Same(collection, before[i], record) {
+		changed := allNumbers(collection)
+		if before != nil {
+			changed = changedNumbers(collection, before[i], record)
+		}
+		if len(changed) == 0 {
 			continue
 		}
-		text := Text(collection, record)
-		rows = append(rows, model.Record{record[model.IDColumn], model.TextValue(text)})
-		if size += len(text); size > maxPut {
+		if last == nil || !slices.Equal(changed, numbers) || len(changedNumbers(collection, last, record)) > 0 {
+			words = textOf(collection, record, changed)
+		}
+		last, numbers = record, changed
+		row := db.ResourceWords{ID: record[model.IDColumn], Words: words}
+		if len(changed) < len(collection.SearchColumns()) {
+			row.Marks, row.Kept = marks(changed), lengthWithout(collection, record, changed)
+		}
+		rows = append(rows, row)
+		if size += len(words) + row.Kept; size > maxPut {
 			if err := sql.Put(c, rows); err != nil {
 				return err
 			}

@@ -19,14 +19,14 @@ func Build(c db.Conn, d db.Dialect, collection *model.Collection) error {
 		return err
 	}
 	err := db.EachBatch(c, db.NewTable(d, collection), batchSize, func(batch []model.Record) error {
-		rows := make([]model.Record, len(batch))
+		rows := make([]db.ResourceWords, len(batch))
 		for i, record := range batch {
 			id := record[model.IDColumn]
-			if faults := TooLong(collection, nil, record); len(faults) > 0 {
+			if faults := TooLong(collection, nil, []model.Record{record}); faults != nil {
 				return fmt.Errorf("%s cannot be searched: the resource %s has too many different words in %s: shorten it, or remove the attribute from search",
-					collection.Name, id.ID(), strings.TrimPrefix(faults[0].Source.Pointer, "/"))
+					collection.Name, id.ID(), strings.TrimPrefix(faults[0][0].Source.Pointer, "/"))
 			}
-			rows[i] = model.Record{id, model.TextValue(Text(collection, record))}
+			rows[i] = db.ResourceWords{ID: id, Words: Text(collection, record)}
 		}
 		return sql.Put(c, rows)
 	})

@@ -3,6 +3,7 @@
 package search
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,21 +18,68 @@ import (
 // out. It is the number of the attribute among those that are searched.
 func mark(number int) string { return string(rune('a' + number)) }
 
+func marks(numbers []int) (marks string) {
+	for _, number := range numbers {
+		marks += mark(number)
+	}
+	return marks
+}
+
 // Text is what the index has of a resource: its words with the marks of their attributes, each with a
 // space before it, sorted, and each once.
 func Text(c *model.Collection, record model.Record) string {
-	var marked []string
-	for number, column := range c.SearchColumns() {
-		for word := range words.Each(record[column].Text()) {
-			marked = append(marked, mark(number)+word)
+	return textOf(c, record, allNumbers(c))
+}
+
+// textOf is the part of Text that has the words of some attributes.
+func textOf(c *model.Collection, record model.Record, numbers []int) string {
+	var text strings.Builder
+	for _, number := range numbers { // the marks have the same order
+		start := " " + mark(number)
+		for _, word := range different(record[c.SearchColumns()[number]].Text()) {
+			text.WriteString(start)
+			text.WriteString(word)
 		}
 	}
-	slices.Sort(marked)
-	var text strings.Builder
-	for _, word := range slices.Compact(marked) {
-		text.WriteString(" " + word)
-	}
 	return text.String()
+}
+
+// different is the words of a text, sorted, and each once.
+func different(text string) []string {
+	seen := map[string]struct{}{}
+	for word := range words.Each(text) {
+		seen[word] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// allNumbers lists the numbers of all attributes that are searched.
+func allNumbers(c *model.Collection) []int {
+	numbers := make([]int, len(c.SearchColumns()))
+	for number := range numbers {
+		numbers[number] = number
+	}
+	return numbers
+}
+
+// changedNumbers lists the numbers of the attributes that are searched and differ.
+func changedNumbers(c *model.Collection, before, after model.Record) (numbers []int) {
+	for number, column := range c.SearchColumns() {
+		if before[column] != after[column] {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// lengthWithout counts the bytes of the texts that are searched, without those of some attributes.
+func lengthWithout(c *model.Collection, record model.Record, numbers []int) (length int) {
+	for number, column := range c.SearchColumns() {
+		if !slices.Contains(numbers, number) {
+			length += len(record[column].Text())
+		}
+	}
+	return length
 }
 
 // Terms is what the index is asked for, to find words in some of the columns.
@@ -47,11 +95,6 @@ func Terms(c *model.Collection, columns []int, words []string) db.SearchTerms {
 	return terms
 }
 
-// Same reports whether two states of a resource have the same words.
-func Same(c *model.Collection, before, after model.Record) bool {
-	return !slices.ContainsFunc(c.SearchColumns(), func(column int) bool { return before[column] != after[column] })
-}
-
 // MaxBytes is how many bytes the different words of a resource can have. PostgreSQL's tsvector has room
 // for one MiB. The attributes have equal shares, so that what a caller may write does not depend on
 // attributes that they may not see.
@@ -60,29 +103,65 @@ const MaxBytes = 1_000_000
 // share is how many bytes the different words of one attribute can have, with their marks.
 func share(c *model.Collection) int { return MaxBytes / len(c.SearchColumns()) }
 
-// TooLong reports attributes with too many different words. Before is the previous state, nil for a new
-// resource: only changed values are checked.
-func TooLong(c *model.Collection, before, after model.Record) (faults problem.Errors) {
+// TooLong reports attributes of resources with too many different words; nil: there are none. Before are the previous
+// states, nil for new resources: only changed values are checked.
+func TooLong(c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
 	for _, column := range c.SearchColumns() {
-		text := after[column].Text()
-		// Folding never makes a word three times as long.
-		if len(text) <= share(c)/4 || before != nil && before[column] == after[column] {
-			continue
-		}
-		if bytes := bytesOf(text); bytes > share(c) {
+		var last model.Value // many resources may get the same text
+		bytes := 0
+		for i, record := range after {
+			text := record[column].Text()
+			// Folding never makes a word three times as long.
+			if len(text) <= share(c)/4 || before != nil && before[i][column] == record[column] {
+				continue
+			}
+			if record[column] != last {
+				last, bytes = record[column], bytesOf(text)
+			}
+			if bytes <= share(c) {
+				continue
+			}
+			if faults == nil {
+				faults = make([]problem.Errors, len(after))
+			}
 			name := c.Columns()[column].Name
-			faults.Add(fault.At("/"+name, problem.CodeTooManyWords, "The different words of the text have %d bytes. At most %d can be searched. Shorten it.", bytes, share(c)))
+			faults[i].Add(fault.At("/"+name, problem.CodeTooManyWords, "The different words of the text have %d bytes. At most %d can be searched. Shorten it.", bytes, share(c)))
 		}
 	}
 	return faults
 }
 
+// shortText is the length of a text that Bytes counts as if all its words were different.
+const shortText = 1 << 10
+
+// Bytes counts the bytes of the different words that resources get, those of each by themselves. Before are the previous
+// states, or nil: values that stay are not counted.
+func Bytes(c *model.Collection, before, after []model.Record) (bytes int) {
+	for _, column := range c.SearchColumns() {
+		var last model.Value // many resources may get the same text
+		size := 0
+		for i, record := range after {
+			if before[i] != nil && before[i][column] == record[column] {
+				continue
+			}
+			if record[column] != last {
+				text := record[column].Text()
+				if last, size = record[column], len(text); size > shortText {
+					size = bytesOf(text)
+				}
+			}
+			bytes += size
+		}
+	}
+	return bytes
+}
+
 // bytesOf counts the bytes of the different words of an attribute, with their marks.
 func bytesOf(text string) (bytes int) {
-	seen := map[string]bool{}
+	seen := map[string]struct{}{}
 	for word := range words.Each(text) {
-		if !seen[word] {
-			seen[word] = true
+		if _, again := seen[word]; !again {
+			seen[word] = struct{}{}
 			bytes += len(word) + 1
 		}
 	}

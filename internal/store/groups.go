@@ -92,8 +92,8 @@ func (g *Groups) count() (n int64, err error) {
 	s.groupKeys(g.query.Groups.By)
 	s.grouped(g.query)
 	s.Write(") AS _all")
-	_, err = db.One(g.tx.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
-	return n, g.tx.fault(err)
+	_, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) })
+	return n, err
 }
 
 // Next returns the next group of the range, or nil at its end.

@@ -25,13 +25,15 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 
 // InsertAll stores resources in their order, as Insert does. Each has a representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
-	representations, conflicts = make([][]byte, len(records)), make([]problem.Errors, len(records))
+	representations, conflicts = make([][]byte, len(records)), search.TooLong(c, nil, records)
+	tooLong := conflicts != nil
+	if !tooLong {
+		conflicts = make([]problem.Errors, len(records))
+	}
 	t.minted = true // Store.NewID may have made the ids before the transaction
 	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
-	tooLong := false
 	for i, record := range records {
-		if conflicts[i] = search.TooLong(c, nil, record); len(conflicts[i]) > 0 {
-			tooLong = true
+		if len(conflicts[i]) > 0 {
 			continue
 		}
 		id := record.ID(model.IDColumn)

@@ -79,12 +79,7 @@ func AddAPIKey(ctx context.Context, url string, key APIKey) error {
 
 // ListAPIKeys lists the API keys of a database, the oldest first.
 func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
-	err = databases.With(ctx, url, func(b db.Database) error {
-		c, release, err := b.Read(ctx, db.LongRead)
-		if err != nil {
-			return err
-		}
-		defer release()
+	err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
 		if err := migrate.RequireSchema(c, b); err != nil {
 			return err
 		}

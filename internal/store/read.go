@@ -59,12 +59,12 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		}
 		s := t.store.statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
 		s.condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := t.each(s, func(row model.Row) bool {
 			found[row.ID(0)] = true
 			return true
-		}, s.String(), s.Args...)
+		})
 		if err != nil {
-			return nil, t.fault(err)
+			return nil, err
 		}
 	}
 	return found, nil
@@ -78,8 +78,19 @@ func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error
 		s.Write(" WHERE ")
 		s.condition(filter, true)
 	}
-	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
-	return n, t.fault(err)
+	_, err = t.one(s, func(row model.Row) { n = row.Int(0) })
+	return n, err
+}
+
+// one runs a query, and calls read with its row if there is one.
+func (t *Tx) one(s *statement, read func(model.Row)) (found bool, err error) {
+	found, err = db.One(t.conn, read, s.String(), s.Args...)
+	return found, t.fault(err)
+}
+
+// each runs a query, and calls read with each row until it returns false.
+func (t *Tx) each(s *statement, read func(model.Row) bool) error {
+	return t.fault(db.Each(t.conn, read, s.String(), s.Args...))
 }
 
 // Place is a place in an order: the values of the sort keys, the id last.

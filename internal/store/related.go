@@ -1,7 +1,6 @@
 package store
 
 import (
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -10,8 +9,7 @@ import (
 // if it leads to one resource, the ids that they refer to. Those of a relation to many are in
 // the order of their keys and then of the include. It stops when read returns false.
 func (t *Tx) Related(i *query.Include, keys []model.ID, read func(model.Row) bool) error {
-	s := t.relatedStatement(i, keys)
-	return t.fault(db.Each(t.conn, read, s.String(), s.Args...))
+	return t.each(t.relatedStatement(i, keys), read)
 }
 
 func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
@@ -21,10 +19,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	if i.Relation.One {
 		s := t.store.statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
 		s.inIDs(keys)
-		if filter != nil {
-			s.Write(" AND ")
-			s.condition(filter, true)
-		}
+		s.and(filter)
 		return s
 	}
 	// For each key, the first resources of its own are found by the index of the reference. No
@@ -41,10 +36,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	}
 	own := func(columns string) {
 		s.Write("(SELECT ", columns, " FROM ", to.Name, " WHERE ", referring, " = _key")
-		if filter != nil {
-			s.Write(" AND ")
-			s.condition(filter, true)
-		}
+		s.and(filter)
 		s.order(first)
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(i.Size()))
@@ -73,15 +65,12 @@ func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key mode
 	referring := to.Columns[i.Relation.Column]
 	s := t.store.statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
 	s.inIDs(keys)
-	if filter := query.Both(i.Scope, i.Filter); filter != nil {
-		s.Write(" AND ")
-		s.condition(filter, true)
-	}
+	s.and(query.Both(i.Scope, i.Filter))
 	s.Write(" GROUP BY ", referring)
-	return t.fault(db.Each(t.conn, func(row model.Row) bool {
+	return t.each(s, func(row model.Row) bool {
 		read(row.ID(0), row.Int(1))
 		return true
-	}, s.String(), s.Args...))
+	})
 }
 
 // inIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -74,14 +73,14 @@ func (t *Tx) listOneRelated(c *model.Collection, f query.Related) (query.Filter,
 	s.condition(query.And{query.Both(query.All, f.Scope), query.Both(query.All, f.Filter)}, true)
 	s.Write(" LIMIT ", strconv.Itoa(maxRelated+2)) // one may be null
 	found := refersTo{column: column}
-	err = db.Each(t.conn, func(row model.Row) bool {
+	err = t.each(s, func(row model.Row) bool {
 		if !row.Null(0) {
 			found.ids = append(found.ids, row.ID(0))
 		}
 		return true
-	}, s.String(), s.Args...)
+	})
 	if err != nil || len(found.ids) > maxRelated {
-		return f, t.fault(err)
+		return f, err
 	}
 	referring := int64(len(found.ids))
 	if f.Relation.One {

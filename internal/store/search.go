@@ -19,6 +19,15 @@ func (t *Tx) putWords(c *model.Collection, before, after []model.Record) error {
 	return nil
 }
 
+// MaxWordBytes bounds the different words that one request gives to the index, those of each resource by themselves: on
+// SQLite the index takes half a second for a megabyte, while all other writes wait.
+const MaxWordBytes = 8 << 20
+
+// WordBytes counts the bytes of different words that resources get. Before are the previous states, nil for each new one.
+func WordBytes(c *model.Collection, before, after []model.Record) int {
+	return search.Bytes(c, before, after)
+}
+
 // orderedSearch is a search whose matches a statement gets in the order of ids, as it reads. There is at
 // most one in a statement, and it must hold.
 type orderedSearch struct{ query.Search }

@@ -116,8 +116,8 @@ func (r *Rows) Close() {
 func (t *Tx) IDAt(c *model.Collection, selection Selection) (id model.ID, found bool, err error) {
 	selection.Take = 1
 	s := t.selectStatement(c, t.store.tables[c].Columns[model.IDColumn], selection)
-	found, err = db.One(t.conn, func(row model.Row) { id = row.ID(0) }, s.String(), s.Args...)
-	return id, found, t.fault(err)
+	found, err = t.one(s, func(row model.Row) { id = row.ID(0) })
+	return id, found, err
 }
 
 // Any reports whether a selection has a resource.
@@ -126,8 +126,7 @@ func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err erro
 	s.from(selection.Filter)
 	s.where(selection)
 	s.Write(" LIMIT 1")
-	found, err = db.One(t.conn, nil, s.String(), s.Args...)
-	return found, t.fault(err)
+	return t.one(s, nil)
 }
 
 // PlaceBefore finds the place n resources before the end of a selection, n > 0, or nil when there
@@ -151,15 +150,15 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection Selection, n int64) (pla
 // second one.
 func (t *Tx) firstOf(c *model.Collection, selection Selection) (place Place, more bool, err error) {
 	s := t.rowsStatement(c, selection)
-	err = db.Each(t.conn, func(row model.Row) bool {
+	err = t.each(s, func(row model.Row) bool {
 		if place != nil {
 			more = true
 			return false
 		}
 		place = selection.Order.PlaceOf(c, row)
 		return true
-	}, s.String(), s.Args...)
-	return place, more, t.fault(err)
+	})
+	return place, more, err
 }
 
 // maxByID is the largest number of rows for which the ids are found first: see rowsStatement.

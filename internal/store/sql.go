@@ -66,6 +66,14 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	}
 }
 
+// and adds a condition to others, unless it is nil.
+func (s *statement) and(filter query.Filter) {
+	if filter != nil {
+		s.Write(" AND ")
+		s.condition(filter, true)
+	}
+}
+
 // maxJunction is how many filters are joined without parentheses. SQLite bounds the depth of an
 // expression, and a chain of operators is as deep as it is long.
 const maxJunction = 256

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -109,7 +108,7 @@ func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool
 	}
 	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
 	s.condition(same, true)
-	return db.One(t.conn, nil, s.String(), s.Args...)
+	return t.one(s, nil)
 }
 
 // Owners finds, for each record, the resource in the scope that has its values of a unique group,
@@ -127,14 +126,14 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		s.condition(query.Both(same, scope), true)
 		held := holders{}
 		var refused error
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := t.each(s, func(row model.Row) bool {
 			owner := c.Scan(row)
 			refused = visit(owner)
 			held.add(group, owner)
 			return refused == nil
-		}, s.String(), s.Args...)
+		})
 		if err != nil {
-			return nil, t.fault(err)
+			return nil, err
 		}
 		if refused != nil {
 			return nil, refused

@@ -30,7 +30,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if len(after) == 0 {
 		return nil, nil, nil
 	}
-	if conflicts = tooLong(c, before, after); conflicts != nil {
+	if conflicts = search.TooLong(c, before, after); conflicts != nil {
 		return nil, conflicts, nil
 	}
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {
@@ -64,19 +64,6 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		t.addMoveDeltas(c, before[i], after[i])
 	}
 	return representations, nil, t.fault(t.putWords(c, before, after))
-}
-
-// tooLong finds texts with too many words to be searched; nil: there are none.
-func tooLong(c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
-	for i := range after {
-		if own := search.TooLong(c, before[i], after[i]); len(own) > 0 {
-			if faults == nil {
-				faults = make([]problem.Errors, len(after))
-			}
-			faults[i] = own
-		}
-	}
-	return faults
 }
 
 // announceAll announces a write to one resource, or to the whole collection for several: of the transactions that

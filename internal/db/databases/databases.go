@@ -50,6 +50,18 @@ func With(ctx context.Context, url string, fn func(db.Database) error) error {
 	return Explain(errors.Join(fn(b), b.Close()))
 }
 
+// Read calls a function with a database that exists and a connection that reads from one snapshot of it.
+func Read(ctx context.Context, url string, fn func(db.Database, db.Conn) error) error {
+	return With(ctx, url, func(b db.Database) error {
+		c, release, err := b.Read(ctx, db.LongRead)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return fn(b, c)
+	})
+}
+
 // Explain adds advice to an error of a database, for a person who runs a command or starts a
 // server.
 func Explain(err error) error { return sqlite.Explain(err) }

@@ -60,9 +60,38 @@ func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 }
 
 func (c *connection) Insert(n *db.Insertion) error {
-	if len(n.Records) == 0 {
-		return nil
+	for rest := n.Records; len(rest) > 0; {
+		part := *n
+		if part.Records = rest; !n.New {
+			part.Records = rest[:untilSameID(rest)]
+		}
+		if err := c.insertPart(&part); err != nil {
+			return err
+		}
+		rest = rest[len(part.Records):]
 	}
+	return nil
+}
+
+// untilSameID counts the records before the first that has the id of an earlier one. One statement cannot insert both: the
+// id of a row that it returns would not tell which of them was stored.
+func untilSameID(records []model.Record) int {
+	if len(records) == 1 {
+		return 1
+	}
+	seen := map[model.ID]bool{}
+	for i, record := range records {
+		id := record.ID(model.IDColumn)
+		if seen[id] {
+			return i
+		}
+		seen[id] = true
+	}
+	return len(records)
+}
+
+// insertPart inserts records with different ids.
+func (c *connection) insertPart(n *db.Insertion) error {
 	last := n.Collection.RevisionColumn()
 	sql := insertNew
 	if !n.New {

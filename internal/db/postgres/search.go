@@ -12,7 +12,8 @@ import (
 func (dialect) Search(table string) db.SearchSQL {
 	quoted, index := `"`+table+`"`, `"`+table+`.words"`
 	const words = "array_to_tsvector(string_to_array(trim($2), ' '))"
-	put := "INSERT INTO " + quoted + " (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = excluded._words"
+	put := "INSERT INTO " + quoted + " AS stored (_resource, _words) VALUES ($1, " + words + ") ON CONFLICT (_resource) DO UPDATE SET _words = "
+	const others = "ts_delete(stored._words, ARRAY(SELECT lexeme FROM unnest(stored._words) WHERE position(left(lexeme, 1) IN $3) > 0))"
 	return db.SearchSQL{
 		Create: []string{"CREATE TABLE " + quoted + " (_resource uuid NOT NULL PRIMARY KEY, _words tsvector NOT NULL)"},
 		Finish: []string{"CREATE INDEX " + index + " ON " + quoted + " USING gin (_words) WITH (fastupdate = off)", "ANALYZE " + quoted},
@@ -21,16 +22,27 @@ func (dialect) Search(table string) db.SearchSQL {
 			Columns: []db.ColumnDefinition{{Name: db.SearchResource, Kind: "uuid", NotNull: true}, {Name: db.SearchWords, Kind: "tsvector", NotNull: true}},
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
-		Put: func(c db.Conn, rows []model.Record) error {
-			statements := make([]db.Statement, len(rows))
+		Put: func(c db.Conn, rows []db.ResourceWords) error {
+			statements, size := make([]db.Statement, len(rows)), 0
 			for i, row := range rows {
-				statements[i] = db.Statement{SQL: put, Args: row}
+				size += len(row.Words) + row.Kept
+				statements[i] = db.Statement{SQL: put + "excluded._words", Args: []model.Value{row.ID, model.TextValue(row.Words)}}
+				if row.Marks != "" {
+					statements[i] = db.Statement{SQL: put + others + " || excluded._words", Args: []model.Value{row.ID, model.TextValue(row.Words), model.TextValue(row.Marks)}}
+				}
+			}
+			if size > maxDeferred {
+				return c.Batch(statements...)
 			}
 			return c.Defer(statements...)
 		},
 		Stored: "SELECT _resource, coalesce(' ' || nullif(array_to_string(tsvector_to_array(_words), ' '), ''), '') FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 	}
 }
+
+// maxDeferred is how many bytes of words may be sent with a later statement. Those of long texts take seconds to be
+// stored, because GIN gets all words of a changed row again, and a reply that takes too long ends the transaction.
+const maxDeferred = 64 << 10
 
 // Searched evaluates the index once, as an array, or the words of each row by a subquery that cannot
 // become a join (OFFSET 0). Otherwise the planner would choose by its estimate for prefixes, which is

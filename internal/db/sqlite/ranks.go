@@ -17,6 +17,7 @@ import (
 type ranks struct {
 	conn  db.Conn
 	table string // quoted
+	index string // quoted
 }
 
 // numbered is the id and the rank of a row.
@@ -27,44 +28,43 @@ type numbered struct {
 
 // put sets the words of resources, in the order of ids, because FTS5 writes to the disk when it gets a
 // lower number than before.
-func (r *ranks) put(rows []model.Record) error {
-	if !slices.IsSortedFunc(rows, compareFirst) {
+func (r *ranks) put(rows []db.ResourceWords) error {
+	if !slices.IsSortedFunc(rows, compareIDs) {
 		rows = slices.Clone(rows)
-		slices.SortFunc(rows, compareFirst)
+		slices.SortFunc(rows, compareIDs)
 	}
 	for _, row := range rows {
-		if err := r.putOne(row[0], row[1]); err != nil {
+		if err := r.putOne(row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func compareFirst(a, b model.Record) int {
-	first, second := a.ID(0), b.ID(0)
+func compareIDs(a, b db.ResourceWords) int {
+	first, second := a.ID.ID(), b.ID.ID()
 	return strings.Compare(string(first[:]), string(second[:]))
 }
 
-func (r *ranks) putOne(id, words model.Value) error {
-	for {
-		after, err := r.from(id.ID(), 1)
+func (r *ranks) putOne(row db.ResourceWords) error {
+	for id := row.ID.ID(); ; {
+		after, err := r.from(id, 1)
 		if err != nil {
 			return err
 		}
-		if len(after) > 0 && after[0].id == id.ID() {
-			_, err = r.conn.Exec("UPDATE "+r.table+" SET _words = $1 WHERE _place = $2", words, model.IntValue(after[0].rank))
-			return err
+		if len(after) > 0 && after[0].id == id {
+			return r.change(after[0].rank, row)
 		}
-		before, err := r.before(id.ID(), 1)
+		before, err := r.before(id, 1)
 		if err != nil {
 			return err
 		}
-		rank, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id.ID()))
+		rank, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id))
 		if ok {
-			_, err = r.conn.Exec(r.insert(), model.IntValue(rank), id, words)
+			_, err = r.conn.Exec(r.insert(), model.IntValue(rank), row.ID, model.TextValue(row.Words))
 			return err
 		}
-		if err := r.spread(id.ID()); err != nil {
+		if err := r.spread(id); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each ui
 		text := string(row.AppendText(nil, 0))
 		words, bytes = append(words, model.TextValue(text)), bytes+len(text)
 		return bytes < movedBytes
-	}, "SELECT _words FROM "+r.table+" WHERE _place BETWEEN $1 AND $2 ORDER BY _place"+order+" LIMIT $3",
+	}, "SELECT _words FROM "+r.table+" WHERE _rank BETWEEN $1 AND $2 ORDER BY _rank"+order+" LIMIT $3",
 		model.IntValue(rows[0].rank), model.IntValue(rows[len(rows)-1].rank), model.IntValue(movedRows)); err != nil {
 		return 0, err
 	}
@@ -186,7 +186,7 @@ func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each ui
 		slices.Reverse(words)
 		outermost -= int64(each * uint64(moved-1)) // #nosec G115 -- modulo 2^64
 	}
-	if _, err := r.conn.Exec("DELETE FROM "+r.table+" WHERE _place BETWEEN $1 AND $2", model.IntValue(rows[0].rank), model.IntValue(rows[moved-1].rank)); err != nil {
+	if _, err := r.conn.Exec("DELETE FROM "+r.table+" WHERE _rank BETWEEN $1 AND $2", model.IntValue(rows[0].rank), model.IntValue(rows[moved-1].rank)); err != nil {
 		return 0, err
 	}
 	for i, row := range rows {
@@ -199,7 +199,7 @@ func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each ui
 }
 
 func (r *ranks) insert() string {
-	return "INSERT INTO " + r.table + " (_place, _resource, _words) VALUES ($1, $2, $3)"
+	return "INSERT INTO " + r.table + " (_rank, _resource, _words) VALUES ($1, $2, $3)"
 }
 
 // before reads up to so many rows before an id, the nearest first.
@@ -216,7 +216,7 @@ func (r *ranks) read(condition string, id model.ID, most int) (rows []numbered, 
 	err = db.Each(r.conn, func(row model.Row) bool {
 		rows = append(rows, numbered{row.ID(0), row.Int(1)})
 		return true
-	}, "SELECT _resource, _place FROM "+r.table+condition, model.IDValue(id), model.IntValue(int64(most)))
+	}, "SELECT _resource, _rank FROM "+r.table+condition, model.IDValue(id), model.IntValue(int64(most)))
 	return rows, err
 }
 

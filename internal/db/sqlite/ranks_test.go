@@ -66,8 +66,8 @@ func expectOrder(t interface {
 	}
 }
 
-func putWord(id model.ID) []model.Record {
-	return []model.Record{{model.IDValue(id), model.TextValue(" aword")}}
+func putWord(id model.ID) []db.ResourceWords {
+	return []db.ResourceWords{{ID: model.IDValue(id), Words: " aword"}}
 }
 
 // TestRanksHaveTheOrderOfIDs puts ids of which many have the same first bits, in any order.
@@ -162,7 +162,7 @@ func TestRanksOfServerIDs(t *testing.T) {
 			}
 			conn := &counted{Conn: c}
 			var want []model.ID
-			var rows []model.Record
+			var rows []db.ResourceWords
 			for i := range uint64(n) {
 				want = append(want, make(first(i), 1<<63|1<<32))
 				rows = append(rows, putWord(want[i])...)

@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/model"
 )
 
 // The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
-// the two alike, as the database does for other indexes. FTS5 only has to split at spaces and to find
+// the two alike where rows are added and removed; changes.go does it for rows that change. FTS5 only has to split at spaces and to find
 // prefixes: all that is about language is done before. It returns matches in the order of their numbers,
 // without finding all of them first. So the numbers have the order of the ids: they are ranks, see ranks.go.
 
@@ -19,42 +18,47 @@ const tokenizer = "ascii tokenchars '!\"#$%&''''()*+,-./:;<=>?@[\\]^_`{|}~'" // 
 
 func (dialect) Search(table string) db.SearchSQL {
 	quoted, index, terms := `"`+table+`"`, `"`+table+`.words"`, `"`+table+`.terms"`
-	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._place, new._words); "
-	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._place, old._words); "
+	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._rank, new._words); "
+	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._rank, old._words); "
 	trigger := func(event, actions string) string {
 		return `CREATE TRIGGER "` + table + "." + strings.ToLower(event) + `" AFTER ` + event + " ON " + quoted + " BEGIN " + actions + "END"
 	}
 	return db.SearchSQL{
 		Create: []string{
-			"CREATE TABLE " + quoted + " (_place INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
-			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_place', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
+			"CREATE TABLE " + quoted + " (_rank INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
-			trigger("INSERT", insert), trigger("DELETE", remove), trigger("UPDATE", remove+insert),
+			trigger("INSERT", insert), trigger("DELETE", remove),
 		},
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
 		Definition: db.TableDefinition{
-			Columns: []db.ColumnDefinition{{Name: db.SearchRank, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
+			Columns: columnsOf(db.SearchRank),
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
-		Former: &db.TableDefinition{
-			Columns: []db.ColumnDefinition{{Name: "_number", Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
-		},
-		Put:        func(c db.Conn, rows []model.Record) error { return (&ranks{c, quoted}).put(rows) },
+		// With the numbers in the order of insertion, and with a trigger that replaced all words of a resource in the index.
+		Former:     []db.TableDefinition{former("_number"), former("_place")},
+		Put:        func(c db.Conn, rows []db.ResourceWords) error { return (&ranks{c, quoted, index}).put(rows) },
 		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
-		Numbered:   "SELECT _place, _words FROM " + quoted,
+		Numbered:   "SELECT _rank, _words FROM " + quoted,
 		Indexed:    "SELECT doc, ' ' || term FROM " + terms,
-		Disordered: "SELECT count(*) FROM (SELECT _place, lag(_place) OVER (ORDER BY _resource) AS before FROM " + quoted + ") WHERE _place <= before",
+		Disordered: "SELECT count(*) FROM (SELECT _rank, lag(_rank) OVER (ORDER BY _resource) AS before FROM " + quoted + ") WHERE _rank <= before",
 	}
 }
+
+func columnsOf(number string) []db.ColumnDefinition {
+	return []db.ColumnDefinition{{Name: number, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}}
+}
+
+func former(number string) db.TableDefinition { return db.TableDefinition{Columns: columnsOf(number)} }
 
 func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, arg func(string) string) string {
 	if !byIndex {
 		return `EXISTS (SELECT 1 FROM "` + table + `" WHERE _resource = ` + id + " AND " + contained(terms, arg) + ")"
 	}
 	matching := matches(table, terms, arg)
-	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _place = _match`
+	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _rank = _match`
 	if !isExact(terms) {
 		found += " WHERE " + contained(terms, arg)
 	}
@@ -65,7 +69,7 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 func (dialect) FindSearched(table string, terms db.SearchTerms, _ []bool, most string, arg func(string) string) string {
 	holds := dialect{}.SearchHolds(terms, arg)
 	matching := matches(table, terms, arg)
-	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _place = _match`
+	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _rank = _match`
 }
 
 // SampleSearched: FTS5 skips what another term does not have, so common terms cost little.
@@ -74,7 +78,7 @@ func (dialect) SampleSearched(string, db.SearchTerms, bool, string, func(string)
 }
 
 func (dialect) SearchJoin(table, resources, ids string, terms db.SearchTerms, arg func(string) string) string {
-	return "(" + matches(table, terms, arg) + `) AS _matches CROSS JOIN "` + table + `" ON _place = _match CROSS JOIN ` + resources + " ON " + ids + " = _resource"
+	return "(" + matches(table, terms, arg) + `) AS _matches CROSS JOIN "` + table + `" ON _rank = _match CROSS JOIN ` + resources + " ON " + ids + " = _resource"
 }
 
 // SearchBound: FTS5 reads without bounds if one is null.
@@ -83,7 +87,7 @@ func (dialect) SearchBound(table string, upTo bool, id string) string {
 	if upTo {
 		operator, direction, otherwise = " <= ", " DESC", "-9223372036854775808"
 	}
-	return "_match" + operator + `coalesce((SELECT _place FROM "` + table + `" WHERE _resource` + operator + id + " ORDER BY _resource" + direction + " LIMIT 1), " + otherwise + ")"
+	return "_match" + operator + `coalesce((SELECT _rank FROM "` + table + `" WHERE _resource` + operator + id + " ORDER BY _resource" + direction + " LIMIT 1), " + otherwise + ")"
 }
 
 func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {

@@ -1,0 +1,55 @@
+package search
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// TestPutFindsWordsOfChanges: only the words of attributes that have changed are found and stored.
+func TestPutFindsWordsOfChanges(t *testing.T) {
+	s, err := compile.Schema(model.Collection{Name: "texts", NoTimestamps: true, Search: []string{"title", "note", "body"}, Attributes: []model.Attribute{
+		{Name: "title", Type: model.String}, {Name: "note", Type: model.String}, {Name: "body", Type: model.String}, {Name: "code", Type: model.Integer},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := s.Collection("texts")
+	title, _ := texts.AttributeColumns()
+	record := func(n byte, values ...string) model.Record {
+		record := make(model.Record, len(texts.Columns()))
+		record[model.IDColumn] = model.IDValue(model.ID{15: n})
+		for i, value := range values {
+			record[title+i] = model.TextValue(value)
+		}
+		return record
+	}
+	long := strings.Repeat("long text ", 10)
+	before := []model.Record{record(1, "one", "n", long), record(2, "two", "n", long), record(3, "three", "n", long), record(4, "same", "n", long), record(5, "five", "n", long), record(6, "six", "x", long)}
+	after := []model.Record{record(1, "New new", "n", long), record(2, "New new", "n", long), record(3, "New new", "m", long), record(4, "same", "n", long), record(5, "a", "b", "c"), record(6, "a", "b", "")}
+	var got []db.ResourceWords
+	sql := db.SearchSQL{Put: func(_ db.Conn, rows []db.ResourceWords) error {
+		got = append(got, rows...)
+		return nil
+	}}
+	if err := Put(nil, sql, texts, before, after); err != nil {
+		t.Fatal(err)
+	}
+	row := func(n byte, words, marks string, kept int) db.ResourceWords {
+		return db.ResourceWords{ID: model.IDValue(model.ID{15: n}), Words: words, Marks: marks, Kept: kept}
+	}
+	want := []db.ResourceWords{row(1, " anew", "a", 101), row(2, " anew", "a", 101), row(3, " anew bm", "ab", 100), row(5, " aa bb cc", "", 0), row(6, " aa bb", "", 0)}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	// Short texts count as they are, the different words of long ones once in each resource, and values that stay not at all.
+	after[0][title+2], after[1][title+2] = model.TextValue(strings.Repeat("long text ", 200)), model.TextValue(strings.Repeat("long text ", 200))
+	before[2] = nil
+	if got, want := Bytes(texts, before, after), (7+10)+(7+10)+(7+1+100)+0+3+2; got != want {
+		t.Errorf("got %d bytes of words, want %d", got, want)
+	}
+}
