@@ -1,6 +1,7 @@
 package plural
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -184,46 +185,38 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	c.Database = orDefault(c.Database, "sqlite:plural.db")
-	c.Migrate = orDefault(c.Migrate, MigrateAdditive)
+	c.Database = cmp.Or(c.Database, "sqlite:plural.db")
+	c.Migrate = cmp.Or(c.Migrate, MigrateAdditive)
 	if c.DefaultLimit == 0 {
 		c.DefaultLimit = 100
 		if c.MaxLimit > 0 {
 			c.DefaultLimit = min(c.DefaultLimit, c.MaxLimit)
 		}
 	}
-	c.MaxBody = orDefault(c.MaxBody, 1<<20)
-	c.MaxBodyMemory = orDefault(c.MaxBodyMemory, max(64<<20, c.MaxBody+1))
-	c.MaxWriteMemory = orDefault(c.MaxWriteMemory, 256<<20)
-	c.MaxDepth = orDefault(c.MaxDepth, 64)
-	c.MaxItems = orDefault(c.MaxItems, 1000)
-	c.QueryTimeout = orDefault(c.QueryTimeout, 30*time.Second)
-	c.SlowQuery = orDefault(c.SlowQuery, time.Second)
-	c.MaxRequests = orDefault(c.MaxRequests, 10_000)
-	c.MaxStreams = orDefault(c.MaxStreams, 10_000)
-	c.MaxStreamsPerCaller = orDefault(c.MaxStreamsPerCaller, 100)
-	c.StreamHeartbeat = orDefault(c.StreamHeartbeat, 15*time.Second)
-	c.MaxHookTime = orDefault(c.MaxHookTime, 30*time.Second)
-	c.HeaderTimeout = orDefault(c.HeaderTimeout, 10*time.Second)
-	c.ReadTimeout = orDefault(c.ReadTimeout, 30*time.Second)
-	c.WriteTimeout = orDefault(c.WriteTimeout, 30*time.Second)
-	c.MinThroughput = orDefault(c.MinThroughput, 64<<10)
-	c.IdleTimeout = orDefault(c.IdleTimeout, 2*time.Minute)
-	c.ShutdownTimeout = orDefault(c.ShutdownTimeout, 30*time.Second)
-	c.ChangeRetention = orDefault(c.ChangeRetention, 7*24*time.Hour)
-	c.IdempotencyRetention = orDefault(c.IdempotencyRetention, 24*time.Hour)
-	c.Workers = orDefault(c.Workers, 8)
-	c.MaxOperations = orDefault(c.MaxOperations, 10_000)
-	c.OperationRetention = orDefault(c.OperationRetention, 7*24*time.Hour)
+	c.MaxBody = cmp.Or(c.MaxBody, 1<<20)
+	c.MaxBodyMemory = cmp.Or(c.MaxBodyMemory, max(64<<20, c.MaxBody+1))
+	c.MaxWriteMemory = cmp.Or(c.MaxWriteMemory, 256<<20)
+	c.MaxDepth = cmp.Or(c.MaxDepth, 64)
+	c.MaxItems = cmp.Or(c.MaxItems, 1000)
+	c.QueryTimeout = cmp.Or(c.QueryTimeout, 30*time.Second)
+	c.SlowQuery = cmp.Or(c.SlowQuery, time.Second)
+	c.MaxRequests = cmp.Or(c.MaxRequests, 10_000)
+	c.MaxStreams = cmp.Or(c.MaxStreams, 10_000)
+	c.MaxStreamsPerCaller = cmp.Or(c.MaxStreamsPerCaller, 100)
+	c.StreamHeartbeat = cmp.Or(c.StreamHeartbeat, 15*time.Second)
+	c.MaxHookTime = cmp.Or(c.MaxHookTime, 30*time.Second)
+	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, 10*time.Second)
+	c.ReadTimeout = cmp.Or(c.ReadTimeout, 30*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	c.MinThroughput = cmp.Or(c.MinThroughput, 64<<10)
+	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 30*time.Second)
+	c.ChangeRetention = cmp.Or(c.ChangeRetention, 7*24*time.Hour)
+	c.IdempotencyRetention = cmp.Or(c.IdempotencyRetention, 24*time.Hour)
+	c.Workers = cmp.Or(c.Workers, 8)
+	c.MaxOperations = cmp.Or(c.MaxOperations, 10_000)
+	c.OperationRetention = cmp.Or(c.OperationRetention, 7*24*time.Hour)
 	return c
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 // validate reports all invalid fields.

@@ -1,6 +1,7 @@
 package plural
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func checkHooks(s *model.Schema, hooks []Hook) error {
 
 // inner converts the hook for internal/resource.
 func (h Hook) inner(s *model.Schema) resource.Hook {
-	inner := resource.Hook{Timeout: orDefault(h.Timeout, 5*time.Second)}
+	inner := resource.Hook{Timeout: cmp.Or(h.Timeout, 5*time.Second)}
 	if h.Before != nil {
 		inner.Before = func(ctx context.Context, change *resource.Change) error { return h.Before(ctx, outer(change)) }
 	}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"context"
 	"math/rand/v2"
+	"reflect"
 	"sync"
 	"time"
 
@@ -81,33 +82,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// withDefaults replaces functions that are nil by functions that do nothing.
 func (m Metrics) withDefaults() Metrics {
-	if m.Subscribed == nil {
-		m.Subscribed = func(int) {}
-	}
-	if m.Shaped == nil {
-		m.Shaped = func(int) {}
-	}
-	if m.Delivered == nil {
-		m.Delivered = func(int, time.Duration) {}
-	}
-	if m.Lag == nil {
-		m.Lag = func(int64) {}
-	}
-	if m.KeptBytes == nil {
-		m.KeptBytes = func(int64) {}
-	}
-	if m.CaughtUp == nil {
-		m.CaughtUp = func() {}
-	}
-	if m.Waiting == nil {
-		m.Waiting = func(int) {}
-	}
-	if m.ClosedAsSlow == nil {
-		m.ClosedAsSlow = func() {}
-	}
-	if m.Reset == nil {
-		m.Reset = func(string) {}
+	functions := reflect.ValueOf(&m).Elem()
+	for i := range functions.NumField() {
+		if f := functions.Field(i); f.IsNil() {
+			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value { return nil }))
+		}
 	}
 	return m
 }

@@ -33,38 +33,9 @@ func (m *migration) dropForeignKeys() error {
 	return nil
 }
 
-// dropUnique drops the indexes of values that no longer need to be unique. This happens
-// before several resources get the same default.
-func (m *migration) dropUnique() error {
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
-	for _, p := range m.plan.pairs {
-		for _, group := range p.from.UniqueGroups() {
-			if slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, p.carried(group)) }) {
-				continue
-			}
-			columns := make([]string, len(group))
-			for i, column := range group {
-				columns[i] = p.from.Columns()[column].Name
-			}
-			for _, index := range found[p.from.Name].Indexes {
-				if !index.Unique || !slices.Equal(index.Columns, columns) {
-					continue
-				}
-				if err := db.ExecAll(m.conn, `DROP INDEX "`+index.Name+`"`); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// dropExpressions drops the indexes on values inside objects and arrays that the new schema does not
-// have. This happens before values change, as a new one may have no place in them.
-func (m *migration) dropExpressions() error {
+// dropIndexes drops the indexes that new values could violate: of values that no longer need to be unique, as several
+// resources may get the same default, and those on values inside objects and arrays that the new schema does not have.
+func (m *migration) dropIndexes() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
 		return err
@@ -72,7 +43,7 @@ func (m *migration) dropExpressions() error {
 	for _, p := range m.plan.pairs {
 		wanted := db.Indexes(p.to)
 		for _, index := range found[p.from.Name].Indexes {
-			if !index.Expression || slices.ContainsFunc(wanted, index.Same) {
+			if index.Unique && p.staysUnique(index.Columns) || index.Expression && slices.ContainsFunc(wanted, index.Same) || !index.Unique && !index.Expression {
 				continue
 			}
 			if err := db.ExecAll(m.conn, m.dialect.DropIndex(index.Name)...); err != nil {
@@ -81,6 +52,15 @@ func (m *migration) dropExpressions() error {
 		}
 	}
 	return nil
+}
+
+// staysUnique reports whether the columns of a unique index of from must be unique in to as well.
+func (p *pair) staysUnique(columns []string) bool {
+	group := make([]int, len(columns))
+	for i, name := range columns {
+		group[i] = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
+	}
+	return slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, p.carried(group)) })
 }
 
 func (m *migration) keyStays(before model.Link) bool {

@@ -96,16 +96,12 @@ func (c *Columns) mapColumn(ctx context.Context, all *collections, collection cl
 	if err != nil {
 		return err
 	}
-	by, rest, err := reference(attribute, column, flag)
+	found, column, err := all.reference(ctx, collection, attribute, column, flag)
 	if err != nil {
 		return err
 	}
-	if by != "" {
-		found, err := all.lookup(ctx, collection, attribute, by)
-		if err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
-		}
-		column, c.lookups[attribute.Name] = rest, found
+	if found != nil {
+		c.lookups[attribute.Name] = found
 	}
 	if other := c.attribute[column]; other != "" {
 		return fmt.Errorf("%s: the column %s is already %s", flag, column, other)
@@ -122,18 +118,14 @@ func (c *Columns) mapConstant(ctx context.Context, all *collections, collection 
 	if attribute.Name == "id" {
 		return fmt.Errorf("%s: every row needs its own id", flag)
 	}
-	by, rest, err := reference(attribute, value, flag)
+	found, value, err := all.reference(ctx, collection, attribute, value, flag)
+	if err == nil && found != nil {
+		if value, err = found.one(ctx, all.client, value); err != nil {
+			err = fmt.Errorf("%s: %w", flag, err)
+		}
+	}
 	if err != nil {
 		return err
-	}
-	if by != "" {
-		found, err := all.lookup(ctx, collection, attribute, by)
-		if err == nil {
-			value, err = found.one(ctx, all.client, rest)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
-		}
 	}
 	json, err := columnOf(attribute).append(nil, cell{text: []byte(value)})
 	if err != nil {
@@ -172,16 +164,21 @@ func (c *Columns) names() []string {
 	return names
 }
 
-// reference splits @KEY:REST, if an attribute refers to other resources. Only there has @ a meaning.
-func reference(attribute client.Attribute, text, flag string) (by, rest string, err error) {
+// reference reads @KEY:REST of an attribute that refers to other resources, and returns how these are found by the key, and
+// the rest. Any other text is returned as it is: @ has a meaning only there.
+func (all *collections) reference(ctx context.Context, collection client.Description, attribute client.Attribute, text, flag string) (*lookup, string, error) {
 	if attribute.References == "" || !strings.HasPrefix(text, "@") {
-		return "", "", nil
+		return nil, text, nil
 	}
 	by, rest, ok := strings.Cut(text[1:], ":")
 	if !ok || by == "" || rest == "" {
-		return "", "", fmt.Errorf("%s: a reference must be @KEY:… with a unique attribute of %s, such as %s=@name:…", flag, attribute.References, attribute.Name)
+		return nil, "", fmt.Errorf("%s: a reference must be @KEY:… with a unique attribute of %s, such as %s=@name:…", flag, attribute.References, attribute.Name)
 	}
-	return by, rest, nil
+	found, err := all.lookup(ctx, collection, attribute, by)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", flag, err)
+	}
+	return found, rest, nil
 }
 
 // attributeOf is the attribute of a column.
