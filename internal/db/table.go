@@ -30,9 +30,14 @@ const MaxListed = 5000
 
 // IDs is a text of ids for Dialect.InIDs.
 func IDs(d Dialect, ids []model.ID) model.Value {
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = id.String()
+	const length = len("00000000-0000-0000-0000-000000000000")
+	all := make([]byte, 0, len(ids)*length)
+	for _, id := range ids {
+		all = id.Append(all)
+	}
+	text, texts := string(all), make([]string, len(ids))
+	for i := range ids {
+		texts[i] = text[i*length : (i+1)*length]
 	}
 	return d.List(texts)
 }

@@ -22,11 +22,19 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 		byList[d.List] = append(byList[d.List], nil...) // the list is among the keys, even if it has no pending deltas
 	}
 	m := merging{conn: c, dialect: d, of: func(key List) (deltas []resourceDelta) {
-		deltas = byList[key]
+		deltas = slices.Grow(byList[key], int(Count(own[key])))
 		for _, d := range own[key] {
 			deltas = d.appendTo(deltas)
 		}
 		return deltas
+	}, sum: func(key List) (change int64) {
+		for _, d := range byList[key] {
+			change += d.change
+		}
+		for _, d := range own[key] {
+			change += d.Change * int64(len(d.IDs))
+		}
+		return change
 	}}
 	all := slices.SortedFunc(maps.Keys(byList), compareLists) // in a fixed order
 	for len(all) > 0 {
@@ -67,6 +75,7 @@ type merging struct {
 	conn    db.Conn
 	dialect db.Dialect
 	of      func(List) []resourceDelta
+	sum     func(List) int64
 }
 
 // merge adds the deltas of lists of one collection.
@@ -90,13 +99,13 @@ const addTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + db
 // mergeWhole adds the deltas of the list of all resources.
 func (m *merging) mergeWhole(t *db.Table, key List) error {
 	collection, parent := key.values()
-	deltas, total := m.of(key), int64(0)
+	total := int64(0)
 	_, err := db.One(m.conn, func(row model.Row) { total = row.Int(0) },
-		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(sum(deltas)))
+		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(m.sum(key)))
 	if err != nil {
 		return err
 	}
-	return m.index(t, key, deltas, total)
+	return m.index(t, key, total)
 }
 
 // mergeParents adds the deltas of the lists of parents. There may be many, and few of them are long.
@@ -105,7 +114,7 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 	parents, changes := make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
 		parents[i] = key.parent
-		changes[i] = key.parent + strconv.FormatInt(sum(m.of(key)), 10)
+		changes[i] = key.parent + strconv.FormatInt(m.sum(key), 10)
 	}
 	listed := m.dialect.List(parents)
 	length := strconv.Itoa(idLength)
@@ -126,7 +135,7 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 	}
 	for _, key := range keys {
 		if total, long := totals[key.parent]; long {
-			if err := m.index(t, key, m.of(key), total); err != nil {
+			if err := m.index(t, key, total); err != nil {
 				return err
 			}
 		}
@@ -135,15 +144,12 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 	return err
 }
 
-// index adds deltas to the offset index of a list.
-func (m *merging) index(t *db.Table, key List, deltas []resourceDelta, total int64) error {
-	slices.SortFunc(deltas, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
-	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(deltas, total)
-}
-
-func sum(deltas []resourceDelta) (change int64) {
-	for _, each := range deltas {
-		change += each.change
+// index adds the deltas of a list to its offset index, which a short list does not have.
+func (m *merging) index(t *db.Table, key List, total int64) error {
+	var deltas []resourceDelta
+	if total > BlockSize {
+		deltas = m.of(key)
+		slices.SortFunc(deltas, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
 	}
-	return change
+	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(deltas, total)
 }

@@ -147,7 +147,7 @@ func (block Block) narrow(parts iter.Seq[node], offset int64, pending []resource
 }
 
 // add merges deltas, which are in the order of their ids. Total is the new number of resources
-// of the list.
+// of the list; deltas are needed only if it is more than BlockSize.
 func (x *offsetIndex) add(deltas []resourceDelta, total int64) error {
 	top, err := x.top()
 	if err != nil {

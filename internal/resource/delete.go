@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
@@ -67,79 +68,105 @@ func (d *deletion) mark(c *model.Collection, id model.ID) {
 	if d.isMarked(c, id) {
 		return
 	}
-	if d.marked[c] == nil {
-		d.marked[c] = map[model.ID]bool{}
-	}
-	d.marked[c][id] = true
 	last := len(d.order) - 1
 	if last < d.closed || d.order[last].Collection != c || d.order[last].Link != nil {
 		d.order = append(d.order, store.Set{Collection: c})
 		last++
 	}
 	d.order[last].IDs = append(d.order[last].IDs, id)
+	d.setMarked(c, 1, id)
+}
+
+// setMarked marks resources of a collection, of which so many are expected.
+func (d *deletion) setMarked(c *model.Collection, expected int, ids ...model.ID) {
+	if d.marked[c] == nil {
+		d.marked[c] = make(map[model.ID]bool, expected)
+	}
+	for _, id := range ids {
+		d.marked[c][id] = true
+	}
 }
 
 // collect marks everything that cascades from the marked resources. A cycle of references ends at
 // a marked resource.
 func (d *deletion) collect() error {
 	return d.each(model.Cascade, func(link model.Link, deleted []model.ID) error {
-		var found []reference
-		known := 0
-		err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
-			if d.isMarked(link.From, referrer) {
-				known++
-			} else {
-				found = append(found, reference{referrer, referred})
+		sets, err := d.unmarked(link, deleted)
+		for i, set := range sets {
+			if set.Link != nil {
+				d.order = append(d.order, set)
+				d.setMarked(set.Collection, (len(sets)-i)*store.SetSize, set.IDs...)
+				continue
 			}
-			return true
-		})
-		// A hook may change which resources refer to the marked ones.
-		if known == 0 && len(found) >= minByLink && len(d.work.resources.hooks) == 0 {
-			d.markByLink(link, found)
-		} else {
-			for _, each := range found {
-				d.mark(link.From, each.referrer)
+			for _, id := range set.IDs {
+				d.mark(set.Collection, id)
 			}
 		}
 		return err
 	})
 }
 
-type reference struct{ referrer, referred model.ID }
-
-// minByLink is how many resources are deleted by a condition on their link. Fewer are listed together with those
-// that other links lead to, so that they do not need statements of their own. It is a variable for tests.
+// minByLink is how many resources get a set with their link. Fewer are deleted together with those that other
+// links lead to, so that they need no statements of their own. It is a variable for tests.
 var minByLink = 500
 
-// markByLink marks all resources that refer to some others by a link. A set has those of several, or a part of
-// those of one.
-func (d *deletion) markByLink(link model.Link, found []reference) {
-	slices.SortFunc(found, func(a, b reference) int {
-		return cmp.Or(bytes.Compare(a.referred[:], b.referred[:]), bytes.Compare(a.referrer[:], b.referrer[:]))
+// unmarked finds the resources that refer to marked ones by a link and are not marked. They are in sets with this link,
+// or in one without.
+func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, error) {
+	found := references{}
+	marked := 0
+	err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
+		if d.isMarked(link.From, referrer) {
+			marked++
+		} else {
+			found.referrers, found.referred = append(found.referrers, referrer), append(found.referred, referred)
+		}
+		return true
 	})
-	if d.marked[link.From] == nil {
-		d.marked[link.From] = make(map[model.ID]bool, len(found))
+	if err != nil || found.Len() == 0 {
+		return nil, err
 	}
-	for len(found) > 0 {
-		n := 0
-		for end := 0; end < len(found); n = end {
-			for end < len(found) && found[end].referred == found[n].referred {
+	// A hook may change which resources refer to the marked ones.
+	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 {
+		return found.setsByLink(link), nil
+	}
+	return []store.Set{{Collection: link.From, IDs: found.referrers}}, nil
+}
+
+// references is resources, and what each of them refers to. There may be many: they are kept once, in the sets.
+type references struct{ referrers, referred []model.ID }
+
+func (r references) Len() int { return len(r.referrers) }
+
+func (r references) Less(i, j int) bool {
+	return cmp.Or(bytes.Compare(r.referred[i][:], r.referred[j][:]), bytes.Compare(r.referrers[i][:], r.referrers[j][:])) < 0
+}
+
+func (r references) Swap(i, j int) {
+	r.referrers[i], r.referrers[j] = r.referrers[j], r.referrers[i]
+	r.referred[i], r.referred[j] = r.referred[j], r.referred[i]
+}
+
+// setsByLink divides all resources that refer to some others by a link. A set has those of several, or a part of
+// those of one.
+func (r references) setsByLink(link model.Link) (sets []store.Set) {
+	sort.Sort(r)
+	for start := 0; start < r.Len(); {
+		next := start // what follows the last that is complete
+		for end := start; end < r.Len(); next = end {
+			for end < r.Len() && r.referred[end] == r.referred[next] {
 				end++
 			}
-			if n > 0 && end > store.SetSize {
+			if next > start && end-start > store.SetSize {
 				break
 			}
 		}
-		for part := range slices.Chunk(found[:n], store.SetSize) {
-			set := store.Set{Collection: link.From, Link: &link, IDs: make([]model.ID, len(part)), Referred: make([]model.ID, len(part))}
-			for i, each := range part {
-				set.IDs[i], set.Referred[i] = each.referrer, each.referred
-				d.marked[link.From][each.referrer] = true
-			}
-			d.order = append(d.order, set)
+		for ; start < next; start = min(next, start+store.SetSize) {
+			end := min(next, start+store.SetSize)
+			sets = append(sets, store.Set{Collection: link.From, Link: &link, IDs: r.referrers[start:end], Referred: r.referred[start:end]})
 		}
-		found = found[n:]
 	}
+	return sets
 }
 
 // each calls visit for every link of a kind to the marked resources, with many resources at once.
@@ -239,18 +266,17 @@ func (d *deletion) setNull() error {
 	return d.each(model.SetNull, func(link model.Link, deleted []model.ID) error {
 		hooked := d.work.resources.hasWithin(link.From, Update)
 		for {
-			var referrers []model.ID
-			err := d.tx.Referring(link, deleted, func(referrer, _ model.ID) bool {
-				if !d.isMarked(link.From, referrer) {
-					referrers = append(referrers, referrer)
-				}
-				return true
-			})
-			if err != nil || len(referrers) == 0 {
+			sets, err := d.unmarked(link, deleted)
+			if err != nil || len(sets) == 0 {
 				return err
 			}
-			if err := d.setNullIn(link, referrers); err != nil || !hooked {
-				return err
+			for _, set := range sets {
+				if err := d.setNullIn(link, set); err != nil {
+					return err
+				}
+			}
+			if !hooked {
+				return nil
 			}
 			// A hook may have changed other resources, so that they refer to a marked one now.
 		}
@@ -261,24 +287,26 @@ func (d *deletion) setNull() error {
 const rowsForHooks = 1000
 
 // setNullIn sets a reference of resources to null.
-func (d *deletion) setNullIn(link model.Link, referrers []model.ID) error {
-	if d.work.resources.needsRows(link.From, Update) {
-		size := rowsForHooks
-		if d.work.resources.hasWithin(link.From, Update) {
-			size = 1 // the hook may change or delete the others, which are read after it
-		}
-		for ids := range slices.Chunk(referrers, size) {
-			if err := d.setNullForHooks(link, ids); err != nil {
+func (d *deletion) setNullIn(link model.Link, set store.Set) error {
+	ids, size := set.IDs, store.SetSize
+	rows := d.work.resources.needsRows(link.From, Update)
+	if rows {
+		size = rowsForHooks
+	}
+	if d.work.resources.hasWithin(link.From, Update) {
+		size = 1 // the hook may change or delete the others, which are read after it
+	}
+	for set.IDs = range slices.Chunk(ids, size) {
+		if rows {
+			if err := d.setNullForHooks(link, set.IDs); err != nil {
 				return err
 			}
+			continue
 		}
-		return nil
-	}
-	for ids := range slices.Chunk(referrers, store.SetSize) {
-		if err := d.tx.SetNull(link, ids); err != nil {
+		if err := d.tx.SetNull(link, set); err != nil {
 			return err
 		}
-		d.work.note(Update, link.From, ids...)
+		d.work.note(Update, link.From, set.IDs...)
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func TestDeletionsEqualTheModel(t *testing.T) {
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
 		"postgres": func(t *testing.T) string { return pgtest.URL(t) },
 	} {
-		var cascades, nulled, refused, moved, byLink int
+		var cascades, nulled, refused, moved int
+		var byLink, nulledByLink int64
 		for seed := range uint64(12) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
 				minByLink = []int{1, 2, 500}[seed%3]
@@ -46,11 +47,11 @@ func TestDeletionsEqualTheModel(t *testing.T) {
 				}
 				m.examine()
 				cascades, nulled, refused, moved = cascades+m.cascades, nulled+m.nulled, refused+m.refused, moved+m.moved
-				byLink += int(m.byLink.Load())
+				byLink, nulledByLink = byLink+m.byLink.Load(), nulledByLink+m.nulledByLink.Load()
 			})
 		}
-		if cascades < 50 || nulled < 50 || refused < 10 || moved == 0 || byLink < 20 {
-			t.Errorf("%s: %d cascades, %d set to null, %d refused, %d left their parents, %d sets by a link: this tests too little", name, cascades, nulled, refused, moved, byLink)
+		if cascades < 50 || nulled < 50 || refused < 10 || moved == 0 || byLink < 20 || nulledByLink < 20 {
+			t.Errorf("%s: %d cascades, %d set to null, %d refused, %d left their parents, %d and %d sets by a link: this tests too little", name, cascades, nulled, refused, moved, byLink, nulledByLink)
 		}
 	}
 }
@@ -69,7 +70,7 @@ type deletionModel struct {
 	position  int64 // of the last change that was compared
 
 	cascades, nulled, refused, moved int
-	byLink                           atomic.Int64 // statements that delete a set by a link
+	byLink, nulledByLink             atomic.Int64 // statements for a set with a link
 }
 
 type node struct {
@@ -100,8 +101,12 @@ func newDeletionModel(t *testing.T, url string, seed uint64) *deletionModel {
 	}
 	m.schema = (*model.Schema)(file.Schema)
 	m.store, err = store.Open(context.Background(), url, m.schema, store.Trace(func(sql string) {
-		if strings.HasPrefix(sql, "DELETE FROM \"k") && strings.Contains(sql, `"id" >= $2`) {
+		switch {
+		case !strings.Contains(sql, `AND "id" >= $`):
+		case strings.HasPrefix(sql, `DELETE FROM "k`):
 			m.byLink.Add(1)
+		case strings.HasPrefix(sql, `UPDATE "k`):
+			m.nulledByLink.Add(1)
 		}
 	}))
 	if err != nil {

@@ -21,7 +21,7 @@ var SetSize = db.MaxListed
 type Set struct {
 	Collection *model.Collection
 	IDs        []model.ID
-	// Link is nil, or exactly these resources refer by it to one of Referred and have an id from the lowest to the
+	// Link is nil, or exactly these resources, all of which exist, refer by it to one of Referred and have an id from the lowest to the
 	// highest of IDs. The database finds them by this condition in less time than by a list of ids. Referred is what each
 	// of them refers to; they have the order of Referred, and then of IDs.
 	Link     *model.Link
@@ -53,7 +53,7 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 
 // DeleteSet removes resources, as far as they exist, and returns how many it has removed. The highest id is removed
 // first; of a set with a link, that of the highest that is referred to. What such a set refers to must be
-// deleted later in the transaction: its own entries in the log do not become Evidence.
+// deleted later in the transaction, also after SetNull: its own entries in the log do not become Evidence.
 func (t *Tx) DeleteSet(s Set) (removed int, err error) {
 	if err := t.announceAll(s.Collection, s.IDs...); err != nil {
 		return 0, err
@@ -111,46 +111,54 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 }
 
 // SetNull sets a reference of resources to null, as far as they exist, and the time of their last
-// change.
-func (t *Tx) SetNull(link model.Link, ids []model.ID) error {
-	if err := t.announceAll(link.From, ids...); err != nil {
+// change. A set with a link has this one.
+func (t *Tx) SetNull(link model.Link, s Set) error {
+	if err := t.announceAll(link.From, s.IDs...); err != nil {
 		return err
 	}
-	for chunk := range slices.Chunk(ids, SetSize) {
-		if err := t.setNullChunk(link, chunk); err != nil {
-			return t.fault(err)
-		}
-	}
-	return nil
+	return t.fault(t.setNull(link, s))
 }
 
-func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
-	c, d := link.From, t.store.db
-	table, listed := t.store.tables[c], db.IDs(d, ids)
+func (t *Tx) setNull(link model.Link, s Set) error {
+	c, d, table := link.From, t.store.db, t.store.tables[link.From]
 	id, column := table.Columns[model.IDColumn], table.Columns[link.Column]
+	where, order, args := t.condition(s, 1)
+	left := lists.Members{Collection: c}
 	if parent := c.ParentLink(); parent != nil && parent.Column == link.Column {
-		left := lists.Members{Collection: c}
-		err := db.Each(t.conn, func(row model.Row) bool {
-			left.AddTo(row.ID(1), row.ID(0))
-			return true
-		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+d.InIDs(id, "$1")+" AND "+column+" IS NOT NULL", listed)
-		if err != nil {
-			return err
+		for i, referred := range s.Referred {
+			left.AddTo(referred, s.IDs[i])
 		}
-		t.deltas = append(t.deltas, left.OfParents(-1)...)
+		if s.Link == nil {
+			err := db.Each(t.conn, func(row model.Row) bool {
+				left.AddTo(row.ID(1), row.ID(0))
+				return true
+			}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+where+" AND "+column+" IS NOT NULL", args...)
+			if err != nil {
+				return err
+			}
+		}
 	}
 	changed := []int{link.Column}
 	sets := "SET " + column + " = NULL, " + table.Columns[c.RevisionColumn()] + " = " + t.store.log.LastRevision(c, table.Name+"."+id)
-	args, placeholder := []model.Value{listed}, "$1"
 	if !c.NoTimestamps {
 		changed = append(changed, c.UpdatedColumn())
 		last := table.Columns[c.UpdatedColumn()]
 		sets += ", " + last + " = CASE WHEN " + last + " > $1 THEN " + last + " ELSE $1 END"
-		args, placeholder = []model.Value{t.at, listed}, "$2"
+		where, _, args = t.condition(s, 2)
+		args = append([]model.Value{t.at}, args...)
 	}
 	entry := &changelog.Entry{Collection: c, Kind: changelog.Updated, At: t.at, Caller: t.caller}
-	where, order, values := t.condition(Set{Collection: c, IDs: ids}, changelog.AppendAllArgs+1)
-	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, where, order, values...)); err != nil {
+	logged, _, values := t.condition(s, changelog.AppendAllArgs+1)
+	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, logged, order, values...)); err != nil {
+		return err
+	}
+	t.deltas = append(t.deltas, left.OfParents(-1)...)
+	sql := "UPDATE " + table.Name + " " + sets + " WHERE " + where
+	if s.Link != nil {
+		updated, err := t.conn.Exec(sql, args...)
+		if err == nil && updated != len(s.IDs) {
+			err = fmt.Errorf("%d references of %s were set to null instead of %d", updated, c.Name, len(s.IDs))
+		}
 		return err
 	}
 	var updated []model.ID
@@ -159,7 +167,7 @@ func (t *Tx) setNullChunk(link model.Link, ids []model.ID) error {
 		updated = append(updated, row.ID(0))
 		revision = row.Int(1)
 		return true
-	}, "UPDATE "+table.Name+" "+sets+" WHERE "+d.InIDs(id, placeholder)+" RETURNING "+id+", "+d.LastRevision(), args...)
+	}, sql+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
 		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
 		t.last = t.store.log.Appended(entry, revision)
