@@ -31,6 +31,37 @@ func (p *Permit) Explain(verb schema.AccessVerb, c *model.Collection, resource *
 	return decision, e.reasons, err
 }
 
+// HiddenFrom names an attribute that a rule for a verb compares with the claims of the caller, or also with their subject, and
+// that another caller, who may read the resource, may not read in it or in what it refers to. Empty: there is none. Otherwise who may choose the
+// claims could find out the value.
+func (p *Permit) HiddenFrom(other *Permit, verb schema.AccessVerb, c *model.Collection, claims, subject bool) string {
+	if p.grant(c) == nil {
+		return ""
+	}
+	for _, each := range rulesFor(verb) {
+		r := p.grant(c).rules[each]
+		if r == nil || !(claims && r.usesClaims || subject && r.usesSub) {
+			continue
+		}
+		for _, a := range r.attributes {
+			if !other.reads(a) {
+				return a.name
+			}
+		}
+	}
+	return ""
+}
+
+// reads reports whether the caller may read an attribute of every resource that they may read.
+func (p *Permit) reads(a attribute) bool {
+	for _, relation := range a.steps {
+		if _, scope, may := p.Related(relation); !may || scope != nil {
+			return false
+		}
+	}
+	return p.Visible(a.collection).Has(a.column)
+}
+
 // explanation is a decision in the making.
 type explanation struct {
 	by         *Permit

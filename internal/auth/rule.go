@@ -24,6 +24,10 @@ type rule struct {
 	text     string // as it is declared
 	root     node
 	warnings []string
+
+	// What it reads: attributes, and parts of the caller.
+	attributes          []attribute
+	usesClaims, usesSub bool
 }
 
 // node is a boolean part of a rule. It becomes two filters: one for the resources for which it is
@@ -120,7 +124,20 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	if len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	return &rule{source.Text, root, t.nullWarnings(t.tree.Expr(), nil)}, nil
+	r := &rule{text: source.Text, root: root, warnings: t.nullWarnings(t.tree.Expr(), nil)}
+	visit(t.tree.Expr(), func(e ast.Expr) {
+		if a, ok := t.attributeOf(e); ok {
+			r.attributes = append(r.attributes, a)
+		}
+		r.usesClaims = r.usesClaims || isNamed(e, "auth.claims")
+		r.usesSub = r.usesSub || isNamed(e, "auth.sub")
+	})
+	return r, nil
+}
+
+// isNamed reports whether an expression is a name.
+func isNamed(e ast.Expr, name string) bool {
+	return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == name
 }
 
 // reported returns the errors of cel-go, with a hint for those who do not know CEL.
@@ -170,7 +187,7 @@ func (t *translation) wholeClaims(root ast.Expr) {
 		}
 	})
 	visit(root, func(e ast.Expr) {
-		if e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == "auth.claims" && !single[e.ID()] {
+		if isNamed(e, "auth.claims") && !single[e.ID()] {
 			t.refuse(e, "auth.claims cannot be used as a whole: use one claim, such as auth.claims.team")
 		}
 	})

@@ -145,3 +145,63 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		s.do("POST", "/-/can", `{"role":"x"}`).expectErrors(t, 404, "not_found")
 	})
 }
+
+// TestDecisionsHideValues: claims are chosen by who asks, and no API key has them. So they are not compared with an attribute
+// of a resource that is hidden from who asks, nor is a subject of the public.
+func TestDecisionsHideValues(t *testing.T) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
+		h := open(withKeys, func(c *plural.Config) {
+			rules := map[string][]schema.Grant{
+				"clerk": {
+					{Collection: "users", Verbs: []schema.AccessVerb{schema.MayRead, schema.MayUpdate, schema.MayDelete}, Rules: map[schema.AccessVerb]schema.Rule{
+						schema.MayRead:   {Text: "resource.email.startsWith(auth.claims.email)"},
+						schema.MayUpdate: {Text: "resource.email == auth.sub"},
+					}},
+					{Collection: "posts", Verbs: []schema.AccessVerb{schema.MayRead, schema.MayUpdate}, Rules: map[schema.AccessVerb]schema.Rule{
+						schema.MayRead:   {Text: "resource.title == auth.claims.title || resource.user.name == auth.claims.name"},
+						schema.MayUpdate: {Text: "resource.user.email == auth.claims.email"},
+					}},
+					{Collection: "notes", Verbs: []schema.AccessVerb{schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{
+						schema.MayRead: {Text: "resource.post.title == auth.claims.title"},
+					}},
+				},
+				"public": {
+					{Collection: "users", Verbs: []schema.AccessVerb{schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{schema.MayRead: {Text: "resource.email == auth.sub"}}},
+				},
+			}
+			for i := range c.Access.Roles {
+				if grants := rules[c.Access.Roles[i].Name]; grants != nil {
+					c.Access.Roles[i].Grants = grants
+				}
+			}
+		})
+		h.fill(true, "example.com")
+		note := h.as("editor", "POST", "/notes", fmt.Sprintf(`{"id":"%s","text":"x","post_id":"%s"}`, id(90), id(10)))
+		if note.status != 201 {
+			t.Fatal(note.body)
+		}
+		user, post := fmt.Sprintf(`"collection":"users","resource_id":"%s"`, id(boAt)), fmt.Sprintf(`"collection":"posts","resource_id":"%s"`, id(10))
+		for question, refused := range map[string]string{
+			`{"role":"clerk","verb":"read","claims":{"email":"b"},` + user + `}`:                                        "/claims", // ada may not see emails
+			`{"role":"clerk","verb":"delete","claims":{"email":"b"},` + user + `}`:                                      "/claims",
+			`{"role":"clerk","claims":{"email":"b"},` + user + `}`:                                                      "/claims",
+			`{"role":"clerk","verb":"update","claims":{"email":"b"},` + post + `}`:                                      "/claims",
+			`{"role":"clerk","verb":"read","claims":{"title":"t"},` + post + `}`:                                        "",        // she may see titles and names
+			`{"role":"clerk","verb":"read","claims":{"title":"t"},"collection":"notes","resource_id":"` + id(90) + `"}`: "/claims", // but not every post
+			`{"role":"clerk","verb":"read","claims":{},` + user + `}`:                                                   "",
+			`{"role":"clerk","verb":"read","sub":"b@example.com",` + user + `}`:                                         "", // as with a key
+			`{"role":"clerk","verb":"read","claims":{"email":"b"},"collection":"users"}`:                                "", // of no resource
+			`{"role":"public","verb":"read","sub":"b@example.com",` + user + `}`:                                        "/sub",
+			`{"role":"public","verb":"read",` + user + `}`:                                                              "",
+		} {
+			if got := h.as("ada", "POST", "/-/can", question); refused == "" && got.status != 200 {
+				t.Errorf("%s: %d %s", question, got.status, got.body)
+			} else if refused != "" {
+				got.expectErrors(t, 403, "forbidden "+refused)
+			}
+			if got := h.as("editor", "POST", "/-/can", question); got.status != 200 { // who sees everything
+				t.Errorf("%s: %d %s", question, got.status, got.body)
+			}
+		}
+	})
+}
