@@ -53,6 +53,11 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	}
 	body := make([]byte, 0, min(firstPiece, most))
 	for {
+		if int64(len(body)) >= most {
+			out.upload.Arrived(int64(cap(body)))
+			abandoned.Put(&body)
+			return nil, errLonger
+		}
 		if len(body) == cap(body) {
 			size := most
 			if r.ContentLength < 0 { // most bodies of unknown length are short
@@ -77,6 +82,9 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		return nil, err
 	}
 }
+
+// errLonger occurs if a handler before this one replaces a body, and not its length.
+var errLonger = errors.New("the body is longer than its Content-Length")
 
 // abandoned has buffers of bodies that did not arrive completely, for others of about the same size. Until the garbage
 // is collected, clients that disconnect or are too slow would otherwise make bodies take a multiple of their budget. The

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/plural-go/plural/internal/limit"
 )
@@ -39,5 +41,36 @@ func TestBrokenBodiesLeaveTheirMemory(t *testing.T) {
 	body, err := a.readBody(r, out)
 	if want := strings.Repeat("x", size/2+1); err != nil || string(body) != want {
 		t.Errorf("read %d bytes (%v), want %d times x", len(body), err, len(want))
+	}
+}
+
+// TestBodiesLongerThanTheirLength: a handler before this one may replace a body, for example by one that it decompresses, and
+// forget its length. Reading it ends.
+func TestBodiesLongerThanTheirLength(t *testing.T) {
+	const size = 1 << 20
+	for _, length := range []int64{0, 10, firstPiece - 1, firstPiece, firstPiece + 1, 3 * firstPiece} {
+		for longer := range int64(3) {
+			a := &API{Config: Config{MaxBody: size}, bodies: limit.NewBudget(4*size, size)}
+			r := httptest.NewRequest("POST", "/users", io.NopCloser(strings.NewReader(strings.Repeat("x", int(length+longer)))))
+			r.ContentLength = length
+			out := &response{ResponseWriter: httptest.NewRecorder()}
+			ended := make(chan error, 1)
+			go func() {
+				body, err := a.readBody(r, out)
+				if err == nil && int64(len(body)) != length {
+					err = fmt.Errorf("read %d bytes", len(body))
+				}
+				ended <- err
+			}()
+			select {
+			case err := <-ended:
+				if (err != nil) != (longer > 0) {
+					t.Errorf("a body of %d bytes that has %d more: %v", length, longer, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Fatalf("a body of %d bytes that has %d more is read forever", length, longer)
+			}
+			out.upload.End()
+		}
 	}
 }
