@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"mime"
@@ -53,11 +54,6 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	}
 	body := make([]byte, 0, min(firstPiece, most))
 	for {
-		if int64(len(body)) >= most {
-			out.upload.Arrived(int64(cap(body)))
-			abandoned.Put(&body)
-			return nil, errLonger
-		}
 		if len(body) == cap(body) {
 			size := most
 			if r.ContentLength < 0 { // most bodies of unknown length are short
@@ -68,18 +64,19 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
 		out.upload.Received(n)
-		if err == nil {
+		fits := int64(len(body)) < most
+		if err == nil && fits {
 			continue
 		}
 		slow := out.upload.Arrived(int64(cap(body)))
-		if err == io.EOF {
+		if err == io.EOF && fits {
 			return body, nil
 		}
 		abandoned.Put(&body)
 		if slow {
 			return nil, fault.New(problem.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
 		}
-		return nil, err
+		return nil, cmp.Or(err, errLonger)
 	}
 }
 

@@ -35,10 +35,6 @@ type question struct {
 	collection string       // empty: all
 	resource   *model.ID    // nil: resources in general
 	verb       schema.AccessVerb
-
-	// Whether the caller cannot be one with an API key that the asking caller may create: they have claims, or a subject
-	// though they are public.
-	hasClaims, isKnownPublic bool
 }
 
 // decision is the answer for one verb in one collection.
@@ -119,7 +115,6 @@ func (a *API) decodeQuestion(body []byte, by *auth.Permit) (q question, err erro
 			return q, err // it was checked
 		}
 	}
-	q.hasClaims, q.isKnownPublic = len(claims) > 0, text("sub") != "" && !slices.Contains(by.Grantable(), text("role"))
 	q.by = a.Guard.Policy.Permit(auth.AskedCaller(text("role"), text("sub"), claims))
 	if id := inputs[0].Values[questionInput.Field("resource_id").Column]; !id.IsNull() {
 		if q.collection == "" {
@@ -150,7 +145,7 @@ func (a *API) decide(r *http.Request, out *response, by *auth.Permit, q question
 				if q.verb != "" && q.verb != verb {
 					continue
 				}
-				if err := q.checkHidden(by, verb, c); stored != nil && err != nil {
+				if err := q.by.CheckAsked(by, verb, c); stored != nil && err != nil {
 					return err
 				}
 				extent, reasons, err := q.by.Explain(verb, c, stored)
@@ -170,20 +165,6 @@ func (a *API) decide(r *http.Request, out *response, by *auth.Permit, q question
 		return nil, fault.At("/resource_id", problem.CodeUnknownReference, "There is no resource %s in %s that you may read.", *q.resource, about[0].Name)
 	}
 	return list, err
-}
-
-// checkHidden refuses a question about a resource whose answer would compare an attribute that the asking caller may not read with
-// what they send, and no API key that they may create would have: they could find out the value by asking again and again.
-func (q question) checkHidden(by *auth.Permit, verb schema.AccessVerb, c *model.Collection) error {
-	name := q.by.HiddenFrom(by, verb, c, q.hasClaims, q.isKnownPublic)
-	if name == "" {
-		return nil
-	}
-	at := "sub"
-	if q.hasClaims {
-		at = "claims"
-	}
-	return fault.At("/"+at, problem.CodeForbidden, "A rule of %s for %s compares %s, which you may not read in every resource, with the caller. Leave out %s, or resource_id.", q.by.Caller.Role, verb, name, at)
 }
 
 func (q question) represent(c *model.Collection, verb schema.AccessVerb, extent auth.Extent, reasons []string) decision {

@@ -2,9 +2,12 @@ package auth
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -31,25 +34,34 @@ func (p *Permit) Explain(verb schema.AccessVerb, c *model.Collection, resource *
 	return decision, e.reasons, err
 }
 
-// HiddenFrom names an attribute that a rule for a verb compares with the claims of the caller, or also with their subject, and
-// that another caller, who may read the resource, may not read in it or in what it refers to. Empty: there is none. Otherwise who may choose the
-// claims could find out the value.
-func (p *Permit) HiddenFrom(other *Permit, verb schema.AccessVerb, c *model.Collection, claims, subject bool) string {
-	if p.grant(c) == nil {
-		return ""
+// CheckAsked refuses that another caller, who may read a resource, asks what this one may do with it, if a rule compares an
+// attribute that they may not read with claims, or with a subject of the public. They choose both, and could find out
+// the value by asking again and again. No API key that they may create has them.
+func (p *Permit) CheckAsked(asker *Permit, verb schema.AccessVerb, c *model.Collection) error {
+	claims := len(p.Caller.Claims) > 0
+	subject := p.Caller.Subject != "" && !slices.Contains(asker.Grantable(), p.Caller.Role)
+	if p.grant(c) == nil || !claims && !subject {
+		return nil
 	}
 	for _, each := range rulesFor(verb) {
-		r := p.grant(c).rules[each]
-		if r == nil || !(claims && r.usesClaims || subject && r.usesSub) {
+		r, at := p.grant(c).rules[each], ""
+		switch {
+		case r == nil:
+		case claims && r.usesClaims:
+			at = "claims"
+		case subject && r.usesSub:
+			at = "sub"
+		}
+		if at == "" {
 			continue
 		}
 		for _, a := range r.attributes {
-			if !other.reads(a) {
-				return a.name
+			if !asker.reads(a) {
+				return fault.At("/"+at, problem.CodeForbidden, "A rule of %s for %s compares %s, which you may not read in every resource, with the caller. Leave out %s, or resource_id.", p.Caller.Role, each, a.name, at)
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // reads reports whether the caller may read an attribute of every resource that they may read.
