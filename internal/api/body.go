@@ -6,6 +6,7 @@ import (
 	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -53,7 +54,11 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	body := make([]byte, 0, min(firstPiece, most))
 	for {
 		if len(body) == cap(body) {
-			body = append(make([]byte, 0, min(2*int64(cap(body)), most)), body...)
+			size := most
+			if r.ContentLength < 0 { // most bodies of unknown length are short
+				size = min(2*int64(cap(body)), most)
+			}
+			body = append(newBuffer(size), body...)
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
@@ -61,13 +66,29 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		if err == nil {
 			continue
 		}
-		if slow := out.upload.Arrived(int64(cap(body))); err == io.EOF {
+		slow := out.upload.Arrived(int64(cap(body)))
+		if err == io.EOF {
 			return body, nil
-		} else if slow {
+		}
+		abandoned.Put(&body)
+		if slow {
 			return nil, fault.New(problem.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
 		}
 		return nil, err
 	}
+}
+
+// abandoned has buffers of bodies that did not arrive completely, for others of about the same size. Until the garbage
+// is collected, clients that disconnect or are too slow would otherwise make bodies take a multiple of their budget. The
+// buffer of a complete body is not used again: what was decoded may refer to it.
+var abandoned sync.Pool
+
+// newBuffer returns an empty buffer of at least a size.
+func newBuffer(size int64) []byte {
+	if buffer, ok := abandoned.Get().(*[]byte); ok && size <= int64(cap(*buffer)) && int64(cap(*buffer)) <= 2*size {
+		return (*buffer)[:0]
+	}
+	return make([]byte, 0, size)
 }
 
 func unreadable(err error) error {

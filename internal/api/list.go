@@ -159,37 +159,40 @@ const maxEcho = 2 << 10
 // links returns the Link header of a range (RFC 8288). Relations that would make it longer
 // than maxEcho are left out.
 func links(address string, q query.Query, position string, previous, next *query.Range) string {
-	to := func(r *query.Range) string {
-		if r == nil {
-			return ""
-		}
-		return q.Link(*r)
-	}
+	size := q.Range.Size()
 	// In the order in which they are sent. The smallest rank is left out first.
-	type relation struct {
-		name, query string
-		rank        int
+	relations := [...]struct {
+		name  string
+		rank  int
+		known bool
+		to    *query.Range // nil: the stream
+	}{
+		{"changes", 1, position != "", nil},
+		{"first", 2, size > 0, &query.Range{Limit: size}},
+		{"prev", 3, size > 0 && previous != nil, previous},
+		{"next", 4, size > 0 && next != nil, next},
+		{"last", 2, size > 0, &query.Range{Limit: -size}},
 	}
-	var relations []relation
-	if position != "" {
-		relations = append(relations, relation{"changes", q.ChangesLink(position), 1})
-	}
-	if size := q.Range.Size(); size > 0 {
-		relations = append(relations,
-			relation{"first", to(&query.Range{Limit: size}), 2},
-			relation{"prev", to(previous), 3},
-			relation{"next", to(next), 4},
-			relation{"last", to(&query.Range{Limit: -size}), 2})
-	}
+	text := make([]byte, 0, maxEcho/4)
 	for least := range 5 {
-		var all []string
+		text = text[:0]
 		for _, relation := range relations {
-			if relation.query != "" && relation.rank >= least {
-				all = append(all, "<"+address+"?"+relation.query+`>; rel="`+relation.name+`"`)
+			if !relation.known || relation.rank < least {
+				continue
 			}
+			if len(text) > 0 {
+				text = append(text, ", "...)
+			}
+			text = append(append(append(text, '<'), address...), '?')
+			if relation.to == nil {
+				text = q.AppendChangesLink(text, position)
+			} else {
+				text = q.AppendLink(text, *relation.to)
+			}
+			text = append(append(append(text, `>; rel="`...), relation.name...), '"')
 		}
-		if text := strings.Join(all, ", "); len(text) <= maxEcho {
-			return text
+		if len(text) <= maxEcho {
+			return string(text)
 		}
 	}
 	return ""

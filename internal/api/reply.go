@@ -233,5 +233,7 @@ func newRequestID() string {
 	var random [16]byte
 	binary.NativeEndian.PutUint64(random[:8], rand.Uint64()) // #nosec G404 -- ids of requests are no secret
 	binary.NativeEndian.PutUint64(random[8:], rand.Uint64()) // #nosec G404 -- as above
-	return hex.EncodeToString(random[:])
+	var text [2 * len(random)]byte
+	hex.Encode(text[:], random[:])
+	return string(text[:])
 }

@@ -19,6 +19,8 @@ type Log struct {
 	version  int64 // of the schema
 	tables   map[*model.Collection]*table
 	numbered map[int64]*model.Collection // by the numbers that the log uses
+
+	selectPoint string
 }
 
 // Open reads how the log of a database names the collections of its schema, which has a version.
@@ -28,6 +30,7 @@ func Open(c db.Conn, d db.Database, s *model.Schema, version int64) (*Log, error
 		return nil, err
 	}
 	l := &Log{db: d, schema: s, version: version, tables: map[*model.Collection]*table{}, numbered: map[int64]*model.Collection{}}
+	l.selectPoint = "SELECT " + l.PointColumns()
 	for collection, each := range numbers {
 		l.tables[collection], l.numbered[each.Number] = newTable(d, collection, each), collection
 	}

@@ -28,7 +28,7 @@ func (p Point) MaySeeUnpositioned() bool { return p.Seen.Max > 0 }
 // Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
 	var wrong error
-	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, "SELECT "+r.log.PointColumns())
+	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, r.log.selectPoint)
 	if err == nil {
 		err = wrong
 	}

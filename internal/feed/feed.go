@@ -167,7 +167,7 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: s.Secret(),
+		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, shapes: map[string]*shape{}, following: map[*model.Collection]map[*shape]bool{},
 	}

@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"hash"
 	"math"
+	"sync"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
@@ -31,18 +33,27 @@ const (
 
 // signer signs positions with the secret of the database. A caller without the right to see
 // changes could otherwise go back in the log by a position that nobody gave them.
-type signer []byte
+type signer struct {
+	macs *sync.Pool // each link of a list is signed: most of the time goes into the key otherwise
+}
 
-func (k signer) signature(text []byte) []byte {
-	mac := hmac.New(sha256.New, k)
+func newSigner(secret []byte) signer {
+	return signer{&sync.Pool{New: func() any { return hmac.New(sha256.New, secret) }}}
+}
+
+// appendSignature appends the signature of a text.
+func (k signer) appendSignature(dst, text []byte) []byte {
+	mac := k.macs.Get().(hash.Hash)
+	defer k.macs.Put(mac)
+	mac.Reset()
 	mac.Write(text)
-	return mac.Sum(nil)[:signatureBytes]
+	return mac.Sum(dst)[:len(dst)+signatureBytes]
 }
 
 // text is the position as clients get it: opaque, with characters that a URL and a header
 // may contain.
 func (k signer) text(p position) string {
-	text := make([]byte, 0, 48)
+	text := make([]byte, 0, 80)
 	text = append(text, positionFormat)
 	text = append(text, p.history[:]...)
 	text = append(text, p.fingerprint[:]...)
@@ -58,7 +69,7 @@ func (k signer) text(p position) string {
 			last = each
 		}
 	}
-	text = append(text, k.signature(text)...)
+	text = k.appendSignature(text, text)
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
@@ -75,7 +86,7 @@ func (k signer) parse(text string) (p position, err error) {
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	end := len(decoded) - signatureBytes
 	if err != nil || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat ||
-		!hmac.Equal(decoded[end:], k.signature(decoded[:end])) {
+		!hmac.Equal(decoded[end:], k.appendSignature(nil, decoded[:end])) {
 		return p, errPosition()
 	}
 	r := decoder{rest: decoded[1:end]}

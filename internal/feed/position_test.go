@@ -41,7 +41,7 @@ func samePoint(a, b changelog.Point) bool {
 }
 
 func TestPositionsAreReadAsTheyWereWritten(t *testing.T) {
-	k := signer("secret")
+	k := newSigner([]byte("secret"))
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPosition(t)
 		text := k.text(p)
@@ -60,9 +60,9 @@ func TestPositionsAreReadAsTheyWereWritten(t *testing.T) {
 }
 
 func TestTextsThatAreNoPositions(t *testing.T) {
-	k := signer("secret")
+	k := newSigner([]byte("secret"))
 	plain := position{point: changelog.Point{Number: 5, Seen: db.Snapshot{Min: 3, Max: 9, Running: []uint64{4, 7}}}}
-	good, forged := k.text(plain), signer("another").text(plain)
+	good, forged := k.text(plain), newSigner([]byte("another")).text(plain)
 	for _, text := range []string{"", "1", "x y", "0", "-1", strings.Repeat("A", 9000), good + "A", good + "=", forged, strings.ToUpper(good)} {
 		if _, err := k.parse(text); err == nil || !strings.HasPrefix(err.Error(), "invalid_parameter: This is not a position") {
 			t.Errorf("%.50q: %v", text, err)

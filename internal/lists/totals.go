@@ -100,14 +100,26 @@ func Count(deltas []Delta) (n int64) {
 
 // Total is the number of resources of a list. Unrecorded are deltas of the transaction.
 func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
-	collection, of := key.values()
-	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, "SELECT "+TotalSQL("$1", "$2"), collection, of)
-	for _, d := range unrecorded {
-		if d.List == key {
+	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, selectTotal, key.Args()...)
+	return n + key.Changed(unrecorded), err
+}
+
+var selectTotal = "SELECT " + TotalSQL("$1", "$2")
+
+// Args are the values of TotalSQL, in their order.
+func (l List) Args() []model.Value {
+	collection, parent := l.values()
+	return []model.Value{collection, parent}
+}
+
+// Changed is by how much deltas change the total of the list.
+func (l List) Changed(deltas []Delta) (n int64) {
+	for _, d := range deltas {
+		if d.List == l {
 			n += d.Change * int64(len(d.IDs))
 		}
 	}
-	return n, err
+	return n
 }
 
 // TotalSQL is an expression for the total of a list, pending deltas included.

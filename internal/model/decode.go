@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -71,6 +72,7 @@ func (in Input) HasID() bool { return in.Set[IDColumn] }
 // as a problem.Errors.
 func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input, many bool, err error) {
 	d := newDecoder(body, options.MaxDepth)
+	defer d.release()
 	token, err := d.token()
 	if err != nil {
 		return nil, false, err
@@ -108,6 +110,7 @@ func orArray(mode Mode) string {
 // that are missing are null.
 func (c *Collection) Restore(representation []byte) (Record, error) {
 	d := newDecoder(representation, math.MaxInt) // it was let in once
+	defer d.release()
 	record := make(Record, len(c.columns))
 	if _, err := d.token(); err != nil {
 		return nil, err
@@ -152,6 +155,7 @@ func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
 
 func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
 	d := newDecoder(text, maxDepth)
+	defer d.release()
 	value, err := d.attribute(a)
 	if err == nil {
 		err = d.end()
@@ -177,9 +181,24 @@ type decoder struct {
 	wrapped  bool // the body is wrapped in data: missing attributes are not reported
 }
 
+// parsers are used again: each has memory for the names in an object, by which it finds repeated ones.
+var parsers = sync.Pool{New: func() any { return jsontext.NewDecoder(&noBody) }}
+
+var noBody bytes.Buffer // never read
+
+// newDecoder returns a decoder that must be released.
 func newDecoder(body []byte, maxDepth int) *decoder {
+	d := &decoder{json: parsers.Get().(*jsontext.Decoder), body: body, maxDepth: maxDepth}
 	// A Buffer is read where it is. A Reader would be copied in small pieces.
-	return &decoder{json: jsontext.NewDecoder(bytes.NewBuffer(body)), body: body, maxDepth: maxDepth}
+	d.json.Reset(bytes.NewBuffer(body))
+	return d
+}
+
+// release ends reading. What was read stays valid.
+func (d *decoder) release() {
+	d.json.Reset(&noBody)
+	parsers.Put(d.json)
+	d.json = nil
 }
 
 // fail reports that the value just read, or the object just entered, is invalid.

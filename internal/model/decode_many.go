@@ -47,6 +47,7 @@ func (c *Collection) decodeItem(item []byte, options DecodeOptions, pointer stri
 	options.MaxItems = 0
 	if item[0] != '{' {
 		d := newDecoder(item, options.MaxDepth)
+		defer d.release()
 		token, _ := d.token()
 		return in, problem.Errors{fault.At(pointer, problem.CodeNotAnObject, "Must be a JSON object with the attributes, but is %s.", kindName(token.Kind()))}
 	}
@@ -66,6 +67,7 @@ func (c *Collection) decodeItem(item []byte, options DecodeOptions, pointer stri
 // split checks the syntax of a body and returns its items: those of an array, or the body itself.
 func split(body []byte, options DecodeOptions) (items [][]byte, many bool, err error) {
 	d := newDecoder(body, options.MaxDepth)
+	defer d.release()
 	switch kind := d.json.PeekKind(); kind {
 	case '[':
 		items, err = d.items(options.MaxItems, "An array can create or change at most %d resources at once.")
@@ -125,6 +127,7 @@ type Step struct {
 // DecodeSteps reads the body of a transaction. Bodies of steps may be as deep as any other.
 func DecodeSteps(body []byte, maxDepth, maxSteps int) ([]Step, error) {
 	d := newDecoder(body, maxDepth+2)
+	defer d.release()
 	if kind := d.json.PeekKind(); kind != '[' {
 		if _, err := d.raw(); err != nil {
 			return nil, err
@@ -159,6 +162,7 @@ var stepMethods = []string{"POST", "PUT", "PATCH", "DELETE"}
 // decode reads one step, which is valid JSON.
 func (s *Step) decode(item []byte) (faults problem.Errors) {
 	d := newDecoder(item, math.MaxInt)
+	defer d.release()
 	if token, _ := d.token(); token.Kind() != '{' {
 		return problem.Errors{fault.At("", problem.CodeNotAnObject, "A step must be an object with method, path and body, but is %s.", kindName(token.Kind()))}
 	}

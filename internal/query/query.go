@@ -172,20 +172,32 @@ func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, er
 }
 
 // Link is the query string of another range with the same filters and sort.
-func (q Query) Link(r Range) string {
-	parts := slices.Clone(q.linkParameters)
+func (q Query) Link(r Range) string { return string(q.AppendLink(nil, r)) }
+
+// AppendLink appends what Link returns.
+func (q Query) AppendLink(dst []byte, r Range) []byte {
+	dst = appendParameters(dst, q.linkParameters)
 	switch r.Anchor {
 	case AtOffset:
-		parts = append(parts, "offset="+strconv.FormatInt(r.Offset, 10))
+		dst = append(strconv.AppendInt(append(dst, "offset="...), r.Offset, 10), '&')
 	case AtCursor:
-		parts = append(parts, "cursor="+r.Cursor.String())
+		dst = append(r.Cursor.Append(append(dst, "cursor="...)), '&')
 	}
-	return strings.Join(append(parts, "limit="+strconv.FormatInt(r.Limit, 10)), "&")
+	return strconv.AppendInt(append(dst, "limit="...), r.Limit, 10)
 }
 
-// ChangesLink is the query string of a stream with the same filters, from a position on.
-func (q Query) ChangesLink(position string) string {
-	return strings.Join(append(slices.Clone(q.filterParameters), "since="+url.QueryEscape(position)), "&")
+// AppendChangesLink appends the query string of a stream with the same filters, from a position on.
+func (q Query) AppendChangesLink(dst []byte, position string) []byte {
+	dst = append(appendParameters(dst, q.filterParameters), "since="...)
+	return append(dst, url.QueryEscape(position)...)
+}
+
+// appendParameters appends parameters of a query string that others follow.
+func appendParameters(dst []byte, parameters []string) []byte {
+	for _, each := range parameters {
+		dst = append(append(dst, each...), '&')
+	}
+	return dst
 }
 
 // parameter is one decoded parameter as the client wrote it.

@@ -139,7 +139,7 @@ func pageOf(tx *Tx) error {
 	return db.Each(tx.conn, func(row model.Row) bool {
 		shops.Append(nil, row)
 		return true
-	}, tx.store.firstPage(shops, NewOrder(nil)), model.IntValue(1))
+	}, tx.store.firstPage(shops, false), model.IntValue(1))
 }
 
 // TestTransactionsThatWaitForAMigration: whoever begins in the middle of one, and waits, does

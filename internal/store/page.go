@@ -104,7 +104,7 @@ func (p *Page) begin() (err error) {
 			return err
 		}
 	}
-	if p.Point, err = p.tx.Point(); err != nil {
+	if err := p.readPoint(); err != nil {
 		return err
 	}
 	// The filter is rewritten, so that the statements of the page do not find related resources and words again and again.

@@ -25,9 +25,9 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 		return false, nil
 	}
 	c := p.query.Collection
-	sql, args := s.firstPage(c, order), []model.Value{model.IntValue(take)}
+	sql, args := s.tables[c].firstPage[order[0].Descending], []model.Value{model.IntValue(take)}
 	if r.Offset > 0 {
-		sql, args = s.pageAt(c), []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
+		sql, args = s.tables[c].pageAt, []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
 	if err := p.open(ctx, s, db.PageInQuery); err != nil {
 		return false, err
@@ -65,8 +65,8 @@ func (s *Store) withTotal(c *model.Collection, sql, more string) string {
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
-func (s *Store) firstPage(c *model.Collection, order Order) string {
-	table := s.tables[c]
+func (s *Store) firstPage(c *model.Collection, descending bool) string {
+	table, order := s.tables[c], Order{{Column: model.IDColumn, Descending: descending}}
 	first := func(columns string, n int) string {
 		b := s.statement(c, "(SELECT ", columns, " FROM ", table.Name)
 		b.order(order)

@@ -9,12 +9,19 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// readPoint reads the point of the snapshot and, if it is stored, the total.
+func (p *Page) readPoint() (err error) {
+	if p.TotalKnown = p.query.Unfiltered; p.TotalKnown {
+		p.Point, p.Total, err = p.tx.pointAndTotal(p.query.Collection, p.query.Parent)
+	} else {
+		p.Point, err = p.tx.Point()
+	}
+	return err
+}
+
+// count counts the total if it is wanted and not stored.
 func (p *Page) count() (err error) {
-	switch {
-	case p.query.Unfiltered:
-		p.Total, err = p.tx.Total(p.query.Collection, p.query.Parent)
-		p.TotalKnown = true
-	case p.query.Exact:
+	if p.query.Exact && !p.TotalKnown {
 		p.Total, err = p.tx.Count(p.query.Collection, p.selection.Filter)
 		p.TotalKnown = true
 	}

@@ -16,11 +16,11 @@ type readQuota struct {
 
 	mutex sync.Mutex
 	held  map[string]int
-	freed chan struct{} // closed when a read is released
+	freed chan struct{} // closed when a read is released; nil: nobody waits
 }
 
 func newReadQuota(most int) *readQuota {
-	return &readQuota{most: max(1, most), held: map[string]int{}, freed: make(chan struct{})}
+	return &readQuota{most: max(1, most), held: map[string]int{}}
 }
 
 // acquire counts one more read of a caller, unless its quota is used up. The read must be released.
@@ -33,6 +33,9 @@ func (s *readQuota) tryAcquire(key string) (freed <-chan struct{}, acquired bool
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if key != "" && s.held[key] >= s.most {
+		if s.freed == nil {
+			s.freed = make(chan struct{})
+		}
 		return s.freed, false
 	}
 	s.held[key]++
@@ -67,6 +70,8 @@ func (s *readQuota) release(key string) {
 	if s.held[key]--; s.held[key] <= 0 {
 		delete(s.held, key)
 	}
-	close(s.freed)
-	s.freed = make(chan struct{})
+	if s.freed != nil {
+		close(s.freed)
+		s.freed = nil
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -39,6 +40,8 @@ type Store struct {
 	secret     []byte // see Secret
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
+
+	selectPointAndTotal string
 }
 
 // Option changes how a database is opened.
@@ -115,7 +118,10 @@ func (s *Store) start(c db.Conn) error {
 	if s.log, err = changelog.Open(c, s.db, s.schema, s.version); err != nil {
 		return err
 	}
+	s.selectPointAndTotal = "SELECT " + lists.TotalSQL("$1", "$2") + ", " + s.log.PointColumns()
 	for collection, table := range s.tables {
+		table.firstPage = map[bool]string{false: s.firstPage(collection, false), true: s.firstPage(collection, true)}
+		table.pageAt = s.pageAt(collection)
 		table.insert = s.db.InsertSQL(table.Table, s.log.Number(collection), s.version)
 	}
 	if s.secret, err = ensureSecret(c); err != nil {

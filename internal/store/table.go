@@ -8,8 +8,11 @@ import (
 // table is a collection with its constant SQL.
 type table struct {
 	*db.Table
-	one    string       // selects the resource with an id
-	insert db.InsertSQL // once the change log is open
+	one string // selects the resource with an id
+	// Known once the change log is open.
+	insert    db.InsertSQL
+	firstPage map[bool]string // see Store.firstPage, by whether it is descending
+	pageAt    string          // see Store.pageAt
 	// update takes the values between the id and the revision, then the id and the previous revision. It
 	// sets the revision of the last change.
 	update string

@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
@@ -13,6 +15,17 @@ import (
 func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
 	n, err = lists.Total(t.conn, lists.Of(c, parent), t.unrecorded())
 	return n, t.fault(err)
+}
+
+// pointAndTotal is Point and Total by one statement.
+func (t *Tx) pointAndTotal(c *model.Collection, parent *model.ID) (point changelog.Point, n int64, err error) {
+	list := lists.Of(c, parent)
+	var wrong error
+	_, err = db.One(t.conn, func(row model.Row) {
+		n = row.Int(0)
+		point, wrong = changelog.ReadPoint(row, 1)
+	}, t.store.selectPointAndTotal, list.Args()...)
+	return point, n + list.Changed(t.unrecorded()), t.fault(cmp.Or(err, wrong))
 }
 
 // findBlock finds the block of a list that contains an offset, or the last one. False means that

@@ -89,8 +89,15 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
+	var slots chan struct{} // nil: no limit but that of the pool
+	switch how {
+	case db.PageInQuery, db.PageInQueries:
+		slots = b.pages
+	case db.LongRead:
+		slots = b.long
+	}
 	done := func() {}
-	if slots := map[db.Use]chan struct{}{db.PageInQuery: b.pages, db.PageInQueries: b.pages, db.LongRead: b.long}[how]; slots != nil {
+	if slots != nil {
 		if err := b.acquireSlot(ctx, slots); err != nil {
 			return nil, nil, err
 		}
@@ -134,6 +141,11 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 
 // acquireSlot waits for a slot, up to db.MaxWait.
 func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
+	select {
+	case slots <- struct{}{}:
+		return nil
+	default:
+	}
 	timeout := time.NewTimer(db.MaxWait)
 	defer timeout.Stop()
 	select {

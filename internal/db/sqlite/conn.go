@@ -19,10 +19,16 @@ type connection struct {
 	writes     bool // every transaction takes the write lock
 
 	trace  func(sql string)
-	extend func() error  // allows a read at the speed of a client
 	binder binder        // reused for each value
 	values []model.Value // reused by Insert
-	ended  chan struct{} // closed when the context of a read ends; nil: not watched
+
+	// Of a connection that reads: functions that end a read, and that allow it to go on at the speed of a client.
+	release func()
+	extend  func() error
+	ctx     context.Context // of the current read
+	slots   chan struct{}   // of which the read has one
+	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
+	stop    func() bool     // stops waiting for the context; nil: nothing waits
 
 	// Of the connection that writes: whether a statement has changed anything since this was last
 	// reset, and whether the version of the schema was checked in this transaction.
@@ -30,23 +36,28 @@ type connection struct {
 	checked bool
 }
 
-// watch lets the end of a context interrupt the queries of the connection, until the returned function is
+// watch lets the end of the context interrupt the queries of the connection, until unwatch is
 // called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
 // connection keeps both until a context has ended.
-func (c *connection) watch(ctx context.Context) (unwatch func()) {
+func (c *connection) watch() {
+	if c.ctx.Done() == nil {
+		return
+	}
 	if c.ended == nil {
 		c.ended = make(chan struct{})
 		c.raw.SetInterrupt(c.ended)
 	}
 	ended := c.ended
-	stop := context.AfterFunc(ctx, func() { close(ended) })
-	return func() {
-		if !stop() {
-			<-ended
-			c.ended = nil
-			c.raw.SetInterrupt(nil)
-		}
+	c.stop = context.AfterFunc(c.ctx, func() { close(ended) })
+}
+
+func (c *connection) unwatch() {
+	if c.stop != nil && !c.stop() {
+		<-c.ended
+		c.ended = nil
+		c.raw.SetInterrupt(nil)
 	}
+	c.stop = nil
 }
 
 // Limits of the cache of prepared statements. Long statements are not cached: a list of values
@@ -58,9 +69,17 @@ const (
 )
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
-	stmt, cached, err := c.prepare(sql)
+	rows, err := c.query(sql, args)
 	if err != nil {
 		return nil, err
+	}
+	return rows, nil
+}
+
+func (c *connection) query(sql string, args []model.Value) (result, error) {
+	stmt, cached, err := c.prepare(sql)
+	if err != nil {
+		return result{}, err
 	}
 	return c.start(sql, stmt, cached, args), nil
 }
@@ -74,7 +93,7 @@ func (c *connection) Cursor(sql string, args ...model.Value) (db.Rows, error) {
 	return c.start(sql, stmt, false, args), nil
 }
 
-func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []model.Value) db.Rows {
+func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []model.Value) result {
 	c.trace(sql)
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
 	large := false
@@ -87,7 +106,7 @@ func (c *connection) start(sql string, stmt *sqlite.Stmt, cached bool, args []mo
 }
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
-	rows, err := c.Query(sql, args...)
+	rows, err := c.query(sql, args)
 	if err != nil {
 		return 0, err
 	}

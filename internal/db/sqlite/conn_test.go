@@ -95,3 +95,38 @@ func TestEndedContextsInterruptOnlyTheirReads(t *testing.T) {
 		}
 	}
 }
+
+// TestTheLastReaderIsUsedNext: its caches have what was read last.
+func TestTheLastReaderIsUsedNext(t *testing.T) {
+	b, err := Open(filepath.Join(t.TempDir(), "plural.db"), db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	read := func() (db.Conn, func()) {
+		t.Helper()
+		c, release, err := b.Read(t.Context(), db.OneQuery)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c, release
+	}
+	first, releaseFirst := read()
+	second, releaseSecond := read()
+	releaseFirst()
+	releaseSecond()
+	for _, want := range []db.Conn{second, second} {
+		c, release := read()
+		if c != want {
+			t.Errorf("another connection than the one that was used last")
+		}
+		release()
+	}
+	_, releaseSecond = read()
+	if c, release := read(); c != first {
+		t.Errorf("a new connection although one is idle")
+	} else {
+		release()
+	}
+	releaseSecond()
+}

@@ -26,10 +26,10 @@ type Database struct {
 	file    string
 	trace   func(sql string)
 	writer  *writer
-	short   chan struct{}    // slots of short reads
-	pages   chan struct{}    // slots of pages, until Extend
-	long    chan struct{}    // slots of long reads
-	readers chan *connection // idle ones
+	short   chan struct{} // slots of short reads
+	pages   chan struct{} // slots of pages, until Extend
+	long    chan struct{} // slots of long reads
+	readers idleReaders
 	closed  chan struct{}
 	closing sync.Once
 	changed db.Signal
@@ -49,13 +49,12 @@ func Open(file string, o db.Options) (*Database, error) {
 	}
 	o = o.WithDefaults()
 	b := &Database{
-		file:    file,
-		trace:   o.Trace,
-		short:   make(chan struct{}, maxShortReaders),
-		pages:   make(chan struct{}, maxPageReaders),
-		long:    make(chan struct{}, maxLongReaders),
-		readers: make(chan *connection, maxIdleReaders),
-		closed:  make(chan struct{}),
+		file:   file,
+		trace:  o.Trace,
+		short:  make(chan struct{}, maxShortReaders),
+		pages:  make(chan struct{}, maxPageReaders),
+		long:   make(chan struct{}, maxLongReaders),
+		closed: make(chan struct{}),
 	}
 	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer checkpoints
 	if err != nil {
@@ -187,25 +186,36 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		<-slots
 		return nil, nil, err
 	}
-	unwatch := c.watch(ctx)
-	release := func() {
-		unwatch()
-		b.release(c)
-		<-slots
-	}
-	if _, err = c.Exec("BEGIN"); err != nil {
-		release()
+	c.slots, c.ctx = slots, ctx
+	c.watch()
+	if _, err := c.Exec("BEGIN"); err != nil {
+		c.release()
 		return nil, nil, err
 	}
-	c.extend = func() error {
-		if err := b.acquireSlot(ctx, b.long); err != nil {
-			return err
-		}
-		<-slots
-		slots = b.long
-		return nil
+	return c, c.release, nil
+}
+
+// reader returns an idle connection or a new one.
+func (b *Database) reader() (*connection, error) {
+	if c := b.readers.take(); c != nil {
+		return c, nil
 	}
-	return c, release, nil
+	c, err := b.open(sqlite.OpenReadWrite, "query_only = ON")
+	if err != nil {
+		return nil, err
+	}
+	c.release, c.extend = func() { b.release(c) }, func() error { return b.extend(c) }
+	return c, nil
+}
+
+// extend exchanges the slot of a read.
+func (b *Database) extend(c *connection) error {
+	if err := b.acquireSlot(c.ctx, b.long); err != nil {
+		return err
+	}
+	<-c.slots
+	c.slots = b.long
+	return nil
 }
 
 // acquireSlot waits for a slot, up to db.MaxWait.
@@ -231,28 +241,52 @@ func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
 	}
 }
 
-func (b *Database) reader() (*connection, error) {
-	select {
-	case c := <-b.readers:
-		return c, nil
-	default:
-		return b.open(sqlite.OpenReadWrite, "query_only = ON")
-	}
-}
-
-// release returns a reading connection.
+// release ends a read, and its slot last: Close waits for the slots.
 func (b *Database) release(c *connection) {
+	slots := c.slots
+	defer func() { <-slots }()
+	c.unwatch()
+	c.ctx = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.Exec("COMMIT"); err != nil {
 			_ = c.close()
 			return
 		}
 	}
-	select {
-	case b.readers <- c:
-	default:
+	if !b.readers.put(c) {
 		_ = c.close()
 	}
+}
+
+// idleReaders is the connections for reading that nobody uses. The one that was used last is used next: what it
+// has read is most likely still in the caches of SQLite and of the processor.
+type idleReaders struct {
+	mutex sync.Mutex
+	all   []*connection
+}
+
+// take returns a connection, or nil.
+func (r *idleReaders) take() *connection {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	last := len(r.all) - 1
+	if last < 0 {
+		return nil
+	}
+	c := r.all[last]
+	r.all = r.all[:last]
+	return c
+}
+
+// put keeps a connection, unless there are enough.
+func (r *idleReaders) put(c *connection) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if len(r.all) == maxIdleReaders {
+		return false
+	}
+	r.all = append(r.all, c)
+	return true
 }
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error {
@@ -276,8 +310,7 @@ func (b *Database) Close() (err error) {
 		for range maxLongReaders {
 			b.long <- struct{}{}
 		}
-		close(b.readers)
-		for c := range b.readers {
+		for c := b.readers.take(); c != nil; c = b.readers.take() {
 			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, b.writer.close())

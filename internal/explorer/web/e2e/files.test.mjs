@@ -133,6 +133,9 @@ test('the page is small: at most 250 KB compressed', async () => {
   await page.goto(`${server.explorer}/people?view=new`)
   await page.locator('[data-typing] .cm-content').waitFor()
   assert.equal(files.filter((name) => name.startsWith('editor')).length, 1)
+  // The description of the interface is larger than the page, and is not loaded again while it is the same.
+  const { transferSize, encodedBodySize } = await page.evaluate(() => performance.getEntriesByType('resource').find(({ name }) => name.endsWith('openapi.json')).toJSON())
+  assert.ok(transferSize > 0 && transferSize < 1000 && encodedBodySize > 1000, `${transferSize} of ${encodedBodySize} bytes`)
   assert.ok(sizes.length >= 3 && sizes.every((size) => size > 0), `${sizes}`)
   assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 250_000, `${sizes}`)
   await page.leave()

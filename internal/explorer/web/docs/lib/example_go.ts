@@ -111,9 +111,36 @@ function statements(call: Call): { lines: string[]; result: string } | null {
     case 'transaction':
       if (!Array.isArray(body) || !only(call)) return null
       return ends([`steps, err := c.Transaction(ctx, []client.Step{\n${body.map((each) => `\t\t{${step(each as Record<string, unknown>)}},\n`).join('')}\t})`], 'len(steps)')
+    case 'me':
+      return ends(['me, err := c.Me(ctx)'], 'me.Role, me.Collections')
+    case 'keys':
+      return ends(['keys, err := c.Keys().List(ctx)'], 'keys')
+    case 'key':
+      return ends([`key, err := c.Keys().Get(ctx, ${text(ids.prefix ?? '')})`], 'key.Name, key.Role')
+    case 'revokeKey':
+      return ends([`key, err := c.Keys().Revoke(ctx, ${text(ids.prefix ?? '')})`], 'key.RevokedAt')
+    case 'createKey': {
+      const fields = fieldsOf(body, NEW_KEY)
+      return fields === null ? null : ends([`key, err := c.Keys().Create(ctx, client.NewKey{${fields}})`], 'key.Secret')
+    }
+    case 'can': {
+      const fields = fieldsOf(body, QUESTION)
+      return fields === null ? null : ends([`decisions, err := c.Can(ctx, client.Question{${fields}})`], 'decisions')
+    }
     default:
       return null
   }
+}
+
+const NEW_KEY: Record<string, string> = { name: 'Name', role: 'Role', sub: 'Subject' }
+const QUESTION: Record<string, string> = { role: 'Role', sub: 'Subject', claims: 'Claims', collection: 'Collection', resource_id: 'ResourceID', verb: 'Verb' }
+
+/** A body as the fields of a struct, or null if it has others. */
+function fieldsOf(body: unknown, names: Record<string, string>): string | null {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return null
+  const members = Object.entries(body).filter(([, value]) => value !== null)
+  if (members.some(([name]) => !(name in names))) return null
+  return members.map(([name, value]) => `${names[name]}: ${literal(value, '\t')}`).join(', ')
 }
 
 const FIELDS: Record<string, string> = { method: 'Method', path: 'Path', body: 'Body', if_match: 'IfMatch' }
@@ -160,7 +187,7 @@ function plain({ operation }: Call, { method, path, headers, body }: Request): {
     ...(query ? [`Query: ${text(query)}`] : []),
     ...(sent.length ? [`Header: http.Header{${sent.map(([name, value]) => `${text(name)}: {${text(value)}}`).join(', ')}}`] : []),
     // Otherwise the client adds an Idempotency-Key, which not every operation takes.
-    ...(method === 'GET' || operation.parameters.some((each) => each.name === 'Idempotency-Key') ? [] : ['Repeatable: true']),
+    ...(method === 'GET' || operation.parameters.some((each) => each.name === 'Idempotency-Key') ? [] : [operation.kind === 'createKey' ? 'Once: true' : 'Repeatable: true']),
     ...(body === null ? [] : [`Body: []byte(${body.includes('`') ? text(body) : `\`${body}\``})`]),
   ]
   return { lines: [`response, err := c.Do(ctx, client.Request{${fields.join(', ')}})`], result: 'response.Status, string(response.Body)' }

@@ -83,6 +83,16 @@ function expression(call: Call): { text: string; result: string } | null {
       return only(call, 'cursor', 'since', 'limit') && !call.filters!.length ? { text: `api.changes.list(${optional(query(call)).map((each) => literal(each)).join('')})`, result: '{ data }' } : null
     case 'change':
       return only(call) ? { text: `api.changes.get(${literal(ids.id)})`, result: '{ data }' } : null
+    case 'me':
+      return { text: 'api.$me()', result: '{ data }' }
+    case 'keys':
+      return { text: 'api.$keys.list()', result: '{ data }' }
+    case 'key':
+    case 'revokeKey':
+      return { text: `api.$keys.${operation.kind === 'key' ? 'get' : 'revoke'}(${literal(ids.prefix)})`, result: '{ data }' }
+    case 'createKey':
+    case 'can':
+      return body === undefined ? null : { text: `api.${operation.kind === 'can' ? '$can' : '$keys.create'}(${literal(body)})`, result: '{ data }' }
     default:
       return null
   }

@@ -7,7 +7,7 @@ import { resolve, type DocumentOperation, type DocumentParameter, type Info, typ
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What an operation does, by its path and method. The clients have a call for each but "other". */
-export type Kind = 'list' | 'create' | 'updateMany' | 'deleteMany' | 'get' | 'replace' | 'update' | 'delete' | 'history' | 'groups' | 'changes' | 'change' | 'transaction' | 'other'
+export type Kind = 'list' | 'create' | 'updateMany' | 'deleteMany' | 'get' | 'replace' | 'update' | 'delete' | 'history' | 'groups' | 'changes' | 'change' | 'transaction' | 'other' | 'me' | 'keys' | 'createKey' | 'key' | 'revokeKey' | 'can'
 
 export interface Parameter {
   name: string
@@ -149,7 +149,7 @@ function sectionOf(document: OpenAPI, name: string, description: string, found: 
 /** The schema of one resource in the first operation that has one. */
 function schemaIn(document: OpenAPI, found: Found[], of: (operation: DocumentOperation) => Schema | undefined, method?: string): Schema | undefined {
   for (const { path, operation, method: its } of found) {
-    if (['other', 'groups', 'history', 'transaction'].includes(kindOf(path, its.toUpperCase() as Method)) || (method && its !== method)) continue
+    if (path.startsWith('/-/') || ['other', 'history'].includes(kindOf(path, its.toUpperCase() as Method)) || (method && its !== method)) continue
     const schema = of(operation)
     if (schema) return resolve(document, schema.type === 'array' && schema.items ? schema.items : schema)
   }
@@ -187,10 +187,12 @@ function operationOf(document: OpenAPI, { path, method, operation, parameters }:
 /** Whether no credentials are needed: there are no alternatives, or one of them is empty. */
 const isOpen = (security: Record<string, string[]>[]) => security.length === 0 || security.some((each) => Object.keys(each).length === 0)
 
+const SYSTEM: Record<string, Kind> = { 'GET /-/me': 'me', 'GET /-/keys': 'keys', 'POST /-/keys': 'createKey', 'GET /-/keys/{prefix}': 'key', 'DELETE /-/keys/{prefix}': 'revokeKey', 'POST /-/can': 'can' }
+
 export function kindOf(path: string, method: Method): Kind {
   if (path.startsWith('/-/groups/')) return 'groups'
   if (path === '/-/transaction') return 'transaction'
-  if (path.startsWith('/-/') || path === '/') return 'other'
+  if (path.startsWith('/-/') || path === '/') return SYSTEM[`${method} ${path}`] ?? 'other'
   if (path === '/changes') return 'changes'
   if (path === '/changes/{id}') return 'change'
   if (path.endsWith('/{id}/changes')) return 'history'

@@ -102,3 +102,29 @@ console.log(data);
   expect(text('TypeScript', 'listUsers', { filters: 'filter[age][gte]=3&filter[age][in]=4,5' })).toContain('{ filter: { age: { gte: 3, in: [4, 5] } }, limit: 10 }')
   expect(text('TypeScript', 'listUsers', { filters: 'filter[any][0][name]=a' })).toContain('fetch("http://localhost:8080/users?filter[any][0][name]=a&limit=10"')
 })
+
+test('who the caller is, API keys and questions about roles have calls of the clients', () => {
+  const get = document.paths['/-/health']!.get!
+  const posting = (operationId: string, value: object) => ({ ...get, operationId, requestBody: { content: { 'application/json': { schema: { type: 'object' }, example: value } } } })
+  const prefix = { name: 'prefix', in: 'path', required: true, schema: { type: 'string' }, example: 'k7f3q2m5xa' }
+  const [, server] = referenceOf({
+    ...document,
+    paths: {
+      '/-/me': { get: { ...get, operationId: 'getMe' } },
+      '/-/keys': { get: { ...get, operationId: 'listKeys' }, post: posting('createKey', { name: 'ci', role: 'reader' }) },
+      '/-/keys/{prefix}': { parameters: [prefix], delete: { ...get, operationId: 'revokeKey' } },
+      '/-/can': { post: posting('explainAccess', { role: 'reader', sub: 'ada', verb: 'read' }) },
+    },
+  } as typeof document).sections
+  const lines = (language: Language, body?: string) =>
+    server!.operations.map((each) => {
+      const draft = draftOf(each, server!, null)
+      return /(?:err := (?=c\.)|await )(.*?);?$/m.exec(example(language, each, server!, { ...draft, ...(body && each.body && { body }) }, 'http://localhost:8080', true).split('\n').slice(3).filter((line) => !line.includes('client.New(')).join('\n'))?.[1]
+    })
+  expect(lines('Go')).toEqual(['c.Me(ctx)', 'c.Keys().List(ctx)', 'c.Keys().Create(ctx, client.NewKey{Name: "ci", Role: "reader"})', 'c.Keys().Revoke(ctx, "k7f3q2m5xa")', 'c.Can(ctx, client.Question{Role: "reader", Subject: "ada", Verb: "read"})'])
+  expect(lines('Go', '{"x":1}').filter((line) => line?.includes('c.Do'))).toEqual([
+    'c.Do(ctx, client.Request{Method: "POST", Path: "/-/keys", Once: true, Body: []byte(`{"x":1}`)})',
+    'c.Do(ctx, client.Request{Method: "POST", Path: "/-/can", Repeatable: true, Body: []byte(`{"x":1}`)})',
+  ])
+  expect(lines('TypeScript')).toEqual(['api.$me()', 'api.$keys.list()', 'api.$keys.create({ name: "ci", role: "reader" })', 'api.$keys.revoke("k7f3q2m5xa")', 'api.$can({ role: "reader", sub: "ada", verb: "read" })'])
+})

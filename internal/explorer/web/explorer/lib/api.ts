@@ -9,6 +9,7 @@ export interface Ask {
   headers?: Record<string, string>
   body?: unknown
   signal?: AbortSignal
+  cached?: boolean // the browser keeps it, and asks whether it is still the same
   silent?: boolean // it is not an action of its own, and not shown
 }
 
@@ -90,7 +91,7 @@ export function client(setting: Setting) {
         headers: { Accept: 'application/json', ...headers, ...(credential && { Authorization: `Bearer ${credential}` }) },
         body,
         signal: request.signal ?? null,
-        cache: 'no-store',
+        cache: request.cached ? 'no-cache' : 'no-store',
         credentials: 'same-origin', // for a proxy that asks for some
       })
       text = await response.text()

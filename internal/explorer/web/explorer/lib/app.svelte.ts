@@ -133,7 +133,7 @@ class Catalog {
     try {
       const [list, document] = await Promise.all([
         ask<Collection[]>({ path: '', silent: afterChange }),
-        afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', silent: true }),
+        afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', cached: true, silent: true }),
       ])
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       if (document) {

@@ -16,5 +16,8 @@ export function findQuery(collection: Collection, text: string): string {
   if (!word) return `${fields}&limit=-${MOST}`
   if (isId(word)) return `filter[id]=${word}&${fields}&limit=${MOST}`
   if (isSearched(collection)) return `search=${encode(word)}&${fields}&limit=${MOST}`
+  if (collection.attributes.some(({ name, type }) => name === label && type === 'integer')) {
+    return /^-?\d{1,18}$/.test(word) ? `filter[${label}]=${word}&${fields}&limit=${MOST}` : `${fields}&limit=0`
+  }
   return label ? `filter[${label}][contains]=${encode(word)}&${fields}&limit=${MOST}` : `${fields}&limit=-${MOST}`
 }

@@ -52,7 +52,8 @@ export class Importing {
   /** The label of what an attribute refers to, by which it can be found. */
   labelFor(name: string): string | undefined {
     const to = catalog.find(this.collection.attributes.find((each) => each.name === name)?.references ?? null)
-    return to && labelAttribute(to)
+    const label = to && labelAttribute(to)
+    return to?.attributes.some((each) => each.name === label && each.type === 'string') ? label : undefined
   }
 
   /** The ids of the resources that the columns with labels refer to. What is not found, or not once, is bad. */

@@ -22,6 +22,7 @@ export interface Me {
 
 class Caller {
   me = $state.raw<Me | null>(null)
+  settled = $state(false) // it is known, or cannot be
   keys = $state.raw<Record<string, string>>({}) // the names of API keys by their prefixes, as far as the caller may know them
   #asked = false
 
@@ -33,6 +34,7 @@ class Caller {
     } catch {
       this.me = null // nothing depends on it
     }
+    this.settled = true
   }
 
   /** Learns the names of API keys, once. */

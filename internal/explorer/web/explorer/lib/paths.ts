@@ -9,6 +9,7 @@ export interface Description {
     parameters?: Record<string, { name?: string; schema?: { maximum?: number; enum?: string[] } }>
     schemas?: Record<string, Schema>
     requestBodies?: Record<string, { content: Content }>
+    responses?: Record<string, { content?: Content }>
   }
 }
 
@@ -17,7 +18,8 @@ type Content = Record<string, { schema: Schema }>
 interface Schema {
   $ref?: string
   oneOf?: Schema[] // one resource, or several
-  properties?: Record<string, { readOnly?: boolean }>
+  items?: Schema
+  properties?: Record<string, Schema & { readOnly?: boolean }>
 }
 
 /** What the last part of a reference is called. */
@@ -50,9 +52,19 @@ export class Rights {
     return (content?.['application/json']?.schema as { maxItems?: number } | undefined)?.maxItems ?? 1000
   }
 
-  /** What a collection contains, in the words of its schema. */
+  /** What a collection contains, in the words of its schema. Its name alone says nothing. */
   about(collection: string): string {
-    return this.tags.find(({ name }) => name === collection)?.description ?? ''
+    const text = this.tags.find(({ name }) => name === collection)?.description ?? ''
+    return text.toLowerCase() === `${collection.replaceAll(/[-_]/g, ' ')}.` ? '' : text
+  }
+
+  /** Whether the resources of a collection have timestamps, by one of them or, without any, by the document. */
+  timestamps(collection: string, sample: object | undefined): boolean {
+    if (sample) return 'created_at' in sample
+    const { responses } = (this.paths[`/${collection}`]?.get ?? {}) as { responses?: Record<string, { $ref?: string }> }
+    const content = this.components.responses?.[named(responses?.['200']?.$ref)]?.content
+    const { data } = this.resource(Object.values(content ?? {})[0]?.schema)?.properties ?? {}
+    return this.resource(data?.items)?.properties?.created_at !== undefined
   }
 
   /** How many rows to ask for at a time: one more must be allowed, as a range by cursor begins with a known one. */

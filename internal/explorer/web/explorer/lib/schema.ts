@@ -72,18 +72,20 @@ export function fieldAt(collection: Collection, path: string, find: (name: strin
 }
 
 const NAMES = ['name', 'title', 'label', 'email', 'subject', 'slug']
+const NUMBERS = ['number', 'no', 'code']
 
-/** The attribute that names a resource: the declared label, the first required text, or the likeliest text. */
+/** The attribute that names a resource: the declared label, the first required text, the likeliest text, or a number by which people know it. */
 export function labelAttribute(collection: Collection): string | undefined {
   if (collection.label) return collection.label
   const texts = collection.attributes.filter((a) => a.type === 'string' && !a.references && !a.enum && (!a.format || a.format === 'email'))
-  return (texts.find((a) => a.required) ?? NAMES.map((name) => texts.find((a) => a.name === name)).find(Boolean) ?? texts[0])?.name
+  return (texts.find((a) => a.required) ?? NAMES.map((name) => texts.find((a) => a.name === name)).find(Boolean) ?? texts[0] ?? collection.attributes.find((a) => a.type === 'integer' && a.required && NUMBERS.includes(a.name)))?.name
 }
 
 /** The label of a resource, or null if it has none. */
 export function labelOf(collection: Collection, resource: Resource): string | null {
   const name = labelAttribute(collection)
   const value = name && resource[name]
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   return typeof value === 'string' && value.trim() ? value : null
 }
 
@@ -104,6 +106,9 @@ export const isReference = (value: unknown): value is { id: string; type: string
   typeof value === 'object' && value !== null && typeof (value as Resource).id === 'string' && typeof (value as Resource).type === 'string'
 
 export const isNumeric = (field: Attribute) => field.type === 'integer' || field.type === 'number'
+
+/** Whether values are aligned by their last digits. Decimals are strings. */
+export const isAlignedRight = (field: Attribute) => isNumeric(field) || (field.type === 'string' && field.format === 'decimal')
 
 const counter = new Intl.NumberFormat('en')
 export const count = (n: number) => counter.format(n)

@@ -3,7 +3,7 @@ import { effectsOf } from '../lib/affected'
 import { includeParts, labelled, takeLabels } from '../lib/include'
 import { findQuery } from '../lib/find'
 import { countPath, referrersOf, viewOf } from '../lib/related'
-import { fieldAt, labelAttribute, type Attribute, type Collection } from '../lib/schema'
+import { fieldAt, labelAttribute, labelOf, type Attribute, type Collection } from '../lib/schema'
 
 const text = (name: string, more: Partial<Attribute> = {}): Attribute => ({ name, type: 'string', required: false, ...more })
 const people: Collection = {
@@ -33,6 +33,11 @@ test('a label is declared, the first required text, or a likely one', () => {
   expect(labelAttribute(people)).toBe('nick')
   expect(labelAttribute({ ...people, attributes: people.attributes.slice(0, 2) })).toBe('name')
   expect(labelAttribute(things)).toBeUndefined()
+  const orders = { ...things, attributes: [...things.attributes, { name: 'number', type: 'integer', required: true } as const] }
+  expect(labelAttribute(orders)).toBe('number')
+  expect(labelOf(orders, { id: '1', type: 'orders', number: 10399 })).toBe('10399')
+  expect(findQuery(orders, ' 10399')).toBe('filter[number]=10399&fields=number&limit=8')
+  expect(findQuery(orders, 'tea')).toBe('fields=number&limit=0')
 })
 
 test('labels come with the list: relations that can be included and have one', () => {

@@ -73,3 +73,21 @@ test('pages are as long as the server allows', () => {
   expect([limited().pageSize(100), limited(100).pageSize(100), limited(20).pageSize(100), limited(1).pageSize(100)]).toEqual([100, 99, 19, 1])
   expect(new Rights({ paths: {} }).pageSize(100)).toBe(100)
 })
+
+test('timestamps are known before the first row, and a description that is the name is none', () => {
+  const json = (schema: object) => ({ content: { 'application/json;charset=utf-8': { schema } } })
+  const rights = new Rights({
+    tags: [{ name: 'blog-posts', description: 'Blog posts.' }, { name: 'readings', description: 'What sensors measure.' }],
+    paths: { '/blog-posts': { get: { responses: { 200: { $ref: '#/components/responses/Posts' } } } }, '/readings': { get: { responses: { 200: { $ref: '#/components/responses/Readings' } } } } },
+    components: {
+      schemas: { Post: { properties: { id: {}, created_at: {} } }, Reading: { properties: { id: {} } } },
+      responses: {
+        Posts: json({ properties: { data: { items: { $ref: '#/components/schemas/Post' } } } }),
+        Readings: json({ properties: { data: { items: { $ref: '#/components/schemas/Reading' } } } }),
+      },
+    },
+  })
+  expect(['blog-posts', 'readings', 'others'].map((name) => rights.timestamps(name, undefined))).toEqual([true, false, false])
+  expect([rights.timestamps('blog-posts', { id: 'a' }), rights.timestamps('readings', { created_at: '' })]).toEqual([false, true])
+  expect(['blog-posts', 'readings'].map((name) => rights.about(name))).toEqual(['', 'What sensors measure.'])
+})
