@@ -33,7 +33,7 @@ func storeOptions(config Config, observer *observe.Observer) []store.Option {
 type MigrationStep struct {
 	// Class is additive (all stored values stay as they are, so that Open may apply the step), rewriting
 	// (values are kept, under another name or converted, except for those of Complaint) or losing (stored
-	// values are deleted). It follows from the two schemas alone.
+	// values are deleted, or operations in the queue that the new schema may not allow).
 	Class string
 	Text  string // what changes
 	Cost  string // how many resources are read, written or indexed

@@ -19,7 +19,7 @@ type Appended struct {
 const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
 
 // AppendStatement returns the statement that appends a change, which has no position and no revision yet, and
-// calls stored when it has done so. The statement that follows gets its revision by LastRevision.
+// calls stored when it has done so. The statement that follows gets its revision by db.Dialect.LastRevision.
 func (l *Log) AppendStatement(e *Entry, stored func(*Appended)) db.Statement {
 	table := l.tables[e.Collection]
 	values := []model.Value{

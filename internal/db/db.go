@@ -122,7 +122,7 @@ type Task struct {
 	Value any
 	// Evidence returns a condition that matches a row of the change log written by the transaction. It
 	// shows whether the transaction was committed when the reply to the commit was lost. Nil: the
-	// task may be run twice.
+	// task writes nothing to the change log, so nobody is told of a change, and it may be run twice.
 	Evidence func() *Statement
 	// Removed says that rows were removed from a table that is read often. A database that keeps
 	// removed rows for a while reclaims their space soon after the commit.

@@ -226,7 +226,9 @@ func TestTooManyWordsAreRefused(t *testing.T) {
 		s.get(fmt.Sprintf("/books?search=w%08d", most/2-1)).expectPositions(t, "a word of both", 0, 1)
 		s.get(fmt.Sprintf("/books?search=w%08d", most)).expectPositions(t, "the word that was refused")
 		s.get("/books").expectPositions(t, "all", 0, 1)
-	}, func(c *plural.Config) { c.MaxBody = 8 << 20 })
+		// One text with more words than a request may have of all of them is too long, and not one of too many.
+		s.expectRefusal(t, "POST", "/books", `[{},{"blurb":"`+text(900_000)+`"}]`, 422, "too_many_words /1/blurb")
+	}, func(c *plural.Config) { c.MaxBody = 16 << 20 })
 }
 
 // TestSearchOfStreams: resources enter and leave a stream as their words come and go.

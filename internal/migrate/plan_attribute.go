@@ -44,9 +44,9 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	}
 	switch {
 	case a.Required && !before.Required && !a.DefaultValue().IsNull():
-		c.required = p.add(Rewriting, costOfNulls("writes", pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name)
+		c.required = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name)
 	case a.Required && !before.Required:
-		c.required = p.add(Rewriting, costOfNulls("checks", pair.from, fromColumn), "%s: %s becomes required", name, a.Name)
+		c.required = p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: %s becomes required", name, a.Name)
 	case !a.Required && before.Required:
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}
@@ -139,10 +139,10 @@ func costOf(verb string, c *model.Collection, column int) func(*survey) (string,
 	}
 }
 
-func costOfNulls(verb string, c *model.Collection, column int) func(*survey) (string, error) {
+func costOfNulls(c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, true)
-		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err
+		return "writes " + Counted(n, "resource"), err
 	}
 }
 

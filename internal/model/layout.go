@@ -32,7 +32,8 @@ const RevisionName = "_revision"
 // part of their representation.
 const CallerName = "_caller"
 
-// Link is a reference seen from either of its ends.
+// Link is a reference, from the collection that has the attribute to the one that it refers to. A collection lists
+// its links in both directions. See Relation for the names that clients use.
 type Link struct {
 	From     *Collection // the collection with the referring attribute
 	Column   int         // its column in From

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Relation is a reference under the name by which clients include and filter related resources,
-// seen from one of its ends.
+// Relation is a reference under the name by which clients include and filter related resources. From is the
+// collection that has this name, whichever of the two has the attribute: see One.
 type Relation struct {
 	Name string
 	From *Collection // the collection that has the relation

@@ -29,7 +29,7 @@ var headerTexts = map[string]object{
 	"Strict-Transport-Security": optionalHeader("Browsers use TLS only, for so many seconds.", aText, "max-age=31536000"),
 	"ETag": optionalHeader(
 		"The state of the resource, for `If-Match` and `If-None-Match`.",
-		object{{"type", "string"}, {"pattern", `^"[^"]+"$`}}, `"1a.1"`),
+		object{{"type", "string"}, {"pattern", `^"[^"]+"$`}}, `"1a.1.k3"`),
 	"Location":         optionalHeader("Where to find the resource, or the operation.", aReference, "/operations/"+exampleID),
 	"Content-Location": requiredHeader("The canonical path of the resource.", aReference, "/operations/"+exampleID),
 	"Link": optionalHeader(

@@ -90,7 +90,7 @@ func (b *builder) requestID() object {
 
 func (b *builder) ifMatch() object {
 	return b.header("If-Match", "412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.",
-		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1"`)
+		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
 }
 
 // requiredIfMatch is If-Match in a collection where changes must say what they are about.
@@ -99,14 +99,14 @@ func (b *builder) requiredIfMatch() object {
 		return object{
 			{"name", "If-Match"}, {"in", "header"}, {"required", true},
 			{"description", "The `ETag` that came with the resource, several with commas between them, or `*` for any state. 412 if it is in another state, 428 without this header."},
-			{"schema", object{{"type", "string"}, {"pattern", etagList}}}, {"example", `"1a.1"`},
+			{"schema", object{{"type", "string"}, {"pattern", etagList}}}, {"example", `"1a.1.k3"`},
 		}
 	})
 }
 
 func (b *builder) ifNoneMatch() object {
 	return b.header("If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.",
-		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1"`)
+		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
 }
 
 func (b *builder) idempotencyKey() object {

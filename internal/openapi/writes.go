@@ -171,7 +171,7 @@ func (b *builder) transaction() object {
 		description: "Executes the steps in their order, all or none. The first refusal is the answer; its pointer starts with the position of the step. At most " + thousands(int64(b.MaxItems)) + " steps. It is always carried out at once.",
 		parameters:  list{b.dryRun(), b.idempotencyKey()},
 		body: object{{"description", "The steps. At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", jsonOf(shape, list{
-			object{{"method", "DELETE"}, {"path", "/" + b.exampleName() + "/" + exampleID}, {"if_match", `"1a.1"`}},
+			object{{"method", "DELETE"}, {"path", "/" + b.exampleName() + "/" + exampleID}, {"if_match", `"1a.1.k3"`}},
 		})}},
 		responses: object{{"200", object{
 			{"description", "The resource of each step, as it was after the step; of DELETE, as it last was."},

@@ -95,7 +95,7 @@ func tagEnd(text string) int {
 }
 
 func malformedTags(header string) error {
-	return fault.Header(header, problem.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1".`, header)
+	return fault.Header(header, problem.CodeMalformedRequest, `%s must be * or a list of ETags, each in quotes, such as "1a.1.k3".`, header)
 }
 
 // includes compares with the current ETag, which is empty for a collection.

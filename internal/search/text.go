@@ -147,7 +147,7 @@ func Bytes(c *model.Collection, before, after []model.Record) (bytes int) {
 			if record[column] != last {
 				text := record[column].Text()
 				if last, size = record[column], len(text); size > shortText {
-					size = bytesOf(text)
+					size = min(bytesOf(text), share(c)) // more is refused by TooLong
 				}
 			}
 			bytes += size

@@ -104,7 +104,7 @@ func TestPlanReportsViolations(t *testing.T) {
 			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource violates this: " + id(3) + " (it refers to " + id(9) + ", which is not in stores); blocked: false",
 			"additive; stores: new attribute country (string); existing resources get the default; writes 3 resources",
 			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource violates this: " + id(2) + " (another resource has the same value); blocked: true",
-			"rewriting; goods: title becomes required; checks 1 resource; 1 resource violates this: " + id(4) + " (it has no value); blocked: true",
+			"rewriting; goods: title becomes required; checks 2 resources; 1 resource violates this: " + id(4) + " (it has no value); blocked: true",
 			"rewriting; goods: attribute shop_id is renamed to store_id; rebuilds the indexes of 2 resources",
 		}
 		if got := planLines(steps); err != nil || !slices.Equal(got, want) {

@@ -204,7 +204,7 @@ func (p *Page) locateEmpty() (err error) {
 const maxProbe = 1000
 
 // Neighbours returns the previous and the next range, nil where there is none. It can be
-// called at any time after the first Next, while its row is current.
+// called at any time after the first Next; without UseCursor, while its row is current.
 func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	size := p.query.Range.Size()
 	if size == 0 {

@@ -115,8 +115,8 @@ func (p *Page) locateCursor(place Place) (err error) {
 	return err
 }
 
-// cursorPlace finds the place of the cursor, also of a deleted resource, as long as the change
-// log has its sort values.
+// cursorPlace finds the place of the cursor. Without a sort, the resource may have been deleted, as long as the
+// change log has it: the place is its id then.
 func (p *Page) cursorPlace() (Place, error) {
 	id, scope := p.query.Range.Cursor, p.query.Scope
 	record, err := p.tx.Get(p.query.Collection, scope, id)

@@ -42,7 +42,7 @@ func (s Selection) split(c *model.Collection) (first Selection, rest *Selection)
 }
 
 // Rows is a stream of resources. It must be closed before its transaction is
-// used for anything else.
+// used for anything else, unless it is read by a cursor.
 type Rows struct {
 	model.Row
 	rows       db.Rows

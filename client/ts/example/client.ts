@@ -1452,8 +1452,8 @@ async function whoAmI(transport: HttpTransport, options: CallOptions = {}): Prom
   return { data: await oneOf<AccessCaller>(transport, { method: "GET", path: "-/me" }, options) };
 }
 
-/** What a caller may do. */
-async function explainAccess(transport: HttpTransport, question: AccessQuestion, options: CallOptions = {}): Promise<{ readonly data: AccessDecision[] }> {
+/** What a caller may do. `$can` of a client calls it. */
+export async function explainAccess(transport: HttpTransport, question: AccessQuestion, options: CallOptions = {}): Promise<{ readonly data: AccessDecision[] }> {
   return { data: await listOf<AccessDecision>(transport, { method: "POST", path: "-/can", body: bodyText(question, {}) }, options) };
 }
 

@@ -125,7 +125,7 @@ export async function whoAmI(transport: HttpTransport, options: CallOptions = {}
   return { data: await oneOf<AccessCaller>(transport, { method: "GET", path: "-/me" }, options) };
 }
 
-/** @internal What a caller may do. */
+/** What a caller may do. `$can` of a client calls it. */
 export async function explainAccess(transport: HttpTransport, question: AccessQuestion, options: CallOptions = {}): Promise<{ readonly data: AccessDecision[] }> {
   return { data: await listOf<AccessDecision>(transport, { method: "POST", path: "-/can", body: bodyText(question, {}) }, options) };
 }

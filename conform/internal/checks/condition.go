@@ -16,7 +16,7 @@ var etagChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Get(p.Item(0)))
 			if tag := r.Header.Get("ETag"); !strongTag.MatchString(tag) {
-				p.Fail(r, `an ETag such as "1a.1"`, "%q", tag)
+				p.Fail(r, `an ETag such as "1a.1.k3"`, "%q", tag)
 			}
 		},
 	},

@@ -31,14 +31,20 @@ func (r *ranks) change(rank int64, row db.ResourceWords) error {
 	if len(removed)+len(added) == 0 {
 		return nil
 	}
-	added = append(added, restored(removed, after)...)
+	// FTS5 counts the rows and the words that it has. So each of the two statements has to be there, even without words, and
+	// a word that is added again is removed first.
+	again := slices.DeleteFunc(restored(removed, after), func(word string) bool {
+		_, isNew := slices.BinarySearch(added, word)
+		return isNew
+	})
+	removed, added = append(removed, again...), append(added, again...)
+	slices.Sort(removed)
 	slices.Sort(added)
-	// FTS5 counts the rows that it has, so that each of the two has to be there, even without words.
 	number := model.IntValue(rank)
 	if _, err := r.conn.Exec("INSERT INTO "+r.index+" ("+r.index+", rowid, _words) VALUES ('delete', $1, $2)", number, model.TextValue(joinWords(removed))); err != nil {
 		return err
 	}
-	if _, err := r.conn.Exec("INSERT INTO "+r.index+" (rowid, _words) VALUES ($1, $2)", number, model.TextValue(joinWords(slices.Compact(added)))); err != nil {
+	if _, err := r.conn.Exec("INSERT INTO "+r.index+" (rowid, _words) VALUES ($1, $2)", number, model.TextValue(joinWords(added))); err != nil {
 		return err
 	}
 	_, err := r.conn.Exec("UPDATE "+r.table+" SET _words = $1 WHERE _rank = $2", model.TextValue(joinWords(after)), number)

@@ -78,6 +78,10 @@ func TestChangedWords(t *testing.T) {
 			if got := indexed(rt, c, sql); !slices.Equal(got, want) {
 				rt.Fatalf("the index has %q\nwant %q", got, want)
 			}
+			// FTS5 compares all prefixes, and its numbers of rows and words, with the table.
+			if _, err := c.Exec(`INSERT INTO "_search.books.words" ("_search.books.words", rank) VALUES ('integrity-check', 1)`); err != nil {
+				rt.Fatal(err)
+			}
 			for _, mark := range []string{"a", "b"} {
 				for _, first := range []string{"x", "é", "xé", "éx"} {
 					for length := range 10 {

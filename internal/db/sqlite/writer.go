@@ -120,7 +120,7 @@ func (w *writer) checkDisk(err error) {
 
 // runBatch runs tasks together or, if their transaction fails, each alone: an error caused by
 // one task must not be the result of another, nor may a task keep what it read from one that was
-// rolled back.
+// rolled back. A transaction that did not begin is not tried again: each attempt would wait for another process.
 func (w *writer) runBatch(batch []*queuedTask) {
 	err := w.failure()
 	if err == nil {
@@ -129,7 +129,7 @@ func (w *writer) runBatch(batch []*queuedTask) {
 	w.checkDisk(err)
 	switch {
 	case err == nil:
-	case len(batch) == 1 || w.failure() != nil:
+	case len(batch) == 1 || w.failure() != nil || errors.As(err, new(*notBegun)):
 		for _, queued := range batch {
 			queued.err = err
 		}
@@ -186,7 +186,7 @@ var errUndo = errors.New("a part of a transaction must be undone")
 func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, []*db.Task) error) error {
 	w.rollBack() // in case an earlier rollback failed
 	if _, err := w.conn.Exec("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return &notBegun{err}
 	}
 	w.conn.checked = false
 	var succeeded []*db.Task
@@ -213,6 +213,12 @@ func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, [
 	committed()
 	return nil
 }
+
+// notBegun is why a transaction did not begin. None of its tasks is the cause.
+type notBegun struct{ cause error }
+
+func (e *notBegun) Error() string { return e.cause.Error() }
+func (e *notBegun) Unwrap() error { return e.cause }
 
 func (w *writer) commit() error {
 	_, err := w.conn.Exec("COMMIT")

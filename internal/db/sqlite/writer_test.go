@@ -124,6 +124,30 @@ func TestFailureInASharedTransaction(t *testing.T) {
 	}
 }
 
+// Another process that writes for long delays all who wait together, and not one after the other.
+func TestBusyDatabaseIsWaitedForOnce(t *testing.T) {
+	d := open(t, db.Options{})
+	other := writerByHand(t, d, db.Options{})
+	if _, err := other.conn.Exec("BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	w := writerByHand(t, d, db.Options{})
+	w.conn.raw.SetBusyTimeout(1)
+	batch := []*queuedTask{insertion("a"), insertion("b"), insertion("c")}
+	w.runBatch(batch)
+	other.rollBack()
+	if err := batch[0].err; sqlite.ErrCode(err) != sqlite.ResultBusy || batch[1].err != err || batch[2].err != err { // of one attempt
+		t.Errorf("got %v, %v, %v", err, batch[1].err, batch[2].err)
+	}
+	if got := things(t, d); got != nil {
+		t.Errorf("got %q", got)
+	}
+	w.runBatch(batch)
+	if got := things(t, d); !slices.Equal(got, []string{"a", "b", "c"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // After an error of the disk nothing is acknowledged any more, not even what would
 // succeed when tried again; what is there can still be read.
 func TestDiskErrorEndsAllWriting(t *testing.T) {
