@@ -163,7 +163,7 @@ func TestUnit(t *testing.T) {
 	if err != nil || timeout < 40*time.Second {
 		t.Errorf("it is killed after %v, %v", timeout, err)
 	}
-	if config := read(t, "config.go"); !strings.Contains(config, "orDefault(c.ShutdownTimeout, 30*time.Second)") {
+	if config := read(t, "config.go"); !strings.Contains(config, "cmp.Or(c.ShutdownTimeout, 30*time.Second)") {
 		t.Error("shutdown_timeout is no longer 30 s: does TimeoutStopSec still fit?")
 	}
 }
