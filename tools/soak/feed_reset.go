@@ -136,17 +136,25 @@ func migrate(ctx context.Context, r *Run, s resettable) error {
 	return r.again(ctx)
 }
 
-// again stops the servers and starts them again. ETags may be others than before.
+// again stops the servers and starts them again. ETags may be others than before. It writes something before subscribers
+// find the servers, so that one that ignores the reset misses it.
 func (r *Run) again(ctx context.Context) error {
 	if err := r.system.Stop(); err != nil {
 		return err
 	}
-	c, err := r.start(ctx)
+	c, err := r.startAlone(ctx)
 	if err == nil && c == nil {
 		err = errors.New("the server does not start")
 	}
+	if err != nil {
+		return err
+	}
 	r.abandonAll()
-	return err
+	if err := r.writeSome(ctx, c); err != nil {
+		return err
+	}
+	r.subscribe(ctx)
+	return nil
 }
 
 // abandonAll lets all writers leave their resources alone, as they do not know their ETags.

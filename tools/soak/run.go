@@ -109,9 +109,18 @@ func (r *Run) Finish(ctx context.Context) error {
 	return nil
 }
 
-// start starts the server. Sometimes it crashes the server once more before it is ready. A server
-// that does not start is a problem, and then there is no client.
+// start starts the server, and lets subscribers follow it.
 func (r *Run) start(ctx context.Context) (*client, error) {
+	c, err := r.startAlone(ctx)
+	if c != nil {
+		r.subscribe(ctx)
+	}
+	return c, err
+}
+
+// startAlone starts the server. Sometimes it crashes the server once more before it is ready. A server
+// that does not start is a problem, and then there is no client.
+func (r *Run) startAlone(ctx context.Context) (*client, error) {
 	for len(r.Crashes) > 0 && r.rng.IntN(5) == 0 {
 		if err := r.system.Launch(); err != nil {
 			return nil, err
@@ -138,7 +147,6 @@ func (r *Run) start(ctx context.Context) (*client, error) {
 		c.mayBeUnavailable = r.answerTimeout > 0 && len(r.broken) > 0
 		r.clients = append(r.clients, c)
 	}
-	r.subscribe(ctx)
 	return r.clients[0], nil
 }
 
