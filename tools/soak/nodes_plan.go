@@ -78,7 +78,7 @@ func UnsafeDatabases() []UnsafeDatabase {
 
 // forget restarts PostgreSQL in immediate mode while acknowledged commits are only in its memory.
 // Before, it stops what would write them: the WAL writer, and the ticks of the feed, whose commits
-// are always durable.
+// are always durable. Then it waits for changes.
 func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 	c := s.primary()
 	conn, err := pgx.Connect(ctx, hosts(c))
@@ -98,9 +98,9 @@ func forget(ctx context.Context, s *Nodes, _ *rand.Rand) error {
 		return err
 	}
 	err = conn.QueryRow(ctx, countChanges).Scan(&before)
-	for now := before; err == nil && now < before+forgotten; {
+	for changes := before; err == nil && changes < before+forgotten; {
 		if err = sleep(ctx, 10*time.Millisecond); err == nil {
-			err = conn.QueryRow(ctx, countChanges).Scan(&now)
+			err = conn.QueryRow(ctx, countChanges).Scan(&changes)
 		}
 	}
 	err = errors.Join(err, syscall.Kill(c.Pid(), syscall.SIGQUIT))
