@@ -53,7 +53,7 @@ func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 	}
 	insertAsNew := func(rows string) string { return insert(rows, "", "revision", "") }
 	insertAsGiven := func(rows string) string {
-		return insert(rows, ", "+lastRevision+" > "+revision+" AS late", "CASE WHEN late THEN "+nextRevision+" ELSE revision END", ", (SELECT revision FROM stored LIMIT 1)")
+		return insert(rows, ", "+lastRevision+" IS DISTINCT FROM "+revision+" AS late", "CASE WHEN late THEN "+nextRevision+" ELSE revision END", ", (SELECT revision FROM stored LIMIT 1)")
 	}
 	return db.InsertSQL{
 		insertNew: insertAsNew(one), insertManyNew: insertAsNew(many),
