@@ -26,7 +26,7 @@ const (
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
 // the root of the module. In short:
 //
-//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- store <- resource <- operation <- api <- . <- cmd/plural
+//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- resource <- operation <- api <- . <- cmd/plural
 //
 // with schema on compile, and query, auth, feed, maintain, openapi, observe and explorer beside this line. A
 // new import belongs here and in docs/architecture.md, in one commit.
@@ -50,11 +50,12 @@ var mayImport = map[string][]string{
 	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
 
 	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog"},
+	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth", "internal/limit"},
 	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/resource"},
-	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/store", "internal/auth", "internal/resource"},
+	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/statement", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/explorer":  {},
