@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -36,7 +37,7 @@ func (p *Page) locate() (err error) {
 	case r.Anchor == query.AtOffset:
 		err = p.locateOffset()
 	case r.Anchor == query.AtCursor:
-		var place Place
+		var place statement.Place
 		if place, err = p.cursorPlace(); err == nil && size > 0 {
 			err = p.locateCursor(place)
 		}
@@ -89,17 +90,17 @@ func (p *Page) seek() error {
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
-		p.selection.From, p.selection.Skip = Place{model.IDValue(block.First)}, skip-block.Before
+		p.selection.From, p.selection.Skip = statement.Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		p.selection.From, p.selection.AfterFrom = Place{model.IDValue(*block.End)}, true
+		p.selection.From, p.selection.AfterFrom = statement.Place{model.IDValue(*block.End)}, true
 		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
 	}
 	return err
 }
 
 // locateCursor starts or ends the range at the place of the cursor. Other is the part of the list on the other side of it.
-func (p *Page) locateCursor(place Place) (err error) {
-	other := Selection{Filter: p.selection.Filter, Order: p.selection.Order}
+func (p *Page) locateCursor(place statement.Place) (err error) {
+	other := statement.Selection{Filter: p.selection.Filter, Order: p.selection.Order}
 	if p.query.Range.Limit > 0 {
 		p.selection.From, p.lookAhead = place, true
 		other.Until = place
@@ -117,7 +118,7 @@ func (p *Page) locateCursor(place Place) (err error) {
 
 // cursorPlace finds the place of the cursor. Without a sort, the resource may have been deleted, as long as the
 // change log has it: the place is its id then.
-func (p *Page) cursorPlace() (Place, error) {
+func (p *Page) cursorPlace() (statement.Place, error) {
 	id, scope := p.query.Range.Cursor, p.query.Scope
 	record, err := p.tx.Get(p.query.Collection, scope, id)
 	if err != nil {
