@@ -126,9 +126,8 @@ func (s Selection) narrowed() query.Filter {
 var manyMatches = 4000
 
 // findSearched replaces a search that must hold by what is faster for a page: by one that is read in the
-// order of the page, or by its matches, if these are few. If it stays, searchByRow applies. Last: the page
-// is read from the end. Need is how many resources it has at most.
-func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, last bool, need int64) (query.Filter, error) {
+// order of the page, or by its matches, if these are few. If it stays, searchByRow applies.
+func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order, r query.Range) (query.Filter, error) {
 	words, rest, ok := query.TakeSearch(filter)
 	if !ok {
 		return filter, nil
@@ -149,8 +148,9 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 	many, common := false, make([]bool, len(words.Words))
 	if !t.store.db.Traits().OrderedSearch {
 		total := func() (int64, error) { return t.Total(c, nil) }
+		last := r.Limit < 0 && r.Anchor != query.AtOffset
 		var err error
-		if many, common, err = search.Choose(t.conn, t.store.db, s.table.words, terms(c, words), byID && order[0].Descending != last, min(need, maxByID)+1, total); err != nil {
+		if many, common, err = search.Choose(t.conn, t.store.db, s.table.words, terms(c, words), byID && order[0].Descending != last, needed(r), total); err != nil {
 			return nil, t.fault(err)
 		}
 	}
@@ -167,6 +167,15 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 		return inOrder, nil
 	}
 	return filter, nil
+}
+
+// needed is how many matches are read for a range, with those before its offset, and the one after it.
+func needed(r query.Range) int64 {
+	if r.Anchor != query.AtOffset {
+		return min(r.Size(), math.MaxInt64-1) + 1
+	}
+	_, to := query.Span(r.Offset, r.Limit, math.MaxInt64-1)
+	return to + 1
 }
 
 // sampleSize is how many matches of a search are read to find out how many pass another filter.

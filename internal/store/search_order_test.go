@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -156,4 +157,77 @@ func TestSearchInOrderStops(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSearchFromTheEndReadsOnce: the last matches, and those before a cursor, are found by one statement that compares words.
+func TestSearchFromTheEndReadsOnce(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		var compared []string
+		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
+			if strings.Contains(sql, " AS _matches ") {
+				compared = append(compared, sql)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeStore(t, st)
+		rows, want := make([]model.Record, 300), make([]string, 300)
+		for i := range rows {
+			rows[i] = record(t, books, `{"title":"Ada Lovelace"}`)
+			rows[i][model.IDColumn] = model.IDValue(st.NewID())
+			want[i] = rows[i].ID(model.IDColumn).String()
+		}
+		write(t, st, func(tx *Tx) error {
+			_, _, err := tx.InsertAll(books, rows)
+			return err
+		})
+		for name, each := range map[string]struct {
+			r    query.Range
+			want []string
+		}{
+			"at the end":      {query.Range{Limit: -4}, want[296:]},
+			"before a cursor": {query.Range{Limit: -4, Anchor: query.AtCursor, Cursor: rows[100].ID(model.IDColumn)}, want[96:100]},
+			"at the start":    {query.Range{Limit: -4, Anchor: query.AtCursor, Cursor: rows[2].ID(model.IDColumn)}, want[:2]},
+		} {
+			compared = nil
+			page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lov ad", "title"), Range: each.r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := idsOf(t, page); !slices.Equal(got, each.want) || page.hasBefore != (len(each.want) == 4) {
+				t.Errorf("%s: got %v, others before: %v, want %v", name, got, page.hasBefore, each.want)
+			}
+			most := 1
+			if each.r.Anchor == query.AtCursor {
+				most++ // looks for one match from the cursor on
+			}
+			if len(compared) != most {
+				t.Errorf("%s: words are compared by %q", name, compared)
+			}
+		}
+	})
+}
+
+// TestNeededMatches counts what is read for a range: what an offset skips is read too.
+func TestNeededMatches(t *testing.T) {
+	for _, each := range []struct {
+		r    query.Range
+		want int64
+	}{
+		{query.Range{Limit: 30}, 31},
+		{query.Range{Limit: -30}, 31},
+		{query.Range{Limit: math.MaxInt64}, math.MaxInt64},
+		{query.Range{Limit: math.MinInt64}, math.MaxInt64},
+		{query.Range{Limit: -30, Anchor: query.AtCursor}, 31},
+		{query.Range{Limit: 30, Anchor: query.AtOffset, Offset: 300}, 331},
+		{query.Range{Limit: -30, Anchor: query.AtOffset, Offset: 300}, 301},
+		{query.Range{Limit: math.MaxInt64, Anchor: query.AtOffset, Offset: 300}, math.MaxInt64},
+	} {
+		if got := needed(each.r); got != each.want {
+			t.Errorf("%+v: got %d, want %d", each.r, got, each.want)
+		}
+	}
 }

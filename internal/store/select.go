@@ -132,11 +132,8 @@ func (t *Tx) Any(c *model.Collection, selection Selection) (found bool, err erro
 // PlaceBefore finds the place n resources before the end of a selection, n > 0, or nil when there
 // are fewer. More reports whether another one precedes it.
 func (t *Tx) PlaceBefore(c *model.Collection, selection Selection, n int64) (place Place, more bool, err error) {
-	// Read the selection from its end: its exclusive end becomes the start.
-	whole := Selection{
-		Filter: selection.Filter, Order: selection.Order.reversed(),
-		From: selection.Until, AfterFrom: true, Skip: n - 1, Take: 2,
-	}
+	whole := selection.fromEnd()
+	whole.Skip, whole.Take = n-1, 2
 	if first, rest := whole.split(c); rest != nil {
 		// Usually found without the nulls, which come last.
 		if place, more, err = t.firstOf(c, first); err != nil || more {
@@ -144,6 +141,22 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection Selection, n int64) (pla
 		}
 	}
 	return t.firstOf(c, whole)
+}
+
+// lastIDs finds the ids of the last n resources of a selection, the last one first.
+func (t *Tx) lastIDs(c *model.Collection, selection Selection, n int64) (ids []model.ID, err error) {
+	whole := selection.fromEnd()
+	whole.Take = n
+	err = t.each(t.selectStatement(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) bool {
+		ids = append(ids, row.ID(0))
+		return true
+	})
+	return ids, err
+}
+
+// fromEnd is the selection up to its end, read from there: its exclusive end becomes the start.
+func (s Selection) fromEnd() Selection {
+	return Selection{Filter: s.Filter, Order: s.Order.reversed(), From: s.Until, AfterFrom: true}
 }
 
 // firstOf returns the place of the first resource of a selection, and whether there is a
