@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strconv"
 
@@ -140,15 +141,31 @@ func Choose(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bo
 	return more.inOrder(need, n), common, err
 }
 
-// inOrder compares the costs of both ways, in units of 100 ns: the words of a resource are read in the order of
-// ids in 300 ns, by the index in 3,000 ns, and the index takes 500 ns for each entry of a word.
+// fewMatches is how many matches a sample must have to tell how frequent they are.
+const fewMatches = 4
+
+// Nanoseconds to read the words of a resource in the order of ids, to read them by the index, and for the index to read an
+// entry of a word.
+const (
+	inOrderCost = 300
+	byIndexCost = 3000
+	entryCost   = 500
+)
+
+// inOrder compares the costs of both ways. If there are few matches, these may be chance: the estimate is between them and
+// what there would be if no word had to do with another.
 func (s sample) inOrder(need, total int64) bool {
-	entries := int64(0)
+	size, all := float64(s.size), float64(total)
+	matches, entries, independent := float64(s.all)/size*all, 0.0, all
 	for _, n := range s.each {
-		entries += n
+		entries += float64(n) / size * all
+		independent *= float64(n) / size
 	}
-	matches := max(total/s.size*s.all, 1)
-	return 3*min(need, matches)*s.size*s.size <= (5*entries+30*s.all)*total*s.all
+	if s.all < fewMatches {
+		matches = math.Sqrt(matches * independent)
+	}
+	read := min(all, float64(need)/matches*all)
+	return read*inOrderCost <= entries*entryCost+matches*byIndexCost
 }
 
 // builder is SQL with texts as arguments.
