@@ -102,10 +102,13 @@ type sample struct {
 	each []int64 // that have each word
 }
 
-// readSample looks at the first resources of a collection, or at the last ones.
+// readSample looks at the first resources of a collection, or at the last ones. Where nothing needs a sample, it is empty.
 func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool, most int) (found sample, err error) {
 	b := &builder{}
 	b.Write(d.SampleSearched(table, terms, last, strconv.Itoa(most), b.text))
+	if b.String() == "" {
+		return sample{}, nil
+	}
 	_, err = db.One(c, func(row model.Row) {
 		found.size, found.all = row.Int(0), row.Int(1)
 		for i := range terms {
@@ -113,6 +116,23 @@ func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, las
 		}
 	}, b.String(), b.Args...)
 	return found, err
+}
+
+// RareSampled is how many resources that the index finds are looked at to find the words that few of them have. Of 50, at
+// least one must have a word, or it is rare. It is a variable for tests.
+var RareSampled = 100
+
+// MarkRare finds the terms that are rare among the resources that the index finds by shorter prefixes.
+func MarkRare(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (rare []bool, err error) {
+	rare = make([]bool, len(terms))
+	found, err := readSample(c, d, table, terms, last, RareSampled)
+	if err != nil || found.size < int64(RareSampled) {
+		return rare, err // all that the index finds is compared soon
+	}
+	for i, n := range found.each {
+		rare[i] = 50*n < found.size
+	}
+	return rare, nil
 }
 
 // Choose estimates which way is faster where the index of words has no order: to read the words in the order

@@ -30,7 +30,18 @@ func WordBytes(c *model.Collection, before, after []model.Record) int {
 
 // orderedSearch is a search whose matches a statement gets in the order of ids, as it reads. There is at
 // most one in a statement, and it must hold.
-type orderedSearch struct{ query.Search }
+type orderedSearch struct {
+	query.Search
+	rare []bool // words: see db.SearchTerm; nil: none
+}
+
+func (f orderedSearch) terms(c *model.Collection) db.SearchTerms {
+	found := terms(c, f.Search)
+	for i, rare := range f.rare {
+		found[i].Rare = rare
+	}
+	return found
+}
 
 // ordered finds the orderedSearch of a filter.
 func ordered(filter query.Filter) (found orderedSearch, ok bool) {
@@ -55,7 +66,7 @@ func (s *statement) from(filter query.Filter) {
 		s.Write(s.table.Name)
 		return
 	}
-	s.Write(s.dialect.SearchJoin(s.table.words, s.table.Name, s.qualified(model.IDColumn), terms(s.table.Collection, search.Search), s.text))
+	s.Write(s.dialect.SearchJoin(s.table.words, s.table.Name, s.qualified(model.IDColumn), search.terms(s.table.Collection), s.text))
 }
 
 // bound limits what an orderedSearch reads to the resources from an id on, or up to it. The id itself
@@ -134,28 +145,33 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 	}
 	s := t.store.statement(c)
 	byID, found := len(order) == 1, s.finds(s.table, rest)
-	inOrder := query.And{orderedSearch{words}, rest}
-	if byID && t.store.db.Traits().OrderedSearch {
-		passes, err := !found, error(nil)
-		if found {
-			passes, err = t.oftenPasses(c, words, rest)
-		}
-		if err != nil || !passes {
-			return filter, err
-		}
-		return inOrder, nil
-	}
+	last := byID && order[0].Descending != (r.Limit < 0 && r.Anchor != query.AtOffset)
+	inOrder := orderedSearch{Search: words}
 	many, common := false, make([]bool, len(words.Words))
-	if !t.store.db.Traits().OrderedSearch {
-		total := func() (int64, error) { return t.Total(c, nil) }
-		last := r.Limit < 0 && r.Anchor != query.AtOffset
+	if t.store.db.Traits().OrderedSearch {
 		var err error
-		if many, common, err = search.Choose(t.conn, t.store.db, s.table.words, terms(c, words), byID && order[0].Descending != last, needed(r), total); err != nil {
+		if inOrder.rare, err = search.MarkRare(t.conn, t.store.db, s.table.words, terms(c, words), last); err != nil {
+			return nil, t.fault(err)
+		}
+		if byID {
+			passes := !found
+			if found {
+				passes, err = t.oftenPasses(c, inOrder, rest)
+			}
+			if err != nil || !passes {
+				return filter, err
+			}
+			return query.And{inOrder, rest}, nil
+		}
+	} else {
+		total := func() (int64, error) { return t.Total(c, nil) }
+		var err error
+		if many, common, err = search.Choose(t.conn, t.store.db, s.table.words, terms(c, words), last, needed(r), total); err != nil {
 			return nil, t.fault(err)
 		}
 	}
 	if !many {
-		ids, all, err := search.Find(t.conn, t.store.db, s.table.words, terms(c, words), common, manyMatches)
+		ids, all, err := search.Find(t.conn, t.store.db, s.table.words, inOrder.terms(c), common, manyMatches)
 		if err != nil {
 			return nil, t.fault(err)
 		}
@@ -164,7 +180,7 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order Order,
 		}
 	}
 	if byID && !found {
-		return inOrder, nil
+		return query.And{inOrder, rest}, nil
 	}
 	return filter, nil
 }
@@ -185,11 +201,11 @@ var sampleSize, sampleLeast = 300, 10
 
 // oftenPasses reports whether an index of words serves a search better than an index for the rest of the
 // filter: the matches are few, or many of them pass.
-func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Filter) (bool, error) {
+func (t *Tx) oftenPasses(c *model.Collection, search orderedSearch, rest query.Filter) (bool, error) {
 	s := t.store.statement(c, "SELECT count(*), count(_passing) FROM (SELECT CASE WHEN ")
 	s.condition(rest, true)
 	s.Write(" THEN 1 END AS _passing FROM ")
-	s.from(orderedSearch{search})
+	s.from(search)
 	s.Write(" LIMIT ", strconv.Itoa(sampleSize+1), ")")
 	var matches, passing int64
 	_, err := db.One(t.conn, func(row model.Row) { matches, passing = row.Int(0), row.Int(1) }, s.String(), s.Args...)

@@ -148,7 +148,7 @@ func TestSearchAsksTheIndexOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		var asked atomic.Int64
 		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
-			if strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ") && !strings.Contains(sql, " AS sample ") {
+			if (strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ")) && !strings.Contains(sql, " AS sample ") {
 				asked.Add(1)
 			}
 		}))

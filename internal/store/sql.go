@@ -48,7 +48,7 @@ func (s *statement) condition(filter query.Filter, holds bool) {
 	case foundSearch:
 		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.ids))), ")")
 	case orderedSearch: // the index has found it
-		s.Write("(", s.dialect.SearchHolds(terms(s.table.Collection, f.Search), s.text), ")")
+		s.Write("(", s.dialect.SearchHolds(f.terms(s.table.Collection), s.text), ")")
 	case rowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:
