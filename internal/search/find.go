@@ -122,8 +122,8 @@ func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, las
 // least one must have a word, or it is rare. It is a variable for tests.
 var RareSampled = 100
 
-// MarkRare finds the terms that are rare among the resources that the index finds by shorter prefixes.
-func MarkRare(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (rare []bool, err error) {
+// FindRare finds the terms that are rare among the resources that the index finds by shorter prefixes.
+func FindRare(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (rare []bool, err error) {
 	rare = make([]bool, len(terms))
 	found, err := readSample(c, d, table, terms, last, RareSampled)
 	if err != nil || found.size < int64(RareSampled) {

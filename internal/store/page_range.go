@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -38,7 +39,7 @@ func (p *Page) locate() (err error) {
 	case r.Anchor == query.AtOffset:
 		err = p.locateOffset()
 	case r.Anchor == query.AtCursor:
-		var place Place
+		var place statement.Place
 		if place, err = p.cursorPlace(); err == nil && size > 0 {
 			err = p.locateCursor(place)
 		}
@@ -91,17 +92,17 @@ func (p *Page) seek() error {
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
-		p.selection.From, p.selection.Skip = Place{model.IDValue(block.First)}, skip-block.Before
+		p.selection.From, p.selection.Skip = statement.Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		p.selection.From, p.selection.AfterFrom = Place{model.IDValue(*block.End)}, true
+		p.selection.From, p.selection.AfterFrom = statement.Place{model.IDValue(*block.End)}, true
 		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
 	}
 	return err
 }
 
 // locateCursor starts or ends the range at the place of the cursor. Other is the part of the list on the other side of it.
-func (p *Page) locateCursor(place Place) (err error) {
-	other := Selection{Filter: p.selection.Filter, Order: p.selection.Order}
+func (p *Page) locateCursor(place statement.Place) (err error) {
+	other := statement.Selection{Filter: p.selection.Filter, Order: p.selection.Order}
 	if p.query.Range.Limit > 0 {
 		p.selection.From, p.lookAhead = place, true
 		other.Until = place
@@ -120,8 +121,8 @@ func (p *Page) locateCursor(place Place) (err error) {
 // one by one until there are enough matches. So the ids of these are selected, and no word is compared a second time.
 func (p *Page) locateLast() (err error) {
 	size := p.query.Range.Size()
-	search, ok := ordered(p.selection.Filter)
-	if !ok || size > maxByID {
+	search, ok := statement.Ordered(p.selection.Filter)
+	if !ok || size > statement.MaxByID {
 		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
 		return err
 	}
@@ -130,13 +131,13 @@ func (p *Page) locateLast() (err error) {
 		ids = ids[:size]
 	}
 	slices.SortFunc(ids, lists.CompareIDs)
-	p.selection.Filter = query.And{foundSearch{search.Search, ids}, query.And{}}
+	p.selection.Filter = query.And{statement.FoundSearch{Search: search.Search, IDs: ids}, query.And{}}
 	return err
 }
 
 // cursorPlace finds the place of the cursor. Without a sort, the resource may have been deleted, as long as the
 // change log has it: the place is its id then.
-func (p *Page) cursorPlace() (Place, error) {
+func (p *Page) cursorPlace() (statement.Place, error) {
 	id, scope := p.query.Range.Cursor, p.query.Scope
 	record, err := p.tx.Get(p.query.Collection, scope, id)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/search"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // TestSearchRanges compares ranges of searches with a model, in both directions, from offsets and cursors,
@@ -115,21 +116,21 @@ func TestSearchInOrderStops(t *testing.T) {
 			return err
 		})
 		words := searchFor(books, "ada lovelace", "title", "body")
-		id := Place{model.IDValue(model.ID{7})}
-		backwards := NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
-		for name, selection := range map[string]Selection{
-			"from the start":    {Order: NewOrder(nil)},
+		id := statement.Place{model.IDValue(model.ID{7})}
+		backwards := statement.NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
+		for name, selection := range map[string]statement.Selection{
+			"from the start":    {Order: statement.NewOrder(nil)},
 			"from the end":      {Order: backwards},
-			"from a cursor":     {Order: NewOrder(nil), From: id},
+			"from a cursor":     {Order: statement.NewOrder(nil), From: id},
 			"before a cursor":   {Order: backwards, From: id, AfterFrom: true},
-			"between two":       {Order: NewOrder(nil), From: id, Until: Place{model.IDValue(model.ID{9})}},
-			"with another rule": {Order: NewOrder(nil), Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}},
+			"between two":       {Order: statement.NewOrder(nil), From: id, Until: statement.Place{model.IDValue(model.ID{9})}},
+			"with another rule": {Order: statement.NewOrder(nil), Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}},
 		} {
 			if isPostgres && selection.Until != nil {
 				continue // of a range with two ends, it expects few resources, and sorts these
 			}
 			selection.Take = 30
-			filter := query.And{orderedSearch{Search: words}}
+			filter := query.And{statement.OrderedSearch{Search: words}}
 			if selection.Filter != nil {
 				filter = append(filter, selection.Filter)
 			}
