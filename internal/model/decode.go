@@ -102,7 +102,7 @@ func orArray(mode Mode) string {
 // schema: it ignores members that the collection no longer has, and attributes
 // that are missing are null.
 func (c *Collection) Restore(representation []byte) (Record, error) {
-	d := newDecoder(representation, math.MaxInt) // it was let in once
+	d := newDecoder(representation, math.MaxInt) // it was checked when it was stored
 	defer d.release()
 	record := make(Record, len(c.columns))
 	if _, err := d.token(); err != nil {

@@ -152,7 +152,7 @@ func (p *parser) parameter(given parameter) {
 	}
 }
 
-// parameterNames lists the parameters beside filters.
+// parameterNames lists the parameters apart from filters.
 func (p *parser) parameterNames() []string {
 	names := map[mode][]string{
 		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
