@@ -33,7 +33,7 @@ func logRequest(t *target, q query.Query) feed.LogRequest {
 func (a *API) logLimits(by *auth.Permit) query.Limits {
 	names := []string{}
 	for _, c := range a.Schema.Collections() {
-		if a.mayKnow(by, c) {
+		if by.MayKnow(c) {
 			names = append(names, c.Name)
 		}
 	}
@@ -114,16 +114,6 @@ func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTim
 		if !grown {
 			return page, applied, r.Context().Err()
 		}
-	}
-}
-
-// untilStop returns a context that also ends when the server stops.
-func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(a.stopped, func() { cancel(errStopping) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
 	}
 }
 
