@@ -9,7 +9,8 @@ import { accessible, binary, launch, open, serve } from './harness.mjs'
 let server, browser, admin
 
 before(async () => {
-  ;[server, browser] = await Promise.all([serve({ schema: join(import.meta.dirname, 'account.schema.yaml') }), launch()])
+  browser = await launch()
+  server = await serve({ schema: join(import.meta.dirname, 'account.schema.yaml') })
   const args = ['keys', 'create', '--name', 'Ada', '--role', 'admin', '--schema', server.schema, '--database', server.database]
   admin = execFileSync(binary, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   await server.ask('POST', '/notes', { title: 'Hello', secret: 'hush' }, { Authorization: `Bearer ${admin}` })

@@ -8,7 +8,8 @@ import { seed } from './seed.mjs'
 let server, browser, data
 
 before(async () => {
-  ;[server, browser] = await Promise.all([serve(), launch()])
+  browser = await launch()
+  server = await serve()
   data = await seed(server, 20)
 })
 after(async () => {
