@@ -54,6 +54,12 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   assert.equal(await other.getByRole('heading', { name: 'API keys' }).count(), 0)
   assert.equal(await other.getByRole('link', { name: 'Server' }).count(), 0)
 
+  // The history says who changed something, by the name of the key.
+  const [note] = await server.ask('GET', '/notes', undefined, { Authorization: `Bearer ${admin}` })
+  await page.goto(`${server.explorer}/notes/${note.id}`)
+  await page.getByRole('region', { name: 'History' }).getByText('created by Ada (you)').waitFor()
+  await page.goto(`${server.explorer}/-/account`)
+
   // What may that key do, and why? And what may a role do with one resource?
   await page.getByRole('button', { name: 'Rights of Reports' }).click()
   await page.getByRole('button', { name: 'update notes: no' }).click()

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chromium } from 'playwright-core'
 
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
@@ -125,9 +125,10 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only.
- * Rows are alike, so the first few stand for all.
+ * Rows are alike, so the first few stand for all. With SCREENSHOTS, the state is kept there as a picture, for people to look at.
  */
 export async function accessible(page, what, rules = {}) {
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${basename(process.argv[1], '.test.mjs')} ${what.replaceAll(/[^\w ]/g, '')}.png`) })
   // Evaluated by the debugger, to which the security policy of the page does not apply.
   await page.evaluate(axe)
   const { violations } = await page.evaluate(

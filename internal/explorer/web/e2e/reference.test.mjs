@@ -52,8 +52,28 @@ test('a collection has its attributes, one table of filters, and its operations'
     ...Array(4).fill('/customers/{customer_id}/orders/{id}'),
     '/customers/{customer_id}/orders/{id}/changes',
   ])
+  // Every heading has a name of its own, also those of opened operations.
+  for (const id of ['listOrders', 'createOrder']) await page.locator(`#${id} h3 button`).click()
+  const headings = (await page.getByRole('heading').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))
+  assert.deepEqual(headings.filter((name, i) => headings.indexOf(name) !== i), [])
+  assert.deepEqual(headings.slice(4, 11), ['List orders', 'Parameters of List orders', 'Answers of List orders', 'Create an order', 'Parameters of Create an order', 'Body of Create an order', 'Answers of Create an order'])
   await page.goBack()
   await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+  await page.leave()
+})
+
+test('the document is requested once, and before the application is loaded', async () => {
+  const page = await open(browser, 'about:blank')
+  const asked = []
+  const first = page.waitForRequest(/openapi\.json$/)
+  page.on('request', (request) => request.url().endsWith('openapi.json') && asked.push(request.method()))
+  await page.route(/\/start-[^/]+\.js$/, async (route) => {
+    await first
+    await route.continue()
+  })
+  await page.goto(docs())
+  await page.getByRole('heading', { name: 'Plural API' }).waitFor()
+  assert.deepEqual(asked, ['GET'])
   await page.leave()
 })
 
