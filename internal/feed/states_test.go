@@ -17,6 +17,7 @@ import (
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -195,7 +196,7 @@ func (w *things) compare(t *rapid.T, filter query.Filter) {
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	rows, err := tx.Select(w.c, store.Selection{Filter: filter, Order: store.NewOrder(nil), Take: math.MaxInt64})
+	rows, err := tx.Select(w.c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}

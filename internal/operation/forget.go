@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -42,7 +43,7 @@ func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 
 // finished reads the oldest operations that pass a filter.
 func finished(tx *store.Tx, c *model.Collection, old query.Filter) (records []model.Record, err error) {
-	rows, err := tx.Select(c, store.Selection{Filter: old, Order: store.NewOrder(nil), Take: deleteBatch})
+	rows, err := tx.Select(c, statement.Selection{Filter: old, Order: statement.NewOrder(nil), Take: deleteBatch})
 	if err != nil {
 		return nil, err
 	}

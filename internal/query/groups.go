@@ -20,6 +20,13 @@ type Groups struct {
 	Sort   []GroupSort // a total order of the groups
 }
 
+// Group is what is known of the resources that have the same values.
+type Group struct {
+	By     model.Record // of Groups.By
+	Count  int64
+	Values model.Record // of Groups.Values
+}
+
 // GroupKey is a field whose values make the groups.
 type GroupKey struct {
 	Name   string // as the client wrote it: state, created_at:month

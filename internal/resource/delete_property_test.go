@@ -18,6 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -280,7 +281,7 @@ func (m *deletionModel) compare(changes map[string]int) {
 	defer tx.Close()
 	stored, logged := map[node]map[string]model.ID{}, map[string]int{}
 	for _, c := range m.schema.Collections() {
-		rows, err := tx.Select(c, store.Selection{Order: store.NewOrder(nil), Take: math.MaxInt64})
+		rows, err := tx.Select(c, statement.Selection{Order: statement.NewOrder(nil), Take: math.MaxInt64})
 		if err != nil {
 			m.Fatal(err)
 		}

@@ -59,7 +59,7 @@ func (g *Groups) Append(dst []byte) ([]byte, bool, error) {
 var groupNamespace = model.ID{0x0c, 0x5e, 0x3a, 0x91, 0x7d, 0x42, 0x4f, 0x0b, 0xb8, 0x6a, 0x1d, 0xe4, 0x92, 0x57, 0xcf, 0x38}
 
 // appendValues appends the members sum, avg, min and max, as far as they were asked for.
-func (g *Groups) appendValues(dst []byte, group *store.Group) []byte {
+func (g *Groups) appendValues(dst []byte, group *query.Group) []byte {
 	var last query.Function
 	for i, value := range g.wanted.Values {
 		if value.Function != last {

@@ -15,14 +15,13 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // groupContent is what a range of groups gives.
 type groupContent struct {
-	groups         []*store.Group
+	groups         []*query.Group
 	total          int64
 	previous, next *query.Range
 }
@@ -214,7 +213,7 @@ func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content grou
 		return content, true
 	}
 	for _, group := range all[from:to] {
-		computed := &store.Group{By: group.by, Count: int64(len(group.members))}
+		computed := &query.Group{By: group.by, Count: int64(len(group.members))}
 		for _, value := range q.Groups.Values {
 			result, ok := group.compute(value)
 			if !ok {
@@ -289,7 +288,7 @@ func (g *modelGroup) compute(v query.GroupValue) (value model.Value, ok bool) {
 
 // equalGroups compares all values, those made of sums of doubles but for their last digits.
 func equalGroups(wanted *query.Groups, a, b groupContent) bool {
-	return a.total == b.total && equalRanges(a.previous, b.previous) && equalRanges(a.next, b.next) && slices.EqualFunc(a.groups, b.groups, func(a, b *store.Group) bool {
+	return a.total == b.total && equalRanges(a.previous, b.previous) && equalRanges(a.next, b.next) && slices.EqualFunc(a.groups, b.groups, func(a, b *query.Group) bool {
 		if !slices.Equal(a.By, b.By) || a.Count != b.Count || len(a.Values) != len(b.Values) {
 			return false
 		}

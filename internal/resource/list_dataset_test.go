@@ -17,6 +17,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -135,7 +136,7 @@ func (w *dataset) populate(t *rapid.T, most int) {
 // clear deletes what is there.
 func (w *dataset) clear(tx *store.Tx) error {
 	for _, c := range []*model.Collection{w.tracks, w.albums} {
-		rows, err := tx.Select(c, store.Selection{Order: store.NewOrder(nil), Take: math.MaxInt64})
+		rows, err := tx.Select(c, statement.Selection{Order: statement.NewOrder(nil), Take: math.MaxInt64})
 		if err != nil {
 			return err
 		}

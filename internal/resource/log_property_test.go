@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -59,7 +60,7 @@ func (m *logModel) record() {
 	stored := map[logResource]logState{}
 	m.read(func(tx *store.Tx) {
 		for _, c := range m.collections {
-			rows, err := tx.Select(m.schema.Collection(c.name), store.Selection{Order: store.NewOrder(nil), Take: math.MaxInt64})
+			rows, err := tx.Select(m.schema.Collection(c.name), statement.Selection{Order: statement.NewOrder(nil), Take: math.MaxInt64})
 			if err != nil {
 				m.Fatal(err)
 			}

@@ -18,6 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -370,7 +371,7 @@ func selecting(t *rapid.T, st *store.Store, c *model.Collection, filter query.Fi
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	rows, err := tx.Select(c, store.Selection{Filter: filter, Order: store.NewOrder(nil), Take: math.MaxInt64})
+	rows, err := tx.Select(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}

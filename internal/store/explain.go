@@ -20,7 +20,7 @@ func (s *Store) Explain(ctx context.Context, q PageQuery) (sql string, plan []st
 		selection.Skip = q.Range.Offset
 	}
 	selection.Filter = searchByRow(q.Collection, selection.Filter, selection.Order)
-	statement := tx.rowsStatement(q.Collection, selection)
+	statement := tx.store.sql.Rows(q.Collection, selection)
 	plan, err = tx.conn.Explain(statement.String(), len(statement.Args))
 	return statement.String(), plan, tx.fault(err)
 }

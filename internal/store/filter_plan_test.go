@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 const planned = `
@@ -55,7 +56,7 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := planOf(t, st, c, Selection{Filter: q.Filter, Order: NewOrder(nil), Take: 100}, isPostgres)
+			plan := planOf(t, st, c, statement.Selection{Filter: q.Filter, Order: statement.NewOrder(nil), Take: 100}, isPostgres)
 			scans := slices.ContainsFunc(plan, func(line string) bool {
 				return strings.Contains(line, "Seq Scan") || strings.HasPrefix(line, "SCAN ")
 			})
@@ -158,7 +159,7 @@ collections:
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := planOf(t, st, issues, Selection{Filter: q.Filter, Order: NewOrder(q.Sort), Take: 30, Skip: each.skip}, isPostgres)
+			plan := planOf(t, st, issues, statement.Selection{Filter: q.Filter, Order: statement.NewOrder(q.Sort), Take: 30, Skip: each.skip}, isPostgres)
 			text := strings.Join(plan, "\n")
 			if !strings.Contains(text, each.index) || strings.Contains(text, "Seq Scan") || strings.Contains(text, "SCAN issues\n") {
 				t.Errorf("%s from %d does not use %s:\n%s", each.query, each.skip, each.index, text)
@@ -195,10 +196,10 @@ func fill(t *testing.T, st *Store, isPostgres bool) {
 }
 
 // planOf lists the lines of the plan of a list.
-func planOf(t *testing.T, st *Store, c *model.Collection, selection Selection, isPostgres bool) (lines []string) {
+func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Selection, isPostgres bool) (lines []string) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
-		sql := tx.rowsStatement(c, selection)
+		sql := st.sql.Rows(c, selection)
 		explain, column := "EXPLAIN QUERY PLAN ", 3
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0

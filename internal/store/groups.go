@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // GroupQuery asks for a range of the groups of a collection.
@@ -17,13 +18,6 @@ type GroupQuery struct {
 	Range      query.Range // not at a cursor
 	Exact      bool        // count all groups
 	QuotaKey   string      // see PageQuery
-}
-
-// Group is what is known of the resources that have the same values.
-type Group struct {
-	By     model.Record // of the keys of the query
-	Count  int64
-	Values model.Record // of the values of the query
 }
 
 // Groups is a range of groups, read from one snapshot, one by one. It must be closed.
@@ -88,16 +82,13 @@ func (g *Groups) count() (n int64, err error) {
 	if len(g.query.Groups.By) == 0 {
 		return 1, nil
 	}
-	s := g.tx.store.statement(g.query.Collection, "SELECT count(*) FROM (SELECT ")
-	s.groupKeys(g.query.Groups.By)
-	s.grouped(g.query)
-	s.Write(") AS _all")
+	s := g.tx.store.sql.CountGroups(g.query.Collection, g.query.Filter, g.query.Groups.By)
 	_, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) })
 	return n, err
 }
 
 // Next returns the next group of the range, or nil at its end.
-func (g *Groups) Next() (*Group, error) {
+func (g *Groups) Next() (*query.Group, error) {
 	if g.ended || g.query.Range.Limit == 0 {
 		g.ended = true
 		return nil, nil
@@ -116,7 +107,7 @@ func (g *Groups) Next() (*Group, error) {
 		return nil, g.locateEmpty()
 	}
 	g.given++
-	return g.scan()
+	return statement.ReadGroup(g.query.Groups, g.rows)
 }
 
 // begin starts to read, with one more group, to know whether there is one after the range.
@@ -125,18 +116,7 @@ func (g *Groups) begin() (err error) {
 	if take < math.MaxInt64 {
 		take++
 	}
-	s := g.tx.store.statement(g.query.Collection, "SELECT ")
-	s.groupKeys(g.query.Groups.By)
-	s.Write(db.Choose(len(g.query.Groups.By) > 0, ", ", ""), "count(*) AS _count")
-	for _, value := range g.query.Groups.Values {
-		s.groupValue(value)
-	}
-	s.grouped(g.query)
-	s.groupOrder(g.query.Groups.Sort)
-	s.Write(" LIMIT ")
-	s.Arg(model.IntValue(take))
-	s.Write(" OFFSET ")
-	s.Arg(model.IntValue(g.skip + g.given))
+	s := g.tx.store.sql.Groups(g.query.Collection, g.query.Filter, g.query.Groups, g.skip+g.given, take)
 	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
 	return g.tx.fault(err)
 }
@@ -201,25 +181,4 @@ func (g *Groups) endRows() {
 		g.rows.Close()
 		g.rows = nil
 	}
-}
-
-// scan reads the current row.
-func (g *Groups) scan() (*Group, error) {
-	group, column := &Group{}, 0
-	for _, key := range g.query.Groups.By {
-		group.By = append(group.By, key.Kind.Read(g.rows, column))
-		column++
-	}
-	group.Count = g.rows.Int(column)
-	column++
-	for _, each := range g.query.Groups.Values {
-		value := groupValue{each}
-		computed, ok := value.read(g.rows, column)
-		if !ok {
-			return nil, value.outOfRange()
-		}
-		group.Values = append(group.Values, computed)
-		column += value.columns()
-	}
-	return group, nil
 }

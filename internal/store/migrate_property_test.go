@@ -257,7 +257,7 @@ func dump(t *rapid.T, url string) string {
 	note("%s", s.Document())
 	recent := model.FormatTime(time.Now().Add(-time.Hour))
 	for _, collection := range s.Collections() {
-		table := newTable(b, collection)
+		table := db.NewTable(b, collection)
 		err := db.Each(c, func(row model.Row) bool {
 			record := collection.Scan(row)
 			if created := collection.CreatedColumn(); created != model.NoColumn && record[created].Text() > recent {

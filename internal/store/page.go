@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // PageQuery asks for a range of a collection.
@@ -43,7 +44,7 @@ type Page struct {
 
 	snapshot
 	query     PageQuery
-	selection Selection
+	selection statement.Selection
 	rows      *Rows
 	first     model.ID
 	wanted    int64 // size of the range
@@ -56,7 +57,7 @@ type Page struct {
 	hasAfter  bool
 	lookAhead bool // after is found by reading one more row
 
-	place Place // of the last row that was returned; nil: the row is current
+	place statement.Place // of the last row that was returned; nil: the row is current
 }
 
 // Page opens a range of a collection.
@@ -83,9 +84,9 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}, selection: Selection{
+	return &Page{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}, selection: statement.Selection{
 		Filter: query.Both(q.Scope, q.Filter),
-		Order:  NewOrder(q.Sort),
+		Order:  statement.NewOrder(q.Sort),
 		Take:   q.Range.Size(),
 	}}
 }
@@ -111,7 +112,7 @@ func (p *Page) begin() (err error) {
 	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
 		return err
 	}
-	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range.Limit < 0, p.query.Range.Size()); err != nil {
+	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range); err != nil {
 		return err
 	}
 	if err := p.count(); err != nil {

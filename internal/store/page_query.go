@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // maxOneQuery is the largest page that one query reads, with the total and the resource after
@@ -66,10 +67,10 @@ func (s *Store) withTotal(c *model.Collection, sql, more string) string {
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
 func (s *Store) firstPage(c *model.Collection, descending bool) string {
-	table, order := s.tables[c], Order{{Column: model.IDColumn, Descending: descending}}
+	table, order := s.tables[c], statement.Order{{Column: model.IDColumn, Descending: descending}}
 	first := func(columns string, n int) string {
-		b := s.statement(c, "(SELECT ", columns, " FROM ", table.Name)
-		b.order(order)
+		b := s.sql.Statement(c, "(SELECT ", columns, " FROM ", table.Name)
+		b.Order(order)
 		b.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
 		return b.String()
 	}

@@ -2,10 +2,13 @@ package store
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -36,14 +39,14 @@ func (p *Page) locate() (err error) {
 	case r.Anchor == query.AtOffset:
 		err = p.locateOffset()
 	case r.Anchor == query.AtCursor:
-		var place Place
+		var place statement.Place
 		if place, err = p.cursorPlace(); err == nil && size > 0 {
 			err = p.locateCursor(place)
 		}
 	case r.Limit < 0 && p.TotalKnown && size >= p.Total:
 		// The whole collection: nothing to locate.
 	case r.Limit < 0:
-		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
+		err = p.locateLast()
 	default:
 		p.lookAhead = !p.TotalKnown || size < p.Total
 	}
@@ -89,17 +92,17 @@ func (p *Page) seek() error {
 	switch {
 	case err != nil || !found:
 	case !order[0].Descending:
-		p.selection.From, p.selection.Skip = Place{model.IDValue(block.First)}, skip-block.Before
+		p.selection.From, p.selection.Skip = statement.Place{model.IDValue(block.First)}, skip-block.Before
 	case block.End != nil:
-		p.selection.From, p.selection.AfterFrom = Place{model.IDValue(*block.End)}, true
+		p.selection.From, p.selection.AfterFrom = statement.Place{model.IDValue(*block.End)}, true
 		p.selection.Skip = skip - (p.Total - block.Before - block.Count)
 	}
 	return err
 }
 
 // locateCursor starts or ends the range at the place of the cursor. Other is the part of the list on the other side of it.
-func (p *Page) locateCursor(place Place) (err error) {
-	other := Selection{Filter: p.selection.Filter, Order: p.selection.Order}
+func (p *Page) locateCursor(place statement.Place) (err error) {
+	other := statement.Selection{Filter: p.selection.Filter, Order: p.selection.Order}
 	if p.query.Range.Limit > 0 {
 		p.selection.From, p.lookAhead = place, true
 		other.Until = place
@@ -107,17 +110,34 @@ func (p *Page) locateCursor(place Place) (err error) {
 		return err
 	}
 	p.selection.Until = place
-	p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, p.query.Range.Size())
-	if err == nil {
+	if err = p.locateLast(); err == nil {
 		other.From = place
 		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, other)
 	}
 	return err
 }
 
+// locateLast finds the last resources of the selection. The words of a search that is read in the order of ids are compared
+// one by one until there are enough matches. So the ids of these are selected, and no word is compared a second time.
+func (p *Page) locateLast() (err error) {
+	size := p.query.Range.Size()
+	search, ok := statement.Ordered(p.selection.Filter)
+	if !ok || size > statement.MaxByID {
+		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
+		return err
+	}
+	ids, err := p.tx.lastIDs(p.query.Collection, p.selection, size+1)
+	if p.hasBefore = int64(len(ids)) > size; p.hasBefore {
+		ids = ids[:size]
+	}
+	slices.SortFunc(ids, lists.CompareIDs)
+	p.selection.Filter = query.And{statement.FoundSearch{Search: search.Search, IDs: ids}, query.And{}}
+	return err
+}
+
 // cursorPlace finds the place of the cursor. Without a sort, the resource may have been deleted, as long as the
 // change log has it: the place is its id then.
-func (p *Page) cursorPlace() (Place, error) {
+func (p *Page) cursorPlace() (statement.Place, error) {
 	id, scope := p.query.Range.Cursor, p.query.Scope
 	record, err := p.tx.Get(p.query.Collection, scope, id)
 	if err != nil {

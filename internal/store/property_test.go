@@ -12,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // TestFiltersSelectWhatTheyMatch takes random trees of filters to random rows:
@@ -53,7 +54,7 @@ func checkFilterBy(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter,
 	if err != nil || count != int64(len(want)) {
 		t.Fatalf("%#v\ncounts %d (%v), but matches %d", filter, count, err, len(want))
 	}
-	if _, ok := ordered(filter); ok {
+	if _, ok := statement.Ordered(filter); ok {
 		return // it is only for lists
 	}
 	for _, row := range rows {
@@ -66,7 +67,7 @@ func checkFilterBy(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter,
 }
 
 func selected(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter) []model.ID {
-	rows, err := tx.Select(c, Selection{Filter: filter, Order: NewOrder(nil), Take: math.MaxInt64})
+	rows, err := tx.Select(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatalf("%#v: %v", filter, err)
 	}

@@ -1,11 +1,10 @@
 package store
 
 import (
-	"slices"
-
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // chunkSize is how many values one statement compares with.
@@ -15,10 +14,7 @@ const chunkSize = 500
 func (t *Tx) View(c *model.Collection, scope query.Filter, id model.ID, read func(model.Row)) (found bool, err error) {
 	sql, args := t.store.tables[c].one, []model.Value{model.IDValue(id)}
 	if scope != nil {
-		s := t.store.statement(c, sql, " AND ")
-		s.single = true
-		s.Args = args
-		s.condition(scope, true)
+		s := t.store.sql.One(c, sql, args, scope)
 		sql, args = s.String(), s.Args
 	}
 	found, err = db.One(t.conn, read, sql, args...)
@@ -57,8 +53,8 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		for i, id := range chunk {
 			values[i] = model.IDValue(id)
 		}
-		s := t.store.statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
-		s.condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
+		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
+		s.Condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
 		err := t.each(s, func(row model.Row) bool {
 			found[row.ID(0)] = true
 			return true
@@ -72,54 +68,23 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 
 // Count counts the resources that pass a filter.
 func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error) {
-	s := t.store.statement(c, "SELECT count(*) FROM ")
-	s.from(filter)
+	s := t.store.sql.Statement(c, "SELECT count(*) FROM ")
+	s.From(filter)
 	if filter != nil {
 		s.Write(" WHERE ")
-		s.condition(filter, true)
+		s.Condition(filter, true)
 	}
 	_, err = t.one(s, func(row model.Row) { n = row.Int(0) })
 	return n, err
 }
 
 // one runs a query, and calls read with its row if there is one.
-func (t *Tx) one(s *statement, read func(model.Row)) (found bool, err error) {
+func (t *Tx) one(s *statement.Statement, read func(model.Row)) (found bool, err error) {
 	found, err = db.One(t.conn, read, s.String(), s.Args...)
 	return found, t.fault(err)
 }
 
 // each runs a query, and calls read with each row until it returns false.
-func (t *Tx) each(s *statement, read func(model.Row) bool) error {
+func (t *Tx) each(s *statement.Statement, read func(model.Row) bool) error {
 	return t.fault(db.Each(t.conn, read, s.String(), s.Args...))
-}
-
-// Place is a place in an order: the values of the sort keys, the id last.
-type Place []model.Value
-
-// Order is the total order of a list: the sort keys, and the id to break ties.
-type Order []query.SortKey
-
-// NewOrder completes the sort keys of a query.
-func NewOrder(sort []query.SortKey) Order {
-	if n := len(sort); n > 0 && sort[n-1].Column == model.IDColumn {
-		return sort
-	}
-	return append(slices.Clone(sort), query.SortKey{Column: model.IDColumn})
-}
-
-// PlaceOf is the place of a resource in the order.
-func (o Order) PlaceOf(c *model.Collection, row model.Row) Place {
-	place := make(Place, len(o))
-	for i, key := range o {
-		place[i] = c.Columns()[key.Column].Kind.Read(row, key.Column)
-	}
-	return place
-}
-
-func (o Order) reversed() Order {
-	reversed := slices.Clone(o)
-	for i := range reversed {
-		reversed[i].Descending = !reversed[i].Descending
-	}
-	return reversed
 }

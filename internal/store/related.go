@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // Related reads the resources that a relation leads to from the resources with the keys: their ids or,
@@ -12,32 +13,32 @@ func (t *Tx) Related(i *query.Include, keys []model.ID, read func(model.Row) boo
 	return t.each(t.relatedStatement(i, keys), read)
 }
 
-func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
+func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement.Statement {
 	to := t.store.tables[i.Relation.To]
 	id := to.Columns[model.IDColumn]
 	filter := query.Both(i.Scope, i.Filter)
 	if i.Relation.One {
-		s := t.store.statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
-		s.inIDs(keys)
-		s.and(filter)
+		s := t.store.sql.Statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
+		s.InIDs(keys)
+		s.And(filter)
 		return s
 	}
 	// For each key, the first resources of its own are found by the index of the reference. No
 	// column of a collection starts with an underscore.
 	from := t.store.tables[i.Relation.From]
 	referring := to.Columns[i.Relation.Column]
-	s := t.store.statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
-	s.inIDs(keys)
+	s := t.store.sql.Statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
+	s.InIDs(keys)
 	s.Write(") SELECT ", to.All, " FROM ")
-	order := NewOrder(i.Sort)
+	order := statement.NewOrder(i.Sort)
 	first := order
 	if i.Limit < 0 {
-		first = order.reversed()
+		first = order.Reversed()
 	}
 	own := func(columns string) {
 		s.Write("(SELECT ", columns, " FROM ", to.Name, " WHERE ", referring, " = _key")
-		s.and(filter)
-		s.order(first)
+		s.And(filter)
+		s.Order(first)
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(i.Size()))
 		s.Write(")")
@@ -46,7 +47,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 		s.Write("_keys CROSS JOIN LATERAL ")
 		own(to.All)
 		s.Write(" AS _own ORDER BY ", referring, ", ")
-		s.orderKeys(order)
+		s.OrderKeys(order)
 		return s
 	}
 	// Only ids are sorted. SQLite would sort whole resources, of any size, before it returns the first one.
@@ -54,7 +55,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 	s.Write("(SELECT ", id, " AS _id FROM _keys CROSS JOIN ", to.Name, " WHERE ", id, " IN ")
 	own(id)
 	s.Write(" ORDER BY _key, ")
-	s.orderKeys(order)
+	s.OrderKeys(order)
 	s.Write(" LIMIT -1) AS _sorted CROSS JOIN ", to.Name, " ON ", id, " = _id")
 	return s
 }
@@ -63,24 +64,12 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement {
 func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key model.ID, total int64)) error {
 	to := t.store.tables[i.Relation.To]
 	referring := to.Columns[i.Relation.Column]
-	s := t.store.statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
-	s.inIDs(keys)
-	s.and(query.Both(i.Scope, i.Filter))
+	s := t.store.sql.Statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
+	s.InIDs(keys)
+	s.And(query.Both(i.Scope, i.Filter))
 	s.Write(" GROUP BY ", referring)
 	return t.each(s, func(row model.Row) bool {
 		read(row.ID(0), row.Int(1))
 		return true
 	})
-}
-
-// inIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
-// there are few different statements.
-func (s *statement) inIDs(ids []model.ID) {
-	n := 1
-	for n < len(ids) {
-		n *= 2
-	}
-	s.Write(" IN (")
-	s.List(n, ", ", "", func(i int) { s.Arg(model.IDValue(ids[min(i, len(ids)-1)])) })
-	s.Write(")")
 }

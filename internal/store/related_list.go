@@ -1,25 +1,12 @@
 package store
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
-
-// refersTo is a condition on related resources of which the matching ones are known: the column has one of
-// their ids.
-type refersTo struct {
-	column int
-	ids    []model.ID
-	many   bool // of the resources themselves: no index of the column is used
-}
-
-// Match decides for one resource.
-func (f refersTo) Match(r model.Record) bool {
-	return !r.Null(f.column) && slices.Contains(f.ids, r.ID(f.column))
-}
 
 // Limits of listRelated. They are variables for tests.
 var (
@@ -64,28 +51,29 @@ func (t *Tx) listOneRelated(c *model.Collection, f query.Related) (query.Filter,
 	if err != nil || others > fewRelated && others > own/fewerRelated {
 		return f, err
 	}
-	s := t.store.statement(to)
+	table := t.store.tables[to]
+	s := t.store.sql.Statement(to)
 	column, there := model.IDColumn, f.Relation.Column
 	if f.Relation.One {
 		column, there = f.Relation.Column, model.IDColumn
 	}
-	s.Write("SELECT DISTINCT ", s.table.Columns[there], " FROM ", s.table.Name, " WHERE ")
-	s.condition(query.And{query.Both(query.All, f.Scope), query.Both(query.All, f.Filter)}, true)
+	s.Write("SELECT DISTINCT ", table.Columns[there], " FROM ", table.Name, " WHERE ")
+	s.Condition(query.And{query.Both(query.All, f.Scope), query.Both(query.All, f.Filter)}, true)
 	s.Write(" LIMIT ", strconv.Itoa(maxRelated+2)) // one may be null
-	found := refersTo{column: column}
+	found := statement.RefersTo{Column: column}
 	err = t.each(s, func(row model.Row) bool {
 		if !row.Null(0) {
-			found.ids = append(found.ids, row.ID(0))
+			found.IDs = append(found.IDs, row.ID(0))
 		}
 		return true
 	})
-	if err != nil || len(found.ids) > maxRelated {
+	if err != nil || len(found.IDs) > maxRelated {
 		return f, err
 	}
-	referring := int64(len(found.ids))
+	referring := int64(len(found.IDs))
 	if f.Relation.One {
 		referring *= own / max(others, 1)
 	}
-	found.many = referring > manyReferring
+	found.Many = referring > manyReferring
 	return found, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 const relatedSchema = `
@@ -114,7 +115,7 @@ func TestRelated(t *testing.T) {
 }
 
 // checkPlan reports a plan that reads a whole table, or that sorts whole resources on SQLite.
-func checkPlan(t *testing.T, tx *Tx, s *statement, database string) {
+func checkPlan(t *testing.T, tx *Tx, s *statement.Statement, database string) {
 	t.Helper()
 	explain, scan, column := "EXPLAIN QUERY PLAN ", "SCAN ", 3
 	if database == "postgres" {

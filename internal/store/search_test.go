@@ -16,6 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/words"
 )
 
@@ -114,16 +115,16 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 				for i := range 6 {
 					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
 					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
-					found, err := tx.findSearched(books, query.And{other, search}, NewOrder([]query.SortKey{{Column: other.Column}}), false, 10)
+					found, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder([]query.SortKey{{Column: other.Column}}), query.Range{Limit: 10})
 					if err != nil {
 						rt.Fatal(err)
 					}
 					known := found.(query.And)[0]
-					inOrder, err := tx.findSearched(books, query.And{other, search}, NewOrder(nil), i%2 == 0, 10)
+					inOrder, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder(nil), query.Range{Limit: []int64{-10, 10}[i%2]})
 					if err != nil {
 						rt.Fatal(err)
 					}
-					for _, filter := range []query.Filter{inOrder, search, rowSearch{search}, query.Not{Filter: search}, query.Not{Filter: rowSearch{search}}, query.And{other, search}, query.Or{other, rowSearch{search}}, known, query.Not{Filter: known}, found} {
+					for _, filter := range []query.Filter{inOrder, search, statement.RowSearch{Search: search}, query.Not{Filter: search}, query.Not{Filter: statement.RowSearch{Search: search}}, query.And{other, search}, query.Or{other, statement.RowSearch{Search: search}}, known, query.Not{Filter: known}, found} {
 						checkFilter(rt, tx, books, filter, rows)
 					}
 				}
@@ -148,7 +149,7 @@ func TestSearchAsksTheIndexOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		var asked atomic.Int64
 		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
-			if strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ") && !strings.Contains(sql, " AS sample ") {
+			if (strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ")) && !strings.Contains(sql, " AS sample ") {
 				asked.Add(1)
 			}
 		}))
@@ -196,8 +197,8 @@ func TestSearchWithManyMatches(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, byRow := page.selection.Filter.(rowSearch)
-				_, inOrder := ordered(page.selection.Filter)
+				_, byRow := page.selection.Filter.(statement.RowSearch)
+				_, inOrder := statement.Ordered(page.selection.Filter)
 				wantInOrder := sort == nil && (manyMatches < 10 || st.db.Traits().OrderedSearch)
 				if want := manyMatches < 10 && sort != nil && sort[0].Descending; byRow != want || inOrder != wantInOrder {
 					t.Errorf("%d matches at most, sorted by %v: searched by row: %v, in the order of the index: %v", manyMatches, sort, byRow, inOrder)
@@ -226,7 +227,7 @@ func found(t *testing.T, st *Store, search query.Search, name string) []string {
 	c := st.schema.Collections()[0]
 	texts := []string{}
 	read(t, st, func(tx *Tx) {
-		rows, err := tx.Select(c, Selection{Filter: search, Order: NewOrder(nil), Take: 100})
+		rows, err := tx.Select(c, statement.Selection{Filter: search, Order: statement.NewOrder(nil), Take: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,7 @@
 // Package store stores the resources of a schema in a database, with the queue of operations,
-// idempotency records and API keys. It builds the SQL about resources, with two exceptions: package changelog
-// reads and writes the change log in the same transactions, and a creation, the row together with its entry in
-// the change log, is stored by Conn.Insert, which each database implements.
+// idempotency records and API keys. Package statement writes the SQL that selects resources, package changelog
+// reads and writes the change log in the same transactions, and Conn.Insert, which each database implements, stores
+// a creation: the row together with its entry in the change log.
 //
 // Every write appends to the change log, and records the change of the totals as deltas, in the same
 // transaction; the deltas are merged later. Every read takes a filter as its scope: the parent in the path, and the rule of the caller. A write reads the
@@ -21,6 +21,7 @@ import (
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // Store is a database with the tables of a schema.
@@ -28,6 +29,7 @@ type Store struct {
 	db         db.Database
 	schema     *model.Schema
 	tables     map[*model.Collection]*table
+	sql        *statement.Tables // the same tables, for statements that select
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
@@ -82,8 +84,9 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	}
 	st.db = b
 	st.pages, st.long = newReadQuota(b.Traits().PageReads*3/4), newReadQuota(b.Traits().LongReads/2)
+	st.sql = statement.NewTables(b, s.All())
 	for _, c := range s.All() {
-		st.tables[c] = newTable(b, c)
+		st.tables[c] = newTable(b, c, st.sql.Of(c))
 	}
 	if err := migrate.Fit(ctx, b, s, st.now(), o.applied, st.start); err != nil {
 		return nil, databases.Explain(errors.Join(err, b.Close()))

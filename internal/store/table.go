@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/statement"
 )
 
 // table is a collection with its constant SQL.
@@ -19,27 +20,10 @@ type table struct {
 	// Of the words of resources; empty if the collection is not searched.
 	words  string // name of their table
 	search db.SearchSQL
-
-	items   map[int]string           // names of the indexes on items of arrays, by their columns
-	indexed map[model.IndexPart]bool // values that an index begins with
 }
 
-func newTable(d db.Dialect, c *model.Collection) *table {
-	t := &table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
-	for _, group := range c.UniqueGroups() {
-		t.indexed[model.IndexPart{Column: group[0]}] = true
-	}
-	for _, link := range c.Links() {
-		t.indexed[model.IndexPart{Column: link.Column}] = true
-	}
-	for _, group := range c.IndexGroups() {
-		t.indexed[group[0]] = true
-	}
-	for _, index := range db.Indexes(c) {
-		if index.Items {
-			t.items[c.Field(index.Columns[0]).Column] = index.Name
-		}
-	}
+func newTable(d db.Dialect, c *model.Collection, of *statement.Table) *table {
+	t := &table{Table: of.Table, words: of.Words}
 	id, revision := t.Columns[model.IDColumn], t.Columns[c.RevisionColumn()]
 
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + id + " = $1"
@@ -57,16 +41,8 @@ func newTable(d db.Dialect, c *model.Collection) *table {
 	update.Arg(model.Null)
 	t.update = update.String()
 
-	if len(c.SearchColumns()) > 0 {
-		t.words = db.SearchTable(c)
+	if t.words != "" {
 		t.search = d.Search(t.words)
 	}
 	return t
-}
-
-// statement starts SQL on the table.
-func (s *Store) statement(c *model.Collection, parts ...string) *statement {
-	st := &statement{dialect: s.db, table: s.tables[c], tables: s.tables}
-	st.Write(parts...)
-	return st
 }

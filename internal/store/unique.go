@@ -106,8 +106,8 @@ func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool
 	if same == nil {
 		return false, nil
 	}
-	s := t.store.statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
-	s.condition(same, true)
+	s := t.store.sql.Statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
+	s.Condition(same, true)
 	return t.one(s, nil)
 }
 
@@ -122,8 +122,8 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		if same == nil {
 			continue
 		}
-		s := t.store.statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
-		s.condition(query.Both(same, scope), true)
+		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
+		s.Condition(query.Both(same, scope), true)
 		held := holders{}
 		var refused error
 		err := t.each(s, func(row model.Row) bool {

@@ -1,4 +1,4 @@
-package store
+package statement
 
 import (
 	"github.com/plural-go/plural/internal/db"
@@ -8,12 +8,12 @@ import (
 
 // columnSource is what the columns of a part of a condition are.
 type columnSource struct {
-	table   *table   // nil: the only column is a value inside another
+	table   *Table   // nil: the only column is a value inside another
 	columns []string // as SQL
 }
 
 // column is a column of the current source as SQL.
-func (s *statement) column(column int) string {
+func (s *Statement) column(column int) string {
 	if s.within != nil {
 		return s.within.columns[column]
 	}
@@ -21,7 +21,7 @@ func (s *statement) column(column int) string {
 }
 
 // qualified is the same where columns of other tables may have its name.
-func (s *statement) qualified(column int) string {
+func (s *Statement) qualified(column int) string {
 	if s.within != nil {
 		return s.within.columns[column]
 	}
@@ -29,7 +29,7 @@ func (s *statement) qualified(column int) string {
 }
 
 // sourceTable is the table of the current source; nil: it has none.
-func (s *statement) sourceTable() *table {
+func (s *Statement) sourceTable() *Table {
 	if s.within != nil {
 		return s.within.table
 	}
@@ -37,7 +37,7 @@ func (s *statement) sourceTable() *table {
 }
 
 // in writes a part of a condition on another source.
-func (s *statement) in(inner *columnSource, write func()) {
+func (s *Statement) in(inner *columnSource, write func()) {
 	outer := s.within
 	s.within = inner
 	write()
@@ -45,13 +45,13 @@ func (s *statement) in(inner *columnSource, write func()) {
 }
 
 // inside writes a condition on a value in an object.
-func (s *statement) inside(f query.Inside, holds bool) {
+func (s *Statement) inside(f query.Inside, holds bool) {
 	value := s.dialect.Inside(s.qualified(f.Column), f.Path, f.Kind)
-	s.in(&columnSource{columns: []string{value}}, func() { s.condition(f.Filter, holds) })
+	s.in(&columnSource{columns: []string{value}}, func() { s.Condition(f.Filter, holds) })
 }
 
 // has writes a condition on the items of an array. There are none if the column is null.
-func (s *statement) has(f query.Has, holds bool) {
+func (s *Statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)
 	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
 	if table := s.sourceTable(); table != nil {

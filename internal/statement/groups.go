@@ -1,4 +1,4 @@
-package store
+package statement
 
 import (
 	"math"
@@ -12,8 +12,55 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// Groups selects groups of resources: their keys, their counts and their values. ReadGroup reads the rows.
+func (t *Tables) Groups(c *model.Collection, filter query.Filter, groups query.Groups, skip, take int64) *Statement {
+	s := t.Statement(c, "SELECT ")
+	s.groupKeys(groups.By)
+	s.Write(db.Choose(len(groups.By) > 0, ", ", ""), "count(*) AS _count")
+	for _, value := range groups.Values {
+		s.groupValue(value)
+	}
+	s.grouped(filter, groups.By)
+	s.groupOrder(groups.Sort)
+	s.Write(" LIMIT ")
+	s.Arg(model.IntValue(take))
+	s.Write(" OFFSET ")
+	s.Arg(model.IntValue(skip))
+	return s
+}
+
+// CountGroups selects the number of groups.
+func (t *Tables) CountGroups(c *model.Collection, filter query.Filter, by []query.GroupKey) *Statement {
+	s := t.Statement(c, "SELECT count(*) FROM (SELECT ")
+	s.groupKeys(by)
+	s.grouped(filter, by)
+	s.Write(") AS _all")
+	return s
+}
+
+// ReadGroup reads a row of Groups. A sum that is out of range is an error for the client.
+func ReadGroup(groups query.Groups, row model.Row) (*query.Group, error) {
+	group, column := &query.Group{}, 0
+	for _, key := range groups.By {
+		group.By = append(group.By, key.Kind.Read(row, column))
+		column++
+	}
+	group.Count = row.Int(column)
+	column++
+	for _, each := range groups.Values {
+		value := groupValue{each}
+		computed, ok := value.read(row, column)
+		if !ok {
+			return nil, value.outOfRange()
+		}
+		group.Values = append(group.Values, computed)
+		column += value.columns()
+	}
+	return group, nil
+}
+
 // groupKeys writes the expressions that make the groups, as columns of a SELECT.
-func (s *statement) groupKeys(by []query.GroupKey) {
+func (s *Statement) groupKeys(by []query.GroupKey) {
 	s.List(len(by), ", ", "", func(i int) {
 		column := s.table.Columns[by[i].Column]
 		switch {
@@ -39,15 +86,15 @@ func groupAlias(key int) string {
 }
 
 // grouped writes which resources are grouped, by the first columns of the SELECT.
-func (s *statement) grouped(q GroupQuery) {
+func (s *Statement) grouped(filter query.Filter, by []query.GroupKey) {
 	s.Write(" FROM ", s.table.Name)
-	s.where(Selection{Filter: q.Filter})
-	for i := range q.Groups.By {
+	s.where(Selection{Filter: filter})
+	for i := range by {
 		s.Write(db.Choose(i == 0, " GROUP BY ", ", "), strconv.Itoa(i+1))
 	}
 }
 
-func (s *statement) groupOrder(keys []query.GroupSort) {
+func (s *Statement) groupOrder(keys []query.GroupSort) {
 	for i, key := range keys {
 		s.Write(db.Choose(i == 0, " ORDER BY ", ", "), groupAlias(key.Key), db.Choose(key.Descending, " DESC", ""))
 		s.Write(db.Choose(key.Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
@@ -64,7 +111,7 @@ func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function 
 // halves of integers are added up separately, as their sum can exceed an int64 on its way. Large numbers
 // are added up apart and scaled, as some databases fail when a sum exceeds a double, also in a group that
 // the range does not have. Averages are divided here, so that they are the same on each database.
-func (s *statement) groupValue(value query.GroupValue) {
+func (s *Statement) groupValue(value query.GroupValue) {
 	column := s.table.Columns[value.Column]
 	switch v := (groupValue{value}); {
 	case !v.isSum():

@@ -1,4 +1,4 @@
-package store
+package statement
 
 import (
 	"slices"
@@ -14,10 +14,10 @@ import (
 // another index finds what refers to them. Otherwise each resource is looked at, and the one that it
 // refers to is found by its id: a list of all that match could be long. PostgreSQL plans both forms
 // alike, SQLite does as it is told. Lists get short ones from listRelated before.
-func (s *statement) related(f query.Related, holds bool) {
+func (s *Statement) related(f query.Related, holds bool) {
 	s.aliases++
 	alias := "_r" + strconv.Itoa(s.aliases)
-	other := s.tables[f.Relation.To]
+	other := s.tables.Of(f.Relation.To)
 	inner := &columnSource{table: other}
 	for _, column := range other.Columns {
 		inner.columns = append(inner.columns, alias+"."+column)
@@ -35,9 +35,9 @@ func (s *statement) related(f query.Related, holds bool) {
 		}
 	}
 	from := " FROM " + other.Name + " AS " + alias + " WHERE "
-	if holds && !s.single && s.finds(other, conditions) {
+	if holds && !s.single && s.tables.Finds(f.Relation.To, conditions) {
 		s.Write(own, " IN (SELECT ", there, from)
-		s.in(inner, func() { s.condition(conditions, true) })
+		s.in(inner, func() { s.Condition(conditions, true) })
 		s.Write(")")
 		return
 	}
@@ -45,31 +45,45 @@ func (s *statement) related(f query.Related, holds bool) {
 	s.in(inner, func() {
 		for _, condition := range conditions {
 			s.Write(" AND ")
-			s.condition(condition, true)
+			s.Condition(condition, true)
 		}
 	})
 	s.Write(")")
 }
 
-// finds reports whether an index of a table finds what passes a filter, and that is probably little.
-func (s *statement) finds(t *table, f query.Filter) bool {
+// Finds reports whether an index of a collection finds what passes a filter, and that is probably little.
+func (t *Tables) Finds(c *model.Collection, f query.Filter) bool {
+	indexed := t.Of(c).indexed
 	switch f := f.(type) {
 	case query.And:
-		return slices.ContainsFunc(f, func(each query.Filter) bool { return s.finds(t, each) })
+		return slices.ContainsFunc(f, func(each query.Filter) bool { return t.Finds(c, each) })
 	case query.Or:
-		return len(f) > 0 && !slices.ContainsFunc(f, func(each query.Filter) bool { return !s.finds(t, each) })
+		return len(f) > 0 && !slices.ContainsFunc(f, func(each query.Filter) bool { return !t.Finds(c, each) })
 	case query.Compare, query.In:
 		column, equals := query.Equality(f)
-		return equals && t.indexed[model.IndexPart{Column: column}] && t.Collection.Columns()[column].Kind != model.KindBoolean
+		return equals && indexed[model.IndexPart{Column: column}] && c.Columns()[column].Kind != model.KindBoolean
 	case query.Inside:
 		_, equals := query.Equality(f.Filter)
-		return equals && t.indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
+		return equals && indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
-		return t.indexed[model.IndexPart{Column: f.Column, Items: true}]
-	case refersTo: // ids and references have an index
-		return !f.many
+		return indexed[model.IndexPart{Column: f.Column, Items: true}]
+	case RefersTo: // ids and references have an index
+		return !f.Many
 	case query.Related:
-		return s.finds(s.tables[f.Relation.To], query.And{query.Both(query.All, f.Scope), f.Filter})
+		return t.Finds(f.Relation.To, query.And{query.Both(query.All, f.Scope), f.Filter})
 	}
 	return false
+}
+
+// RefersTo is a condition on related resources of which the matching ones are known: the column has one of
+// their ids.
+type RefersTo struct {
+	Column int
+	IDs    []model.ID
+	Many   bool // of the resources themselves: no index of the column is used
+}
+
+// Match decides for one resource.
+func (f RefersTo) Match(r model.Record) bool {
+	return !r.Null(f.Column) && slices.Contains(f.IDs, r.ID(f.Column))
 }

@@ -1,0 +1,163 @@
+package statement
+
+import (
+	"math"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/search"
+)
+
+// Selection is a range of resources in an order.
+type Selection struct {
+	Filter query.Filter
+	Order  Order
+	From   Place // start; nil: the beginning
+	Until  Place // end, exclusive; nil: the end
+	Skip   int64
+	Take   int64
+
+	// Total is the number of resources without From, Until, Skip and Take; zero: it is not known.
+	Total int64
+
+	// AfterFrom: the selection starts after From. Otherwise it includes a resource at From.
+	AfterFrom bool
+
+	// withoutNulls excludes resources that have no value of the first sort key.
+	withoutNulls bool
+}
+
+// Split divides a selection that no single index range can serve: in descending order, the
+// smaller values and then the nulls follow a value. Rest is nil if the selection is one range.
+func (s Selection) Split(c *model.Collection) (first Selection, rest *Selection) {
+	key := s.Order[0]
+	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
+		return s, nil
+	}
+	first, nulls := s, s
+	first.withoutNulls = true
+	nulls.Filter = query.Both(s.Filter, query.IsNull{Column: key.Column})
+	nulls.From = nil
+	return first, &nulls
+}
+
+// FromEnd is the selection up to its end, read from there: its exclusive end becomes the start.
+func (s Selection) FromEnd() Selection {
+	return Selection{Filter: s.Filter, Order: s.Order.Reversed(), From: s.Until, AfterFrom: true}
+}
+
+// MaxByID is the largest number of rows for which the ids are found first: see Rows.
+const MaxByID = 1000
+
+// Rows selects whole resources. If many are skipped or sorted for a few, the ids are
+// found first from an index, and only those few resources are read.
+func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
+	table := t.Of(c)
+	sorted := len(selection.Order) > 1
+	skips := selection.Skip > 0 && (sorted || selection.Filter != nil)
+	if selection.Take > MaxByID || !skips && !(sorted && selection.Order[0].Descending) {
+		return t.Columns(c, table.All, selection)
+	}
+	id := table.Columns[model.IDColumn]
+	s := t.Statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
+	s.selection(id, selection.fromNearerEnd())
+	s.Write(")")
+	s.Order(selection.Order)
+	return s
+}
+
+// fromNearerEnd is the same resources in the reversed order, if fewer are skipped there.
+func (s Selection) fromNearerEnd() Selection {
+	if behind := s.Total - s.Skip - s.Take; s.Total > 0 && s.From == nil && s.Until == nil && behind >= 0 && behind < s.Skip {
+		s.Order, s.Skip = s.Order.Reversed(), behind
+	}
+	return s
+}
+
+// Columns selects columns, given as SQL.
+func (t *Tables) Columns(c *model.Collection, columns string, selection Selection) *Statement {
+	s := t.Statement(c)
+	s.selection(columns, selection)
+	return s
+}
+
+// selection writes a SELECT of columns.
+func (s *Statement) selection(columns string, selection Selection) {
+	s.Write("SELECT ", columns, " FROM ")
+	s.From(selection.Filter)
+	s.where(selection)
+	if _, ok := Ordered(selection.Filter); ok {
+		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(selection.Order[0].Descending, " DESC", ""))
+	} else {
+		s.Order(selection.Order)
+	}
+	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
+		s.Write(" LIMIT ")
+		s.Arg(model.IntValue(selection.Take))
+	}
+	if selection.Skip > 0 {
+		s.Write(" OFFSET ")
+		s.Arg(model.IntValue(selection.Skip))
+	}
+}
+
+// Any selects 1 if a selection has a resource, and otherwise nothing.
+func (t *Tables) Any(c *model.Collection, selection Selection) *Statement {
+	s := t.Statement(c, "SELECT 1 FROM ")
+	s.From(selection.Filter)
+	s.where(selection)
+	s.Write(" LIMIT 1")
+	return s
+}
+
+// where writes the conditions of a selection.
+func (s *Statement) where(selection Selection) {
+	separator := " WHERE "
+	and := func() {
+		s.Write(separator)
+		separator = " AND "
+	}
+	if selection.Filter != nil {
+		and()
+		s.Condition(selection.narrowed(), true)
+	}
+	if selection.From != nil {
+		and()
+		s.bound(selection.Filter, selection.Order[0].Descending, selection.From[len(selection.From)-1])
+		s.after(selection.Order, selection.From, !selection.AfterFrom, selection.withoutNulls)
+	}
+	if selection.Until != nil {
+		and()
+		s.bound(selection.Filter, !selection.Order[0].Descending, selection.Until[len(selection.Until)-1])
+		s.after(selection.Order.Reversed(), selection.Until, false, false)
+	}
+}
+
+// narrowed leaves out matches that a selection cannot have, if it has no other filter and the order of ids.
+func (s Selection) narrowed() query.Filter {
+	and, ok := s.Filter.(query.And)
+	if !ok || len(and) != 2 || len(s.Order) != 1 || !query.IsAll(and[1]) {
+		return s.Filter
+	}
+	found, ok := and[0].(FoundSearch)
+	if !ok {
+		return s.Filter
+	}
+	bound := func(place Place) *model.ID {
+		if place == nil {
+			return nil
+		}
+		id := place[0].ID()
+		return &id
+	}
+	low, high, last := bound(s.From), bound(s.Until), s.Order[0].Descending
+	if last {
+		low, high = high, low
+	}
+	most := s.Skip + s.Take + 2 // the bounds may be left out
+	if s.Take == 0 || most < 0 {
+		most = math.MaxInt64
+	}
+	return query.And{FoundSearch{found.Search, search.Part(found.IDs, low, high, most, last)}, and[1]}
+}

@@ -1,0 +1,73 @@
+// Package statement writes the SQL that selects resources: filters, orders, ranges and groups become text with
+// arguments. It reads nothing: package store sends the statements.
+package statement
+
+import (
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// Table is the table of a collection, and what indexes it has.
+type Table struct {
+	*db.Table
+	Words string // name of the table with the words of resources; empty: the collection is not searched
+
+	items   map[int]string           // names of the indexes on items of arrays, by their columns
+	indexed map[model.IndexPart]bool // values that an index begins with
+}
+
+func newTable(d db.Dialect, c *model.Collection) *Table {
+	t := &Table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
+	for _, group := range c.UniqueGroups() {
+		t.indexed[model.IndexPart{Column: group[0]}] = true
+	}
+	for _, link := range c.Links() {
+		t.indexed[model.IndexPart{Column: link.Column}] = true
+	}
+	for _, group := range c.IndexGroups() {
+		t.indexed[group[0]] = true
+	}
+	for _, index := range db.Indexes(c) {
+		if index.Items {
+			t.items[c.Field(index.Columns[0]).Column] = index.Name
+		}
+	}
+	if len(c.SearchColumns()) > 0 {
+		t.Words = db.SearchTable(c)
+	}
+	return t
+}
+
+// Tables is the tables of a schema in a database.
+type Tables struct {
+	dialect db.Dialect
+	all     map[*model.Collection]*Table
+}
+
+// NewTables returns the tables of collections.
+func NewTables(d db.Dialect, collections []*model.Collection) *Tables {
+	t := &Tables{dialect: d, all: make(map[*model.Collection]*Table, len(collections))}
+	for _, c := range collections {
+		t.all[c] = newTable(d, c)
+	}
+	return t
+}
+
+// Of is the table of a collection.
+func (t *Tables) Of(c *model.Collection) *Table { return t.all[c] }
+
+// Statement starts SQL on the table of a collection.
+func (t *Tables) Statement(c *model.Collection, parts ...string) *Statement {
+	s := &Statement{dialect: t.dialect, table: t.all[c], tables: t}
+	s.Write(parts...)
+	return s
+}
+
+// One continues SQL that selects one resource with a scope, in which the resource must be.
+func (t *Tables) One(c *model.Collection, sql string, args []model.Value, scope query.Filter) *Statement {
+	s := t.Statement(c, sql)
+	s.single, s.Args = true, args
+	s.And(scope)
+	return s
+}
