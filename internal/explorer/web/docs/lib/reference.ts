@@ -2,7 +2,7 @@
 
 import { attributesOf, type Attribute } from './attributes'
 import { isFilter, operatorsOf, tableOf, type FilterRow, type Operator } from './filters'
-import { resolve, type DocumentOperation, type DocumentParameter, type Info, type Json, type Media, type OpenAPI, type Schema } from './openapi'
+import { resolve, type DocumentOperation, type DocumentParameter, type Info, type Json, type Media, type OpenAPI, type PathItem, type Schema } from './openapi'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
