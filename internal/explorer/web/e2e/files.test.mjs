@@ -112,6 +112,8 @@ test('a chart groups a list, and each bar leads to its resources', async () => {
   assert.equal(ends.length, 2)
   assert.equal(ends[0][3], ends[1][1])
   await accessible(page, 'a chart over time')
+  await page.getByLabel('Group by').selectOption('due_on') // by day
+  await chart.getByRole('link', { name: /^2026-09-01: 1$/ }).waitFor()
   await page.getByLabel('Group by').selectOption('assignee_id')
   await chart.getByRole('link', { name: 'Ada Lovelace' }).click()
   await page.waitForURL(`${server.explorer}/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)
