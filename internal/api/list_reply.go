@@ -11,8 +11,8 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// Lists of resources, of changes and of groups are replied to in the same way: the first piece is read, which tells the
-// headers, and list_writer.go sends it and the rest.
+// Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
+// because the headers depend on it. list_writer.go sends it, and reads and sends the rest.
 
 // unchangedList checks the conditions of a request for a list, which has no ETag.
 func unchangedList(r *http.Request) (bool, error) {
@@ -65,7 +65,7 @@ func (a *API) openReply(r *http.Request, t *target, timer *limit.QueryTimer, p *
 	if err != nil {
 		return nil, timer.Explain(err)
 	}
-	if links := links(a.addressOf(t), p.query, p.position(), previous, next); links != "" {
+	if links := links(a.listAddress(t), p.query, p.position(), previous, next); links != "" {
 		p.header.Set("Link", links)
 	}
 	timer.Pause()

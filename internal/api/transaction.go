@@ -133,7 +133,7 @@ func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool
 		s.failed = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
 		return s
 	}
-	s.failed = a.prepare(ctx, &s.write, quotaKey)
+	s.failed = a.beforeTransaction(ctx, &s.write, quotaKey)
 	return s
 }
 
