@@ -14,7 +14,6 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 const transactionAddress = "/-/transaction"
@@ -156,7 +155,7 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
 	}
 	// As for a request by itself: without any right, nothing of the collection is shown.
-	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
+	if verb := to.verb(given.Method); !to.path.By.May(verb, to.path.Collection) && !to.mayUpsert(verb) {
 		return nil, query.Query{}, to.path.Require(verb)
 	}
 	q, err := a.parseWrite(given.Method, raw, to)
