@@ -18,7 +18,7 @@ type table struct {
 	pageAt    string          // see Store.pageAt
 	// Updates of all values, and of those that are in no index. SQLite writes an entry of an index again if its
 	// columns are set, even to equal values.
-	updateAll, updateUnindexed update
+	updateAll, updateUnindexed updateStatement
 	indexed                    []int // columns that are in an index or refer to a resource
 	// Of the words of resources; empty if the collection is not searched.
 	words  string // name of their table
@@ -52,13 +52,13 @@ func indexesColumn(c *model.Collection, column int) bool {
 		})
 }
 
-// update is a statement that sets columns of a resource, and the revision of the last change.
-type update struct {
+// updateStatement sets columns of a resource, and the revision of the last change.
+type updateStatement struct {
 	sql     string
 	columns []int
 }
 
-func (t *table) newUpdate(d db.Dialect, sets func(column int) bool) (u update) {
+func (t *table) newUpdate(d db.Dialect, sets func(column int) bool) (u updateStatement) {
 	c, sql := t.Collection, &db.Builder{}
 	sql.Write("UPDATE ", t.Name, " SET ")
 	for column := model.IDColumn + 1; column < c.RevisionColumn(); column++ {
