@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
@@ -77,7 +78,7 @@ type API struct {
 	Config
 	metrics  http.Handler
 	keys     *keysInUse
-	buckets  *buckets
+	buckets  *limit.Rates
 	inFlight *limit.InFlight
 	openapis *documents
 	patterns map[*model.Collection]patterns
@@ -99,7 +100,7 @@ func New(config Config) *API {
 		stopped:  stopped,
 		metrics:  config.Observer.Metrics(),
 		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
-		buckets:  newBuckets(),
+		buckets:  limit.NewRates(),
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
@@ -119,8 +120,8 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, refusal error) { a.
 func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
-	out.remote = a.remoteOf(r)
-	out.busy = a.inFlight.Enter(blockOf(out.remote))
+	out.remote = headers.ClientAddress(r, a.TrustedProxies)
+	out.busy = a.inFlight.Enter(headers.Network(out.remote))
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
@@ -265,7 +266,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 func (a *API) leave(out *response) {
 	if !out.left {
 		out.left = true
-		a.inFlight.Leave(blockOf(out.remote))
+		a.inFlight.Leave(headers.Network(out.remote))
 	}
 }
 

@@ -207,24 +207,6 @@ func TestAcceptable(t *testing.T) {
 	}
 }
 
-func TestPrefers(t *testing.T) {
-	for prefer, want := range map[string]bool{
-		"count=exact":                         true,
-		`Count="exact"`:                       true,
-		"return=minimal, count=exact; foo":    true,
-		"count=estimated":                     false,
-		"count":                               false,
-		"respond-async, wait=10":              false,
-		"counts=exact, count = exact;x=y,a=b": true,
-	} {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.Header.Set("Prefer", prefer)
-		if got := prefers(r, "count", "exact"); got != want {
-			t.Errorf("%q: %v", prefer, got)
-		}
-	}
-}
-
 func TestRequestIDIsKeptWhenSane(t *testing.T) {
 	for id, kept := range map[string]bool{
 		"abc-123": true, strings.Repeat("x", 128): true, "a/b+c=": true,

@@ -11,6 +11,8 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -53,7 +55,7 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 		return nil, err
 	}
 	request := logRequest(t, q)
-	request.Exact = prefers(r, "count", "exact")
+	request.Exact = headers.Prefers(r.Header, "count", "exact")
 	timer := a.startQueryTimer(r.Context())
 	changes, applied, err := a.awaitChanges(r, out, timer, request)
 	if err == nil {
@@ -77,15 +79,15 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 // logRows is changes as the rows of a list.
 type logRows struct{ page *feed.Changes }
 
-func (l logRows) next(dst []byte) ([]byte, bool, error) { return l.page.Next(dst) }
+func (l logRows) Append(dst []byte) ([]byte, bool, error) { return l.page.Next(dst) }
 
-func (l logRows) extend() error { return nil } // each part is read in a transaction of its own
+func (l logRows) Extend() error { return nil } // each part is read in a transaction of its own
 
-func (l logRows) close() {}
+func (l logRows) Close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
 // the caller sees a change after the start of the range, or the time is over.
-func (a *API) awaitChanges(r *http.Request, out *response, timer *resource.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
+func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(timer, request)
 	q := request.Query
 	wait, asked := waitOf(r)

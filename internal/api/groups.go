@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -23,7 +24,7 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	exact := prefers(r, "count", "exact")
+	exact := headers.Prefers(r.Header, "count", "exact")
 	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
@@ -34,19 +35,10 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 		defer timer.End()
 		return nil, timer.Explain(err)
 	}
-	p := &listPage{rows: groupRows{groups}, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+	p := &listPage{rows: groups, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
 	if exact {
 		p.setTotal(groups.Total)
 		p.applied = []string{"count=exact"}
 	}
 	return a.openReply(r, t, timer, p)
 }
-
-// groupRows is the groups of a collection.
-type groupRows struct{ groups *resource.Groups }
-
-func (g groupRows) next(dst []byte) ([]byte, bool, error) { return g.groups.Append(dst) }
-
-func (g groupRows) extend() error { return g.groups.Extend() }
-
-func (g groupRows) close() { g.groups.Close() }

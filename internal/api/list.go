@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/feed"
+	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/include"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -24,7 +27,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	exact := prefers(r, "count", "exact")
+	exact := headers.Prefers(r.Header, "count", "exact")
 	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
@@ -67,8 +70,8 @@ func unchangedList(r *http.Request) (bool, error) {
 }
 
 // startQueryTimer bounds the time of the queries of a list.
-func (a *API) startQueryTimer(ctx context.Context) *resource.QueryTimer {
-	return resource.NewQueryTimer(ctx, a.QueryTimeout, "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields.")
+func (a *API) startQueryTimer(ctx context.Context) *limit.QueryTimer {
+	return limit.NewQueryTimer(ctx, a.QueryTimeout, "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields.")
 }
 
 // listPage is a range that was opened.
@@ -88,7 +91,7 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
 // running; it is ended with the range.
-func (a *API) openReply(r *http.Request, t *target, timer *resource.QueryTimer, p *listPage) (*reply, error) {
+func (a *API) openReply(r *http.Request, t *target, timer *limit.QueryTimer, p *listPage) (*reply, error) {
 	list := a.newListWriter(p.rows)
 	list.timer = timer
 	reply := &reply{status: http.StatusOK, list: list}
@@ -122,12 +125,12 @@ func (a *API) openReply(r *http.Request, t *target, timer *resource.QueryTimer, 
 	case list.ended:
 		list.endRows() // release the snapshot: all rows are in memory
 	case r.Method == http.MethodGet:
-		if err := p.rows.extend(); err != nil {
+		if err := p.rows.Extend(); err != nil {
 			return nil, err
 		}
 	}
 	reply.header = p.header
-	if p.header["Vary"] != nil && wantsGzip(r) {
+	if p.header["Vary"] != nil && headers.AcceptsGzip(r.Header) {
 		reply.zipped = true
 		p.header.Set("Content-Encoding", "gzip")
 	}
@@ -204,44 +207,31 @@ const pieceSize = 32 << 10
 
 // rows is what a list is made of.
 type rows interface {
-	// next appends the next representation. False means that there is none.
-	next(dst []byte) ([]byte, bool, error)
-	// extend lets the rows be read for as long as the client takes.
-	extend() error
-	close()
+	// Append appends the next representation. False means that there is none.
+	Append(dst []byte) ([]byte, bool, error)
+	// Extend lets the rows be read for as long as the client takes.
+	Extend() error
+	Close()
 }
 
 // pageRows is the rows of a collection.
 type pageRows struct {
-	page       *resource.Page
+	*resource.Page
 	collection *model.Collection
 	visible    model.ColumnSet
 }
 
-func (p pageRows) next(dst []byte) ([]byte, bool, error) {
-	row, err := p.page.Next()
+func (p pageRows) Append(dst []byte) ([]byte, bool, error) {
+	row, err := p.Next()
 	if err != nil || row == nil {
 		return dst, false, err
 	}
 	return p.collection.AppendSome(dst, row, p.visible), true, nil
 }
 
-func (p pageRows) extend() error { return p.page.Extend() }
-
-func (p pageRows) close() { p.page.Close() }
-
-// includingRows is the rows of a collection with related resources.
-type includingRows struct{ *resource.IncludingPage }
-
-func (p includingRows) next(dst []byte) ([]byte, bool, error) { return p.Append(dst) }
-
-func (p includingRows) extend() error { return p.Extend() }
-
-func (p includingRows) close() { p.Close() }
-
 func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 	if len(q.Includes) > 0 {
-		return includingRows{resource.Including(page, c, q)}
+		return include.NewPage(page, c, q)
 	}
 	return pageRows{page, c, q.Visible}
 }
@@ -250,7 +240,7 @@ func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 type listWriter struct {
 	rows      rows // nil: all were read
 	abandoned <-chan struct{}
-	timer     *resource.QueryTimer
+	timer     *limit.QueryTimer
 	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
 	count     int
@@ -274,7 +264,7 @@ func (w *listWriter) close() {
 
 func (w *listWriter) endRows() {
 	if w.rows != nil {
-		w.rows.close()
+		w.rows.Close()
 		w.rows = nil
 		w.timer.End()
 	}
@@ -287,7 +277,7 @@ func (w *listWriter) fill(size int) error {
 		if w.count > 0 {
 			w.buffer = append(w.buffer, ',')
 		}
-		buffer, ok, err := w.rows.next(w.buffer)
+		buffer, ok, err := w.rows.Append(w.buffer)
 		w.buffer = buffer
 		if err != nil {
 			return err

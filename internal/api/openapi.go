@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/schema"
 )
@@ -53,7 +54,7 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 		return nil, err
 	}
 	found := a.openapis.of(by.RightsKey()+" "+a.Prefix, func() []byte { return openapi.Document(a.Schema, a.documentOptions(by)) })
-	zipped := wantsGzip(r)
+	zipped := headers.AcceptsGzip(r.Header)
 	etag := `"` + found.mark + `"`
 	if zipped {
 		etag = `"` + found.mark + `.gzip"`

@@ -3,8 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
 )
 
 // read replies with one resource, also under its singular path, or with 304 if the client has
@@ -40,6 +40,6 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 }
 
 // conditionOf reads the conditions of a request.
-func conditionOf(r *http.Request) (resource.Condition, error) {
-	return resource.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
+func conditionOf(r *http.Request) (headers.Condition, error) {
+	return headers.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/explorer"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/headers"
 )
 
 // webPage describes a web page below /-/.
@@ -66,13 +66,13 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	body, etag := f.Body, `"`+f.ETag+`"`
 	if f.Zipped != nil {
 		head.Set("Vary", "Accept-Encoding")
-		if wantsGzip(r) {
+		if headers.AcceptsGzip(r.Header) {
 			body, etag = f.Zipped, `"`+f.ETag+`-gzip"`
 			head.Set("Content-Encoding", "gzip")
 		}
 	}
 	head.Set("ETag", etag)
-	condition, err := resource.ParseCondition(nil, r.Header.Values("If-None-Match"))
+	condition, err := headers.ParseCondition(nil, r.Header.Values("If-None-Match"))
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 // redirectToExplorer redirects browsers from the list of collections to the explorer.
 func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 	out.Header().Add("Vary", "Accept")
-	if quality(r, "text/html") <= quality(r, "application/json") {
+	if headers.Quality(r.Header, "text/html") <= headers.Quality(r.Header, "application/json") {
 		return nil
 	}
 	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -15,7 +16,7 @@ type snapshot struct {
 	cause   string // why the stream begins again; empty: it just begins
 	opened  bool
 	listing *resource.Page
-	timer   *resource.QueryTimer
+	timer   *limit.QueryTimer
 	point   changelog.Point
 	rows    int
 	read    bool // all of it was read
@@ -226,7 +227,7 @@ func (s *Subscription) endSnapshot() error {
 }
 
 // newTimer bounds the time of the database for a piece of a snapshot or of the log.
-func (s *Subscription) newTimer() *resource.QueryTimer {
-	return resource.NewQueryTimer(s.ctx, s.feed.options.QueryTimeout,
+func (s *Subscription) newTimer() *limit.QueryTimer {
+	return limit.NewQueryTimer(s.ctx, s.feed.options.QueryTimeout,
 		"The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields.")
 }

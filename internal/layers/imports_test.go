@@ -26,7 +26,7 @@ const (
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
 // the root of the module. In short:
 //
-//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- resource <- operation <- api <- . <- cmd/plural
+//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- include <- resource <- operation <- api <- . <- cmd/plural
 //
 // with schema on compile, and query, auth, feed, maintain, openapi, observe and explorer beside this line. A
 // new import belongs here and in docs/architecture.md, in one commit.
@@ -53,8 +53,10 @@ var mayImport = map[string][]string{
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/store", "internal/auth", "internal/limit"},
-	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/resource"},
+	"internal/headers":   {"problem", "internal/fault"},
+	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/store", "internal/auth", "internal/include", "internal/limit"},
+	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/statement", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
@@ -62,7 +64,7 @@ var mayImport = map[string][]string{
 	"internal/limit":     {"problem", "internal/fault"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
@@ -149,6 +151,9 @@ var testedAgainst = map[string][]string{
 	// The doctor judges the log that a property test has written.
 	"internal/resource": {"schema", "internal/maintain"},
 	"internal/store":    {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
+
+	// A schema as it is written.
+	"internal/include": {"schema"},
 
 	// One test follows each keyword of a schema into the OpenAPI document.
 	"schema": {"internal/openapi"},

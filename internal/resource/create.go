@@ -18,7 +18,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 		return nil, err
 	}
 	// The write changes the collection, which has no ETag.
-	if err := write.Condition.allowsChange(""); err != nil {
+	if err := write.Condition.AllowsChange(""); err != nil {
 		return nil, err
 	}
 	all := make([]writing, len(write.Inputs))

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -19,7 +20,7 @@ import (
 
 // checkRange refuses conditions and callers that a range cannot have.
 func (write *Write) checkRange() error {
-	for header, given := range map[string]*Tags{"If-Match": write.Condition.IfMatch, "If-None-Match": write.Condition.IfNoneMatch} {
+	for header, given := range map[string]*headers.Tags{"If-Match": write.Condition.IfMatch, "If-None-Match": write.Condition.IfNoneMatch} {
 		if given != nil {
 			return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
 		}
@@ -137,7 +138,7 @@ func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) 
 
 // changeRange updates or deletes the resources of a range, or none of them.
 func (w *Work) changeRange(write Write) ([]Resource, error) {
-	if err := write.Condition.allowsChange(""); err != nil { // where If-Match is required
+	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required
 		return nil, err
 	}
 	found, err := w.readRange(write)

@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -27,29 +28,24 @@ func (r *Resources) readPart(tx *store.Tx, path Path, id model.ID, q query.Query
 	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}
-	resource, c := Resource{ID: id}, path.Collection
-	whole := newChunk(c, q.Visible, q.Includes)
-	found, err := tx.View(c, path.Scope(), id, func(row model.Row) {
-		if len(q.Includes) > 0 {
-			whole.add(row)
-			return
-		}
-		resource.Representation = c.AppendSome(nil, row, q.Visible)
-		resource.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
-	})
-	switch {
-	case err != nil:
-		return Resource{}, err
-	case !found:
-		return Resource{}, NotFound(c, id)
-	case len(q.Includes) == 0:
-		return resource, nil
+	result, c := Resource{ID: id}, path.Collection
+	var found bool
+	var err error
+	if len(q.Includes) > 0 {
+		result.Representation, found, err = include.One(tx, c, path.Scope(), id, q)
+	} else {
+		found, err = tx.View(c, path.Scope(), id, func(row model.Row) {
+			result.Representation = c.AppendSome(nil, row, q.Visible)
+			result.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
+		})
 	}
-	if err := whole.load(tx, 0, 1); err != nil {
+	if err == nil && !found {
+		err = NotFound(c, id)
+	}
+	if err != nil {
 		return Resource{}, err
 	}
-	resource.Representation, err = whole.append(nil, 0)
-	return resource, err
+	return result, nil
 }
 
 // Result returns the resource that a write left, as of a later revision of the same

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -80,7 +81,7 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
 		write.bodyLimits = r.BodyLimits
 	}
-	if write.Condition, err = ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
+	if write.Condition, err = headers.ParseCondition(request.IfMatch, request.IfNoneMatch); err != nil {
 		return write, err
 	}
 	if request.Range != nil {
@@ -144,13 +145,4 @@ func separateReadOnly(c *model.Collection, input *model.Input, writable model.Co
 		}
 	}
 	return given
-}
-
-// ParseCondition reads the preconditions of a request from its headers.
-func ParseCondition(ifMatch, ifNoneMatch []string) (condition Condition, err error) {
-	if condition.IfMatch, err = parseTags("If-Match", ifMatch); err != nil {
-		return Condition{}, err
-	}
-	condition.IfNoneMatch, err = parseTags("If-None-Match", ifNoneMatch)
-	return condition, err
 }

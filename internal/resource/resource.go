@@ -9,6 +9,8 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -59,6 +61,15 @@ func (r *Resources) resource(path Path, record model.Record, whole []byte) Resou
 	}
 }
 
+// etag is the entity tag of a resource for the caller of a path.
+func (r *Resources) etag(path Path, revision int64) string {
+	return r.etagOf(revision, r.store.DeclaredIn(path.Collection), path.By.ColumnsTag(path.Collection))
+}
+
+func (r *Resources) etagOf(revision, declaredIn int64, columns string) string {
+	return headers.ETag(revision, declaredIn, r.store.HistoryTag(), columns)
+}
+
 // Each calls a function with the resources of a page, and with what a query includes in them. Those with related
 // resources have no ETag.
 func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resource) error) error {
@@ -76,7 +87,7 @@ func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resour
 			}
 		}
 	}
-	including := Including(page, c, q)
+	including := include.NewPage(page, c, q)
 	for {
 		text, more, err := including.Append(nil)
 		if err != nil || !more {

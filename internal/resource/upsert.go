@@ -177,7 +177,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 	if err := w.requireParent(write.Path); err != nil {
 		return nil, err
 	}
-	if err := write.Condition.allowsChange(""); err != nil { // the collection has no ETag
+	if err := write.Condition.AllowsChange(""); err != nil { // the collection has no ETag
 		return nil, err
 	}
 	write.upserts = slices.Clone(write.upserts) // the transaction may run again

@@ -42,7 +42,7 @@ func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 	if err := s.requireParent(write.Path); err != nil {
 		return nil, err
 	}
-	if err := write.Condition.allowsChange(""); err != nil {
+	if err := write.Condition.AllowsChange(""); err != nil {
 		return nil, err
 	}
 	c := write.Path.Collection

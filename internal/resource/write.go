@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -29,7 +30,7 @@ type Write struct {
 	Conflict []int
 	upserts  []upsert
 
-	Condition Condition
+	Condition headers.Condition
 	DryRun    bool // see Work.DryRun
 
 	bodyLimits BodyLimits
@@ -211,5 +212,5 @@ func (r *Resources) checkCondition(tx *store.Tx, write Write, record model.Recor
 		}
 		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.ColumnsTag(c))
 	}
-	return write.Condition.allowsChange(tag)
+	return write.Condition.AllowsChange(tag)
 }

@@ -1,8 +1,9 @@
-package resource
+package include
 
 import (
 	"context"
 	"encoding/binary"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // TestHiddenReferencesAreBounded: what is kept of references to resources that the caller may not see is
 // bounded, although nothing of them is sent.

@@ -1,4 +1,4 @@
-package resource
+package headers
 
 import (
 	"slices"
@@ -9,19 +9,15 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// etag is the entity tag of a resource: the revision of its last change, the schema version
-// since which its collection is declared as it is now, the history of the database, and what the
-// caller may see of it, if that is not everything. No two representations share one.
-func (r *Resources) etag(path Path, revision int64) string {
-	return r.etagOf(revision, r.store.DeclaredIn(path.Collection), path.By.ColumnsTag(path.Collection))
-}
-
-func (r *Resources) etagOf(revision, since int64, columns string) string {
+// ETag is the entity tag of a resource: the revision of its last change, the schema version since which its
+// collection is declared as it is now, the history of the database, and which columns are visible, empty if all
+// are. No two representations share one.
+func ETag(revision, declaredIn int64, history, columns string) string {
 	tag := append(make([]byte, 0, 32), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
-	tag = strconv.AppendInt(tag, since, 36)
-	tag = append(append(tag, '.'), r.store.HistoryTag()...)
+	tag = strconv.AppendInt(tag, declaredIn, 36)
+	tag = append(append(tag, '.'), history...)
 	if columns != "" {
 		tag = append(append(tag, '.'), columns...)
 	}
@@ -39,6 +35,15 @@ type Tags struct {
 	Any    bool
 	Strong []string // with their quotes
 	Weak   []string // without W/
+}
+
+// ParseCondition reads the preconditions of a request from its headers.
+func ParseCondition(ifMatch, ifNoneMatch []string) (condition Condition, err error) {
+	if condition.IfMatch, err = parseTags("If-Match", ifMatch); err != nil {
+		return Condition{}, err
+	}
+	condition.IfNoneMatch, err = parseTags("If-None-Match", ifNoneMatch)
+	return condition, err
 }
 
 // parseTags reads If-Match or If-None-Match, nil if it is not there.
@@ -110,14 +115,14 @@ func (t *Tags) includesState(etag string, weakly bool) bool {
 	return t.Any || etag != "" && (slices.ContainsFunc(t.Strong, same) || weakly && slices.ContainsFunc(t.Weak, same))
 }
 
-// stateOf is an ETag without its fourth part, the columns that are visible: see etagOf.
+// stateOf is an ETag without its fourth part, the columns that are visible: see ETag.
 func stateOf(tag string) string {
 	parts := strings.SplitN(strings.Trim(tag, `"`), ".", 4)
 	return strings.Join(parts[:min(len(parts), 3)], ".")
 }
 
-// allowsChange returns why the condition forbids a change, or nil.
-func (c Condition) allowsChange(etag string) error {
+// AllowsChange returns why the condition forbids a change, or nil.
+func (c Condition) AllowsChange(etag string) error {
 	switch {
 	case c.IfMatch == nil && c.Required:
 		return fault.Header("If-Match", problem.CodePreconditionRequired, "This collection requires If-Match. Send the ETag of the resource that you read.")
@@ -140,7 +145,7 @@ func nowAt(etag string) string {
 // this state already.
 func (c Condition) AllowsReading(etag string) (unchanged bool, err error) {
 	if c.IfMatch != nil && !c.IfMatch.includesState(etag, false) {
-		return false, Condition{IfMatch: c.IfMatch}.allowsChange(etag)
+		return false, Condition{IfMatch: c.IfMatch}.AllowsChange(etag)
 	}
 	return c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true), nil
 }

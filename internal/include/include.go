@@ -1,4 +1,6 @@
-package resource
+// Package include reads the related resources that a query includes, and renders them inside the resources that they
+// belong to. It reads those of many resources together.
+package include
 
 import (
 	"errors"
@@ -29,10 +31,10 @@ const (
 // errTooLarge: the related resources of several resources take too much memory.
 var errTooLarge = errors.New("too many related resources for one chunk")
 
-// IncludingPage is a page with related resources. Those of a chunk of resources are read together,
+// Page is a page with related resources. Those of a chunk of resources are read together,
 // from the snapshot of the page, by one statement for each relation.
-type IncludingPage struct {
-	page   *Page
+type Page struct {
+	page   *store.Page
 	chunk  *chunk
 	rows   int // of a chunk at most
 	step   int // resources whose related resources are loaded together
@@ -41,10 +43,23 @@ type IncludingPage struct {
 	ended  bool
 }
 
-// Including adds the included relations of a query to its page.
-func Including(page *Page, c *model.Collection, q query.Query) *IncludingPage {
+// NewPage adds the included relations of a query to its page.
+func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
 	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &IncludingPage{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
+	return &Page{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
+}
+
+// One renders the resource with an id, if it is in the scope, with the included relations of a query.
+func One(tx *store.Tx, c *model.Collection, scope query.Filter, id model.ID, q query.Query) (representation []byte, found bool, err error) {
+	k := newChunk(c, q.Visible, q.Includes)
+	if found, err = tx.View(c, scope, id, k.add); err != nil || !found {
+		return nil, false, err
+	}
+	if err := k.load(tx, 0, 1); err != nil {
+		return nil, false, err
+	}
+	representation, err = k.append(nil, 0)
+	return representation, true, err
 }
 
 // sizeOf is how many related resources one resource has at most, at least 1.
@@ -57,7 +72,7 @@ func sizeOf(includes []*query.Include) int64 {
 }
 
 // Append appends the next representation. False means that there is none.
-func (l *IncludingPage) Append(dst []byte) ([]byte, bool, error) {
+func (l *Page) Append(dst []byte) ([]byte, bool, error) {
 	if l.next == l.chunk.len() && !l.ended {
 		if err := l.read(); err != nil {
 			return dst, false, err
@@ -77,7 +92,7 @@ func (l *IncludingPage) Append(dst []byte) ([]byte, bool, error) {
 }
 
 // read reads the next chunk.
-func (l *IncludingPage) read() error {
+func (l *Page) read() error {
 	l.chunk.clear()
 	l.next, l.loaded = 0, 0
 	for l.chunk.len() < l.rows && len(l.chunk.text) < chunkBytes {
@@ -95,7 +110,7 @@ func (l *IncludingPage) read() error {
 }
 
 // load loads the related resources of the next part of the chunk.
-func (l *IncludingPage) load(tx *store.Tx) error {
+func (l *Page) load(tx *store.Tx) error {
 	for {
 		upTo := min(l.loaded+l.step, l.chunk.len())
 		err := l.chunk.load(tx, l.loaded, upTo)
@@ -109,10 +124,10 @@ func (l *IncludingPage) load(tx *store.Tx) error {
 }
 
 // Extend is that of the page.
-func (l *IncludingPage) Extend() error { return l.page.Extend() }
+func (l *Page) Extend() error { return l.page.Extend() }
 
 // Close ends the page.
-func (l *IncludingPage) Close() { l.page.Close() }
+func (l *Page) Close() { l.page.Close() }
 
 // chunk is some resources of one collection with their related resources. What a relation leads to is a chunk as well.
 type chunk struct {

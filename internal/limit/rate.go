@@ -1,0 +1,68 @@
+package limit
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Rates has a token bucket for each address and each caller whose requests are counted.
+type Rates struct {
+	mutex sync.Mutex
+	all   map[string]*rate.Limiter
+	now   func() time.Time
+}
+
+// maxBuckets bounds how many buckets are in memory. A full bucket need not be there.
+const maxBuckets = 100_000
+
+// NewRates returns full buckets.
+func NewRates() *Rates { return &Rates{all: map[string]*rate.Limiter{}, now: time.Now} }
+
+// Level is how full a bucket is.
+type Level struct {
+	Left int64         // tokens
+	Wait time.Duration // until the next token
+	Full time.Duration // until the bucket is full
+}
+
+// Take removes a token from a bucket. False means that there is none.
+func (b *Rates) Take(who string, requests int64, per time.Duration) (Level, bool) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	now, found := b.now(), b.all[who]
+	limit, burst := rate.Limit(float64(requests)/per.Seconds()), int(min(requests, math.MaxInt))
+	if found == nil || found.Limit() != limit || found.Burst() != burst {
+		b.makeRoom(now)
+		found = rate.NewLimiter(limit, burst)
+		b.all[who] = found
+	}
+	ok := found.AllowN(now, 1)
+	tokens := found.TokensAt(now)
+	until := func(wanted float64) time.Duration {
+		span := time.Duration(max(wanted-tokens, 0) / float64(limit) * float64(time.Second))
+		return span.Round(time.Microsecond) // so that the error of the division does not become a whole second
+	}
+	return Level{Left: int64(tokens), Wait: until(1), Full: until(float64(burst))}, ok
+}
+
+// makeRoom removes full buckets, and others if these are less than a tenth of all, so that it does
+// not have to visit all buckets again for the next one.
+func (b *Rates) makeRoom(now time.Time) {
+	if len(b.all) < maxBuckets {
+		return
+	}
+	for who, each := range b.all {
+		if each.TokensAt(now) >= float64(each.Burst()) {
+			delete(b.all, who)
+		}
+	}
+	for who := range b.all {
+		if len(b.all) <= maxBuckets-maxBuckets/10 {
+			return
+		}
+		delete(b.all, who)
+	}
+}
