@@ -62,7 +62,7 @@ func TestTickOfALongLog(t *testing.T) {
 			}
 			var plan []string
 			err := db.Each(c, func(row model.Row) bool {
-				plan = append(plan, string(row.AppendText(nil, 0)))
+				plan = append(plan, row.Text(0))
 				return true
 			}, "EXPLAIN "+d.tick)
 			text := strings.Join(plan, "\n")
