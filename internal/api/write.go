@@ -8,7 +8,6 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -285,42 +284,6 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 		reply = replyOf(other) // a repeated request was answered first
 	}
 	return reply, err
-}
-
-// untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
-func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	waiting, cancel := a.untilStop(ctx)
-	stop := context.AfterFunc(clientOf(ctx), cancel)
-	return waiting, func() {
-		stop()
-		cancel()
-	}
-}
-
-type clientContextKey struct{}
-
-// requestContext is a context that does not end with its request, with the values of the request's context, its
-// id, and that context itself for clientOf. It is one value, as every request makes it.
-type requestContext struct {
-	context.Context
-	client context.Context
-	id     string
-}
-
-func (c *requestContext) Value(key any) any {
-	switch key {
-	case clientContextKey{}:
-		return c.client
-	case observe.RequestKey{}:
-		return c.id
-	}
-	return c.Context.Value(key)
-}
-
-// clientOf returns the context of a request of which it gets the requestContext, or one made from that.
-
-func clientOf(ctx context.Context) context.Context {
-	return ctx.Value(clientContextKey{}).(context.Context)
 }
 
 // replyToWrite replies with resources after they were created or changed, or with one that was
