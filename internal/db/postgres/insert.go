@@ -90,8 +90,8 @@ func untilSameID(records []model.Record) int {
 	return len(records)
 }
 
-// insertPart inserts records with different ids.
-func (c *connection) insertPart(n *db.Insertion) error {
+// queueInsert queues the insert of records with different ids.
+func (c *connection) queueInsert(n *db.Insertion) {
 	last := n.Collection.RevisionColumn()
 	sql := insertNew
 	if !n.New {
@@ -126,9 +126,15 @@ func (c *connection) insertPart(n *db.Insertion) error {
 		next++
 		return nil
 	}})
+}
+
+// insertPart inserts records with different ids.
+func (c *connection) insertPart(n *db.Insertion) error {
+	c.queueInsert(n)
 	if err := c.flush(); err != nil || n.New {
 		return err
 	}
+	last := n.Collection.RevisionColumn()
 	stored := slices.DeleteFunc(slices.Clone(n.Records), func(record model.Record) bool { return record.Null(last) })
 	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{stored, model.IDColumn}, array{stored, last}}})
 	return nil
