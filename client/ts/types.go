@@ -1,7 +1,6 @@
 package ts
 
 import (
-	"bytes"
 	"encoding/json"
 	"math/big"
 	"slices"
@@ -281,13 +280,7 @@ func isSafe(n json.Number) bool {
 
 // literal is a constant of the schema as JSON, which TypeScript reads as well.
 func literal(constant any) string {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(constant); err != nil {
-		panic(err) // a checked schema can be marshalled
-	}
-	return strings.TrimSpace(text.String())
+	return string(model.MustMarshal(constant))
 }
 
 func union(values []string) string { return strings.Join(values, " | ") }

@@ -33,7 +33,7 @@ func logRequest(t *target, q query.Query) feed.LogRequest {
 func (a *API) logLimits(by *auth.Permit) query.Limits {
 	names := []string{}
 	for _, c := range a.Schema.Collections() {
-		if a.mayKnow(by, c) {
+		if by.MayKnow(c) {
 			names = append(names, c.Name)
 		}
 	}

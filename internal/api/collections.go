@@ -9,7 +9,6 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // collections answers GET /: the collections as resources.
@@ -18,7 +17,7 @@ func (a *API) collections(r *http.Request, out *response, t *target) (*reply, er
 		return nil, err
 	}
 	by := t.path.By
-	all := slices.DeleteFunc(append(a.Schema.All(), a.Schema.Changes()), func(c *model.Collection) bool { return !a.mayKnow(by, c) })
+	all := slices.DeleteFunc(append(a.Schema.All(), a.Schema.Changes()), func(c *model.Collection) bool { return !by.MayKnow(c) })
 	totals, err := a.Resources.Totals(out.context(r), by, all)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func (a *API) collections(r *http.Request, out *response, t *target) (*reply, er
 			list[i].Label = c.Label
 		}
 	}
-	reply := enveloped(http.StatusOK, marshal(list))
+	reply := enveloped(http.StatusOK, model.MustMarshal(list))
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(all)))
 	return reply, nil
 }
@@ -66,11 +65,6 @@ func relationsOf(by *auth.Permit, c *model.Collection) []relation {
 		}
 	}
 	return list
-}
-
-// mayKnow reports whether a caller may know of a collection: if any verb in it is granted.
-func (a *API) mayKnow(by *auth.Permit, c *model.Collection) bool {
-	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return by.May(verb, c) })
 }
 
 // collectionNamespace is the UUIDv5 namespace of collection ids.

@@ -8,76 +8,16 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/internal/access"
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // keysAddress is the path of the API keys.
 const keysAddress = "/-/keys"
-
-// keyInput declares the body that creates an API key, so that it is read as that of any resource is.
-var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime})
-
-// declareInput declares a body.
-func declareInput(name string, attributes ...schema.Attribute) *model.Collection {
-	declared, err := schema.New(schema.Collection{Name: name, NoTimestamps: true, Attributes: attributes})
-	if err != nil {
-		panic(err) // it is a constant
-	}
-	return (*model.Schema)(declared).Collection(name)
-}
-
-// legible is a short text without control characters.
-func legible(name string, required bool) schema.Attribute {
-	return schema.Attribute{Name: name, Required: required, Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
-}
-
-// textOf is a text of a body, empty if it is null.
-func textOf(input *model.Collection, values model.Record, name string) string {
-	value := values[input.Field(name).Column]
-	if value.IsNull() {
-		return ""
-	}
-	return value.Text()
-}
-
-const maxKeyText = 255
-
-// apiKey is an API key as a resource.
-type apiKey struct {
-	ID        string  `json:"id"`
-	Type      string  `json:"type"`
-	Prefix    string  `json:"prefix"`
-	Name      string  `json:"name"`
-	Role      string  `json:"role"`
-	Subject   string  `json:"sub"`
-	CreatedAt string  `json:"created_at"`
-	ExpiresAt *string `json:"expires_at"`
-	RevokedAt *string `json:"revoked_at"`
-
-	// Key is the key with its secret: only in the response to its creation.
-	Key string `json:"key,omitempty"`
-}
-
-// keyNamespace is the UUIDv5 namespace of the ids of API keys.
-var keyNamespace = model.ID{0x3c, 0x90, 0x1e, 0x57, 0x8b, 0x42, 0x4d, 0x0f, 0xa6, 0x11, 0x5e, 0xd7, 0x29, 0xc4, 0x70, 0x88}
-
-func representKey(key auth.APIKey) apiKey {
-	never := func(at string) *string {
-		if at == "" {
-			return nil
-		}
-		return &at
-	}
-	return apiKey{
-		ID: model.NamedID(keyNamespace, []byte(key.Prefix)).String(), Type: "keys", Prefix: key.Prefix, Name: key.Name, Role: key.Role, Subject: key.Subject,
-		CreatedAt: key.Created, ExpiresAt: never(key.Expires), RevokedAt: never(key.Revoked),
-	}
-}
 
 // keysTarget finds the API keys, or one of them. A path with a secret is not found.
 func (a *API) keysTarget(segments []string) (*target, error) {
@@ -138,7 +78,7 @@ func (a *API) manageKeys(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	return enveloped(http.StatusOK, marshal(representKey(*found))), nil
+	return enveloped(http.StatusOK, model.MustMarshal(access.Represent(*found))), nil
 }
 
 func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
@@ -146,13 +86,13 @@ func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply,
 	if err != nil {
 		return nil, err
 	}
-	list := []apiKey{}
+	list := []access.Key{}
 	for _, key := range all {
 		if slices.Contains(by.Grantable(), key.Role) {
-			list = append(list, representKey(key))
+			list = append(list, access.Represent(key))
 		}
 	}
-	reply := enveloped(http.StatusOK, marshal(list))
+	reply := enveloped(http.StatusOK, model.MustMarshal(list))
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(list)))
 	return reply, nil
 }
@@ -179,7 +119,7 @@ func (a *API) revokeKey(r *http.Request, out *response, t *target) (*reply, erro
 		return nil, err
 	}
 	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
-	return enveloped(http.StatusOK, marshal(representKey(*revoked))), nil
+	return enveloped(http.StatusOK, model.MustMarshal(access.Represent(*revoked))), nil
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
@@ -187,47 +127,19 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	if err != nil {
 		return nil, err
 	}
-	now := time.Now()
-	key, err := a.decodeKey(body, by, now)
+	key, secret, err := access.NewKey(body, a.Resources.BodyLimits.Depth, by, time.Now())
 	if err != nil {
 		return nil, err
-	}
-	secret, prefix, hash := auth.NewAPIKey()
-	key.Prefix, key.Hash, key.Created = prefix, hash, model.FormatTime(now)
-	if key.Subject == "" {
-		key.Subject = prefix
 	}
 	if err := a.Guard.Keys.Add(out.context(r), key); err != nil {
 		return nil, err
 	}
 	a.Observer.KeyCreated(out.id, out.caller, key.Prefix, key.Role)
-	shown := representKey(key)
-	shown.Key = secret
-	reply := enveloped(http.StatusCreated, marshal(shown))
+	shown := access.Represent(key)
+	shown.Secret = secret
+	reply := enveloped(http.StatusCreated, model.MustMarshal(shown))
 	reply.header.Set("Location", a.Prefix+keysAddress+"/"+key.Prefix)
 	return reply, nil
-}
-
-// decodeKey reads what an API key is created from.
-func (a *API) decodeKey(body []byte, by *auth.Permit, now time.Time) (key auth.APIKey, err error) {
-	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: a.Resources.BodyLimits.Depth, MaxItems: 1})
-	switch {
-	case err != nil:
-		return key, err
-	case many:
-		return key, fault.New(problem.CodeNotAnObject, "API keys are created one by one. Send one object instead of an array.")
-	case inputs[0].HasID():
-		return key, fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
-	}
-	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
-	key = auth.APIKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
-	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
-		return key, fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
-	}
-	if roles := by.Grantable(); !slices.Contains(roles, key.Role) {
-		return key, fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
-	}
-	return key, nil
 }
 
 // loggedPath is the path of a request as it is logged. Somebody may have sent a whole API key in place of

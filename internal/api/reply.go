@@ -1,12 +1,10 @@
 package api
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -68,15 +66,6 @@ func failure(faults problem.Errors) *reply {
 		reply.header.Set("Retry-After", retryAfter)
 	}
 	return reply
-}
-
-// marshal encodes strings, numbers and our own types, which cannot fail.
-func marshal(value any) []byte {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
-	return bytes.TrimSpace(text.Bytes())
 }
 
 // response wraps the http.ResponseWriter, and records what is logged about the request.

@@ -161,12 +161,12 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 			}
 			path.Parent = &e.id
 		}
-		if a.mayKnow(t.path.By, c) && !path.IsHidden() {
+		if t.path.By.MayKnow(c) && !path.IsHidden() {
 			names = append(names, c.Name)
 		}
 	}
 	changes := a.Schema.Changes()
-	if e.below == nil && !e.groups && a.mayKnow(t.path.By, changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
+	if e.below == nil && !e.groups && t.path.By.MayKnow(changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
 		names = append(names, changes.Name)
 	}
 	if near := suggest.Nearest(e.word, names); near != "" {

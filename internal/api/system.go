@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
@@ -89,5 +90,5 @@ func state(status int, text string, reason error) *reply {
 	}
 	head := header("Content-Type", "application/json")
 	head.Set("Cache-Control", "no-store")
-	return &reply{status: status, header: head, body: marshal(body)}
+	return &reply{status: status, header: head, body: model.MustMarshal(body)}
 }

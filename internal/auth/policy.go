@@ -143,6 +143,11 @@ func (p *Permit) May(verb schema.AccessVerb, c *model.Collection) bool {
 	return g != nil && slices.Contains(g.verbs, verb)
 }
 
+// MayKnow reports whether the caller may know of a collection: if any verb in it is granted.
+func (p *Permit) MayKnow(c *model.Collection) bool {
+	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return p.May(verb, c) })
+}
+
 // seesChanges reports whether the caller may see the changes of any collection.
 func (p *Permit) seesChanges() bool {
 	for _, g := range p.policy.roles[p.Caller.Role] {

@@ -79,8 +79,8 @@ type Dialect interface {
 	// the others only.
 	FindSearched(table string, terms SearchTerms, common []bool, most string, arg func(string) string) string
 	// SampleSearched is a query on the first resources of the table, or the last ones, up to most: how many
-	// were looked at, how many of these have the terms, and how many have each term. Only without
-	// Traits.OrderedSearch.
+	// were looked at, how many of these have the terms, and how many have each term. With Traits.OrderedSearch, it
+	// looks only at resources that the index finds, and is empty if all of these have the terms.
 	SampleSearched(table string, terms SearchTerms, last bool, most string, arg func(string) string) string
 	// SearchJoin is a table expression that joins the resources, in the table with the ids, to those that may
 	// have the terms, in the order of SearchMatch, in either direction, as they are read: LIMIT ends it. SearchHolds

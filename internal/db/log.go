@@ -20,8 +20,9 @@ func LogTables(d Dialect) (tables, additions []string) {
 	text, id, when, number := d.ColumnType(model.KindText), d.ColumnType(model.KindUUID), d.ColumnType(model.KindDateTime), d.ColumnType(model.KindInteger)
 	order, orderIndex, _ := d.ChangeOrder()
 	tables = []string{
-		"CREATE TABLE " + ChangesTable + " (revision " + d.RevisionType() + ", collection " + number + " NOT NULL, id " + id + " NOT NULL, kind " + text +
-			" NOT NULL, at " + when + " NOT NULL, caller " + text + " NOT NULL, schema " + number + " NOT NULL, previous " + text + " NOT NULL" + order + ")",
+		// Columns of eight bytes come first: PostgreSQL aligns them.
+		"CREATE TABLE " + ChangesTable + " (revision " + d.RevisionType() + ", collection " + number + " NOT NULL, schema " + number + " NOT NULL, at " + when + " NOT NULL" + order +
+			", id " + id + " NOT NULL, kind " + text + " NOT NULL, caller " + text + " NOT NULL, previous " + text + " NOT NULL)",
 	}
 	additions = []string{
 		// The history of a resource, and the state of one that is gone.

@@ -63,5 +63,13 @@ type ResourceWords struct {
 	Kept  int // bytes of the texts whose words stay
 }
 
-// SearchTerms is what a search looks for: of each list at least one must be the beginning of a word.
-type SearchTerms [][]string
+// SearchTerms is what a search looks for: all of them.
+type SearchTerms []SearchTerm
+
+// SearchTerm is a word of a search.
+type SearchTerm struct {
+	Prefixes []string // at least one must be the beginning of a word
+	// Rare: few of the resources that an index finds by a shorter prefix have the whole one. So it is faster if the
+	// index finds the whole one, even if it has no list for that.
+	Rare bool
+}

@@ -22,8 +22,8 @@ const (
 	// maxLoaded bounds the related resources in memory, of more than one resource. If they are more,
 	// those of fewer resources are read together.
 	maxLoaded = 512 << 10
-	// maxReused bounds what is kept of one relation for the next chunks.
-	maxReused = 4 << 20
+	// maxReused bounds what is kept of all references for the next chunks.
+	maxReused = 6 << 20
 	// maxEmbedded bounds the related resources of one resource, as loaded and as sent.
 	maxEmbedded = 8 << 20
 )
@@ -221,11 +221,7 @@ func (k *chunk) add(row model.Row) {
 // load reads the related resources of a part of the chunk, which are then the only ones in memory. What a
 // reference leads to is kept for the next part, as it is often the same, and the snapshot is the same.
 func (k *chunk) load(tx *store.Tx, from, to int) error {
-	for i, r := range k.related {
-		if !k.includes[i].Relation.One || r.size() > maxReused {
-			r.clear()
-		}
-	}
+	k.clearRelated()
 	left := maxLoaded
 	if to-from == 1 {
 		left = maxEmbedded
@@ -240,6 +236,26 @@ func (k *chunk) load(tx *store.Tx, from, to int) error {
 		return tooManyRelated()
 	}
 	return err
+}
+
+// clearRelated removes the related resources, except for what references lead to: of these, those of the largest relations
+// are removed until the others are small enough to be kept.
+func (k *chunk) clearRelated() {
+	total, sizes := 0, make([]int, len(k.related))
+	for i, r := range k.related {
+		if !k.includes[i].Relation.One {
+			r.clear()
+			continue
+		}
+		sizes[i] = r.size()
+		total += sizes[i]
+	}
+	for total > maxReused {
+		largest := slices.Index(sizes, slices.Max(sizes))
+		k.related[largest].clear()
+		total -= sizes[largest]
+		sizes[largest] = 0
+	}
 }
 
 // loadAll reads the related resources of a part of the chunk, and those that are related to them. Left is

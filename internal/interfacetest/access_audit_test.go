@@ -115,6 +115,7 @@ func TestAccessOfARevokedKeyEnds(t *testing.T) {
 // TestHooksKnowTheCaller: code of the program is told who makes a change, at once or
 // later, and what follows from it is theirs too.
 func TestHooksKnowTheCaller(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		var mutex sync.Mutex
 		told := map[string][]string{}

@@ -116,6 +116,7 @@ func probes() (all []probe) {
 // TestHiddenRowsDoNotShow holds two datasets beside each other that differ only in posts
 // which a caller may not see. Whatever the caller tries, both must answer alike.
 func TestHiddenRowsDoNotShow(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		with, without := open(), open()
 		with.fill(true, "example.com")
@@ -265,6 +266,7 @@ func TestHiddenAttributesThatCanBeSet(t *testing.T) {
 // TestHiddenAttributesDoNotShow holds two datasets beside each other that differ only in
 // the emails of users, and an attribute that is hidden beside one that does not exist.
 func TestHiddenAttributesDoNotShow(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		one, other := open(), open()
 		one.fill(true, "example.com")

@@ -343,6 +343,7 @@ func TestFollowPagesOfChanges(t *testing.T) {
 
 // TestFollowLongPagesOfChanges: a page whose end is not known when its links are sent.
 func TestFollowLongPagesOfChanges(t *testing.T) {
+	t.Parallel()
 	const total, size = 2300, 1100
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		bodies := make([]string, total)

@@ -13,6 +13,7 @@ import (
 // Whatever is written synchronously can be written asynchronously, and comes out
 // the same.
 func TestConformanceOfTheExampleAsynchronously(t *testing.T) {
+	t.Parallel()
 	var synchronous []string
 	for _, c := range conform.Checks() {
 		if c.Synchronous != "" {
@@ -28,6 +29,7 @@ func TestConformanceOfTheExampleAsynchronously(t *testing.T) {
 
 // A collection that is declared asynchronous is followed without being asked.
 func TestConformanceOfAnAsynchronousCollection(t *testing.T) {
+	t.Parallel()
 	declared := mustSchema(t, schema.Collection{
 		Name: "reports", Async: []string{"POST", "PUT", "PATCH", "DELETE"},
 		Attributes: []schema.Attribute{{Name: "title", Type: schema.String, Required: true}, {Name: "pages", Type: schema.Integer}},
@@ -43,6 +45,7 @@ func TestConformanceOfAnAsynchronousCollection(t *testing.T) {
 
 // Where every change must say which state it is about, the suite does.
 func TestConformanceOfACollectionThatRequiresIfMatch(t *testing.T) {
+	t.Parallel()
 	careful := mustSchema(t, schema.Collection{
 		Name: "pages", RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "text", Type: schema.String, Required: true}, {Name: "number", Type: schema.Integer}},
 	})

@@ -52,6 +52,7 @@ func expectSkipped(t *testing.T, report *conform.Report, want ...string) {
 }
 
 func TestConformanceOfTheExample(t *testing.T) {
+	t.Parallel()
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		expectSkipped(t, check(t, s, conform.Options{Collection: "users"}),
 			"filter.bare", // nothing but a boolean can be null
@@ -67,6 +68,7 @@ func TestConformanceOfTheExample(t *testing.T) {
 
 // Between the collections of the large schema, every check can be run.
 func TestConformanceOfTheLargeSchema(t *testing.T) {
+	t.Parallel()
 	eachStore(t, large(t), func(t *testing.T, s *server) {
 		passed := map[string]bool{}
 		var skip []string // passed once, and the same for any collection
@@ -88,6 +90,7 @@ func TestConformanceOfTheLargeSchema(t *testing.T) {
 
 // A collection that is in use stays as it is.
 func TestConformanceWithOtherResources(t *testing.T) {
+	t.Parallel()
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 120)
 		before := s.get("/users?limit=1000")

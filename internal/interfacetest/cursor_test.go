@@ -8,6 +8,7 @@ import (
 )
 
 func TestCursor(t *testing.T) {
+	t.Parallel()
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 10)
 		for query, want := range map[string][]int{

@@ -96,6 +96,7 @@ func TestDecisionsReadClaims(t *testing.T) {
 // TestDecisionsAreForAdministrators: only those who may create keys of a role may ask about it, and a
 // resource that they may not read does not exist.
 func TestDecisionsAreForAdministrators(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		h.fill(true, "example.com")
@@ -120,6 +121,7 @@ func TestDecisionsAreForAdministrators(t *testing.T) {
 
 // TestDecisionsThatAreRefused: questions that are wrong.
 func TestDecisionsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys)
 		for body, want := range map[string][]string{
@@ -149,6 +151,7 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 // TestDecisionsHideValues: claims are chosen by who asks, and no API key has them. So they are not compared with an attribute
 // of a resource that is hidden from who asks, nor is a subject of the public.
 func TestDecisionsHideValues(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open(withKeys, func(c *plural.Config) {
 			rules := map[string][]schema.Grant{

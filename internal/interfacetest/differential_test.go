@@ -20,6 +20,7 @@ import (
 // answers must be the same but for minted ids, times and the numbers in ETags.
 // -rapid.checks says how many sequences of requests there are.
 func TestDatabasesGiveTheSameResponses(t *testing.T) {
+	t.Parallel()
 	declared := differentialSchema(t)
 	quiet := func(c *plural.Config) { c.Logger = slog.New(slog.DiscardHandler) }
 	sides := []*side{

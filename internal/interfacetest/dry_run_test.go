@@ -11,6 +11,7 @@ import (
 
 // TestDryRun answers as the write would, and changes nothing.
 func TestDryRun(t *testing.T) {
+	t.Parallel()
 	eachStore(t, family(t), func(t *testing.T, s *server) {
 		person := func(position int, name string) string {
 			return fmt.Sprintf(`{"id":"%s","type":"people","name":%s,"boss_id":null}`, id(position), name)

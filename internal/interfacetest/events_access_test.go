@@ -78,6 +78,7 @@ func (h *accessServer) audit() {
 // TestChangesFollowAccess: a caller is told of a change if the row before or after it was visible, with visible
 // attributes only.
 func TestChangesFollowAccess(t *testing.T) {
+	t.Parallel()
 	eachAudit(t, func(t *testing.T, h *accessServer) {
 		h.audit()
 		key := strings.TrimPrefix(h.keys["auditor"], "Bearer ")

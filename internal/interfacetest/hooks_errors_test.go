@@ -55,6 +55,7 @@ func (l *log) find(t *testing.T, message string) []map[string]any {
 // What a hook does in other collections is not the client's business, unless the
 // hook says so.
 func TestErrorsOfHooks(t *testing.T) {
+	t.Parallel()
 	foreign := func(tx *plural.Tx) error {
 		_, err := tx.Create("entries", map[string]any{"line": 5})
 		var first *problem.Error

@@ -74,6 +74,7 @@ func TestHookBeforeChangesAndRefuses(t *testing.T) {
 }
 
 func TestHookWithinIsPartOfTheTransaction(t *testing.T) {
+	t.Parallel()
 	journal := func(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 		before, after := "-", "-"
 		if change.Before != nil {

@@ -23,6 +23,7 @@ func papers(t testing.TB) *schema.Schema {
 // TestIncludeInManyChunks: a list of many chunks has the related resources of each resource, in any order, and
 // whatever the size of the resources.
 func TestIncludeInManyChunks(t *testing.T) {
+	t.Parallel()
 	const papersCount, remarksCount = 50, 1200
 	eachStore(t, papers(t), func(t *testing.T, s *server) {
 		var bodies []string

@@ -237,6 +237,7 @@ func fillForum(random *rand.Rand, create func(path, body string)) *naive {
 
 // TestIncludeProperty compares random requests with a naive model, with and without rules, on both databases.
 func TestIncludeProperty(t *testing.T) {
+	t.Parallel()
 	parsed, err := schema.Parse([]byte(forum))
 	if err != nil {
 		t.Fatal(err)

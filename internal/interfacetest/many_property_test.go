@@ -225,6 +225,7 @@ func (m *manyModel) upsert(caller string, all []manyItem) (status, affected int)
 // TestManyLikeTheModel draws writes of several callers to many resources: each has the outcome that the naive
 // model has, and its dry run tells as much before.
 func TestManyLikeTheModel(t *testing.T) {
+	t.Parallel()
 	file, err := schema.Parse([]byte(manyPolicy))
 	if err != nil {
 		t.Fatal(err)

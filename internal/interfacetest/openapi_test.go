@@ -174,6 +174,7 @@ func TestOpenAPIDocument(t *testing.T) {
 // TestOpenAPIDocumentOfCallers: each role has its own, which shows nothing of what is hidden
 // from it.
 func TestOpenAPIDocumentOfCallers(t *testing.T) {
+	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		h := open()
 		h.key("janitor", "janitor", "")

@@ -96,6 +96,7 @@ func (b *modelBook) has(beginnings []string, withSecret bool) bool {
 // what random searches list with what a naive model lists, for a caller who sees everything and for one
 // who sees some books and not their secrets.
 func TestSearchFollowsTheModel(t *testing.T) {
+	t.Parallel()
 	file, err := schema.Parse([]byte(shelvesFile))
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ const (
 	root     = "../.." // of the module, from here
 	maxLines = 500     // of a file
 
-	maxPackage = 4200 // lines of the files of a package, without its tests
+	maxPackage = 4000 // lines of the files of a package, without its tests
 )
 
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
@@ -62,9 +62,10 @@ var mayImport = map[string][]string{
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
+	"internal/access":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/access", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},

@@ -20,11 +20,11 @@ func (s *Schema) Document() []byte {
 	for _, c := range s.collections {
 		document.Collections = append(document.Collections, *c)
 	}
-	return mustMarshal(document)
+	return MustMarshal(document)
 }
 
 // Document is the declaration of the collection as JSON, likewise.
-func (c *Collection) Document() []byte { return mustMarshal(c) }
+func (c *Collection) Document() []byte { return MustMarshal(c) }
 
 // Marshal is json.Marshal without the escapes that are for HTML.
 func Marshal(value any) ([]byte, error) {
@@ -35,10 +35,11 @@ func Marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-func mustMarshal(document any) []byte {
-	text, err := Marshal(document)
+// MustMarshal is Marshal for what can always be marshalled: the values of a checked schema, and our own types.
+func MustMarshal(value any) json.RawMessage {
+	text, err := Marshal(value)
 	if err != nil {
-		panic(err) // what is in a checked schema can be marshalled
+		panic(err)
 	}
 	return text
 }

@@ -140,7 +140,7 @@ func (b *builder) changeObject() object {
 	}
 	kinds := list{}
 	for _, kind := range c.Declared("kind").Enum {
-		kinds = append(kinds, constant(kind))
+		kinds = append(kinds, model.MustMarshal(kind))
 	}
 	id := object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}
 	return object{

@@ -86,7 +86,7 @@ func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 func candidates(a *model.Attribute) list {
 	all := list{}
 	if a.Default != nil {
-		all = append(all, constant(a.Default))
+		all = append(all, model.MustMarshal(a.Default))
 	}
 	if stored := choices(a, true, false); len(stored) > 0 {
 		return append(all, stored...)

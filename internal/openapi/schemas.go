@@ -188,7 +188,7 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 	description := b.describeAttribute(c, a, v)
 	d.addIf(description != "", "description", description)
 	d.addIf(b.onlySentBack(c, a, v), "readOnly", true)
-	d.addIf(a.Default != nil && (v == createVariant || v == replaceVariant), "default", constant(a.Default))
+	d.addIf(a.Default != nil && (v == createVariant || v == replaceVariant), "default", model.MustMarshal(a.Default))
 	return d
 }
 
@@ -323,19 +323,19 @@ func choices(a *model.Attribute, stored, nullable bool) list {
 	}
 	all := list{}
 	for _, each := range a.Enum {
-		text := constant(each)
+		text := model.MustMarshal(each)
 		if value, err := a.DecodeJSON(text); err == nil && normalised {
 			switch a.Format {
 			case model.UUID:
-				text = constant(value.ID().String())
+				text = model.MustMarshal(value.ID().String())
 			case model.Decimal:
 				shown := model.DecimalKind(a.Scale).DecimalText(value)
 				if !stored {
 					all = append(all, shorter(shown)...)
 				}
-				text = constant(shown)
+				text = model.MustMarshal(shown)
 			default:
-				text = constant(value.Text())
+				text = model.MustMarshal(value.Text())
 			}
 		}
 		all = append(all, text)
@@ -358,16 +358,6 @@ func shorter(decimal string) list {
 		all = append(all, decimal)
 	}
 	return all
-}
-
-// constant is a value of the schema as JSON, which it could be written as when it was
-// checked.
-func constant(value any) json.RawMessage {
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(value)
-	return json.RawMessage(strings.TrimSpace(text.String()))
 }
 
 // The names of schemas that every document has.

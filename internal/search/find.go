@@ -2,6 +2,7 @@ package search
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strconv"
 
@@ -101,10 +102,13 @@ type sample struct {
 	each []int64 // that have each word
 }
 
-// readSample looks at the first resources of a collection, or at the last ones.
+// readSample looks at the first resources of a collection, or at the last ones. Where nothing needs a sample, it is empty.
 func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool, most int) (found sample, err error) {
 	b := &builder{}
 	b.Write(d.SampleSearched(table, terms, last, strconv.Itoa(most), b.text))
+	if b.String() == "" {
+		return sample{}, nil
+	}
 	_, err = db.One(c, func(row model.Row) {
 		found.size, found.all = row.Int(0), row.Int(1)
 		for i := range terms {
@@ -112,6 +116,23 @@ func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, las
 		}
 	}, b.String(), b.Args...)
 	return found, err
+}
+
+// RareSampled is how many resources that the index finds are looked at to find the words that few of them have. Of 50, at
+// least one must have a word, or it is rare. It is a variable for tests.
+var RareSampled = 100
+
+// FindRare finds the terms that are rare among the resources that the index finds by shorter prefixes.
+func FindRare(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (rare []bool, err error) {
+	rare = make([]bool, len(terms))
+	found, err := readSample(c, d, table, terms, last, RareSampled)
+	if err != nil || found.size < int64(RareSampled) {
+		return rare, err // all that the index finds is compared soon
+	}
+	for i, n := range found.each {
+		rare[i] = 50*n < found.size
+	}
+	return rare, nil
 }
 
 // Choose estimates which way is faster where the index of words has no order: to read the words in the order
@@ -140,14 +161,31 @@ func Choose(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bo
 	return more.inOrder(need, n), common, err
 }
 
-// inOrder compares the costs of both ways, in units of 50 ns: the words of a resource are read in the order of
-// ids in 500 ns, by the index in 1,500 ns, and the index takes 150 ns for each entry of a word.
+// fewMatches is how many matches a sample must have to tell how frequent they are.
+const fewMatches = 4
+
+// Nanoseconds to read the words of a resource in the order of ids, to read them by the index, and for the index to read an
+// entry of a word.
+const (
+	inOrderCost = 300
+	byIndexCost = 3000
+	entryCost   = 500
+)
+
+// inOrder compares the costs of both ways. If there are few matches, these may be chance: the estimate is between them and
+// what there would be if no word had to do with another.
 func (s sample) inOrder(need, total int64) bool {
-	entries := int64(0)
+	size, all := float64(s.size), float64(total)
+	matches, entries, independent := float64(s.all)/size*all, 0.0, all
 	for _, n := range s.each {
-		entries += n
+		entries += float64(n) / size * all
+		independent *= float64(n) / size
 	}
-	return 10*need*s.size*s.size <= (3*entries+30*s.all)*total*s.all
+	if s.all < fewMatches {
+		matches = math.Sqrt(matches * independent)
+	}
+	read := min(all, float64(need)/matches*all)
+	return read*inOrderCost <= entries*entryCost+matches*byIndexCost
 }
 
 // builder is SQL with texts as arguments.

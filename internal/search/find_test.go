@@ -53,3 +53,25 @@ func TestPutFindsWordsOfChanges(t *testing.T) {
 		t.Errorf("got %d bytes of words, want %d", got, want)
 	}
 }
+
+// TestChoiceOfAWay: the words are read in the order of ids where that needs less than the lists of the index.
+func TestChoiceOfAWay(t *testing.T) {
+	const total = 1_000_000
+	for _, each := range []struct {
+		name   string
+		sample sample
+		need   int64
+		want   bool
+	}{
+		{"a page of frequent matches", sample{1000, 14, []int64{143, 100}}, 31, true},
+		{"a page of matches as frequent as chance makes them", sample{1000, 2, []int64{16, 100}}, 31, true},
+		{"the same with an offset", sample{1000, 2, []int64{16, 100}}, 1000, false},
+		{"a match by chance", sample{1000, 1, []int64{11, 16}}, 31, false},
+		{"all matches", sample{1000, 5, []int64{6, 6}}, 1 << 62, false},
+		{"all matches of frequent words", sample{1000, 300, []int64{500, 500}}, 1 << 62, true},
+	} {
+		if got := each.sample.inOrder(each.need, total); got != each.want {
+			t.Errorf("%s: got %v", each.name, got)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func Terms(c *model.Collection, columns []int, words []string) db.SearchTerms {
 	for i, word := range words {
 		for number, column := range c.SearchColumns() {
 			if slices.Contains(columns, column) {
-				terms[i] = append(terms[i], mark(number)+word)
+				terms[i].Prefixes = append(terms[i].Prefixes, mark(number)+word)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func (s *Statement) Condition(filter query.Filter, holds bool) {
 	case FoundSearch:
 		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.IDs))), ")")
 	case OrderedSearch: // the index has found it
-		s.Write("(", s.dialect.SearchHolds(Terms(s.table.Collection, f.Search), s.text), ")")
+		s.Write("(", s.dialect.SearchHolds(f.Terms(s.table.Collection), s.text), ")")
 	case RowSearch:
 		s.search(f.Search, false, holds)
 	case query.Inside:

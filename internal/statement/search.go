@@ -9,7 +9,19 @@ import (
 
 // OrderedSearch is a search whose matches a statement gets in the order of ids, as it reads. There is at
 // most one in a statement, and it must hold.
-type OrderedSearch struct{ query.Search }
+type OrderedSearch struct {
+	query.Search
+	Rare []bool // words: see db.SearchTerm; nil: none
+}
+
+// Terms are the words of the search, as an index of words takes them.
+func (f OrderedSearch) Terms(c *model.Collection) db.SearchTerms {
+	terms := Terms(c, f.Search)
+	for i, rare := range f.Rare {
+		terms[i].Rare = rare
+	}
+	return terms
+}
 
 // Ordered finds the OrderedSearch of a filter.
 func Ordered(filter query.Filter) (found OrderedSearch, ok bool) {
@@ -34,7 +46,7 @@ func (s *Statement) From(filter query.Filter) {
 		s.Write(s.table.Name)
 		return
 	}
-	s.Write(s.dialect.SearchJoin(s.table.Words, s.table.Name, s.qualified(model.IDColumn), Terms(s.table.Collection, search.Search), s.text))
+	s.Write(s.dialect.SearchJoin(s.table.Words, s.table.Name, s.qualified(model.IDColumn), search.Terms(s.table.Collection), s.text))
 }
 
 // bound limits what an OrderedSearch reads to the resources from an id on, or up to it. The id itself

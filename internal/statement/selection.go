@@ -42,6 +42,11 @@ func (s Selection) Split(c *model.Collection) (first Selection, rest *Selection)
 	return first, &nulls
 }
 
+// FromEnd is the selection up to its end, read from there: its exclusive end becomes the start.
+func (s Selection) FromEnd() Selection {
+	return Selection{Filter: s.Filter, Order: s.Order.Reversed(), From: s.Until, AfterFrom: true}
+}
+
 // MaxByID is the largest number of rows for which the ids are found first: see Rows.
 const MaxByID = 1000
 

@@ -123,7 +123,7 @@ func (p *Page) begin() (err error) {
 	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
 		return err
 	}
-	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range.Limit < 0, p.query.Range.Size()); err != nil {
+	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range); err != nil {
 		return err
 	}
 	if err := p.count(); err != nil {

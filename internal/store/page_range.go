@@ -2,8 +2,10 @@ package store
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
@@ -47,7 +49,7 @@ func (p *Page) locate() (err error) {
 	case r.Limit < 0 && p.TotalKnown && size >= p.Total:
 		// The whole collection: nothing to locate.
 	case r.Limit < 0:
-		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
+		err = p.locateLast()
 	default:
 		p.lookAhead = !p.TotalKnown || size < p.Total
 	}
@@ -111,11 +113,28 @@ func (p *Page) locateCursor(place statement.Place) (err error) {
 		return err
 	}
 	p.selection.Until = place
-	p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, p.query.Range.Size())
-	if err == nil {
+	if err = p.locateLast(); err == nil {
 		other.From = place
 		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, other)
 	}
+	return err
+}
+
+// locateLast finds the last resources of the selection. The words of a search that is read in the order of ids are compared
+// one by one until there are enough matches. So the ids of these are selected, and no word is compared a second time.
+func (p *Page) locateLast() (err error) {
+	size := p.query.Range.Size()
+	search, ok := statement.Ordered(p.selection.Filter)
+	if !ok || size > statement.MaxByID {
+		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
+		return err
+	}
+	ids, err := p.tx.lastIDs(p.query.Collection, p.selection, size+1)
+	if p.hasBefore = int64(len(ids)) > size; p.hasBefore {
+		ids = ids[:size]
+	}
+	slices.SortFunc(ids, lists.CompareIDs)
+	p.selection.Filter = query.And{statement.FoundSearch{Search: search.Search, IDs: ids}, query.And{}}
 	return err
 }
 

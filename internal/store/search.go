@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -34,36 +35,41 @@ func WordBytes(c *model.Collection, before, after []model.Record) int {
 var manyMatches = 4000
 
 // findSearched replaces a search that must hold by what is faster for a page: by one that is read in the
-// order of the page, or by its matches, if these are few. If it stays, searchByRow applies. Last: the page
-// is read from the end. Need is how many resources it has at most.
-func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order statement.Order, last bool, need int64) (query.Filter, error) {
+// order of the page, or by its matches, if these are few. If it stays, searchByRow applies.
+func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order statement.Order, r query.Range) (query.Filter, error) {
 	words, rest, ok := query.TakeSearch(filter)
 	if !ok {
 		return filter, nil
 	}
 	byID, found := len(order) == 1, t.store.sql.Finds(c, rest)
-	inOrder := query.And{statement.OrderedSearch{Search: words}, rest}
-	if byID && t.store.db.Traits().OrderedSearch {
-		passes, err := !found, error(nil)
-		if found {
-			passes, err = t.oftenPasses(c, words, rest)
-		}
-		if err != nil || !passes {
-			return filter, err
-		}
-		return inOrder, nil
-	}
+	last := byID && order[0].Descending != (r.Limit < 0 && r.Anchor != query.AtOffset)
+	inOrder := statement.OrderedSearch{Search: words}
 	table, terms := t.store.tables[c].words, statement.Terms(c, words)
 	many, common := false, make([]bool, len(words.Words))
-	if !t.store.db.Traits().OrderedSearch {
+	if t.store.db.Traits().OrderedSearch {
+		var err error
+		if inOrder.Rare, err = search.FindRare(t.conn, t.store.db, table, terms, last); err != nil {
+			return nil, t.fault(err)
+		}
+		if byID {
+			passes := !found
+			if found {
+				passes, err = t.oftenPasses(c, inOrder, rest)
+			}
+			if err != nil || !passes {
+				return filter, err
+			}
+			return query.And{inOrder, rest}, nil
+		}
+	} else {
 		total := func() (int64, error) { return t.Total(c, nil) }
 		var err error
-		if many, common, err = search.Choose(t.conn, t.store.db, table, terms, byID && order[0].Descending != last, min(need, statement.MaxByID)+1, total); err != nil {
+		if many, common, err = search.Choose(t.conn, t.store.db, table, terms, last, needed(r), total); err != nil {
 			return nil, t.fault(err)
 		}
 	}
 	if !many {
-		ids, all, err := search.Find(t.conn, t.store.db, table, terms, common, manyMatches)
+		ids, all, err := search.Find(t.conn, t.store.db, table, inOrder.Terms(c), common, manyMatches)
 		if err != nil {
 			return nil, t.fault(err)
 		}
@@ -72,9 +78,18 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order statem
 		}
 	}
 	if byID && !found {
-		return inOrder, nil
+		return query.And{inOrder, rest}, nil
 	}
 	return filter, nil
+}
+
+// needed is how many matches are read for a range, with those before its offset, and the one after it.
+func needed(r query.Range) int64 {
+	if r.Anchor != query.AtOffset {
+		return min(r.Size(), math.MaxInt64-1) + 1
+	}
+	_, to := query.Span(r.Offset, r.Limit, math.MaxInt64-1)
+	return to + 1
 }
 
 // sampleSize is how many matches of a search are read to find out how many pass another filter.
@@ -84,11 +99,11 @@ var sampleSize, sampleLeast = 300, 10
 
 // oftenPasses reports whether an index of words serves a search better than an index for the rest of the
 // filter: the matches are few, or many of them pass.
-func (t *Tx) oftenPasses(c *model.Collection, search query.Search, rest query.Filter) (bool, error) {
+func (t *Tx) oftenPasses(c *model.Collection, search statement.OrderedSearch, rest query.Filter) (bool, error) {
 	s := t.store.sql.Statement(c, "SELECT count(*), count(_passing) FROM (SELECT CASE WHEN ")
 	s.Condition(rest, true)
 	s.Write(" THEN 1 END AS _passing FROM ")
-	s.From(statement.OrderedSearch{Search: search})
+	s.From(search)
 	s.Write(" LIMIT ", strconv.Itoa(sampleSize+1), ")")
 	var matches, passing int64
 	_, err := db.One(t.conn, func(row model.Row) { matches, passing = row.Int(0), row.Int(1) }, s.String(), s.Args...)

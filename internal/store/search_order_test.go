@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -21,9 +22,9 @@ import (
 // with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
 // is taken.
 func TestSearchRanges(t *testing.T) {
-	size, least, many, first, more := sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled
+	size, least, many, first, more, rare := sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled, search.RareSampled
 	t.Cleanup(func() {
-		sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled = size, least, many, first, more
+		sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled, search.RareSampled = size, least, many, first, more, rare
 	})
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
@@ -35,7 +36,7 @@ func TestSearchRanges(t *testing.T) {
 				var id model.ID
 				binary.BigEndian.PutUint64(id[:8], uint64(draw%3)<<62)
 				binary.BigEndian.PutUint64(id[8:], uint64(draw))
-				row := record(t, books, fmt.Sprintf(`{"title":%q,"year":%d}`, []string{"Ada", "Adam Lovelace", "Lovelace, Ada", "Bob"}[draw/3%4], draw/12%3))
+				row := record(t, books, fmt.Sprintf(`{"title":%q,"year":%d}`, []string{"Ada", "Adam Lovelace", "Lovelace, Ada", "Lovett, Ada"}[draw/3%4], draw/12%3))
 				row[model.IDColumn] = model.IDValue(id)
 				rows = append(rows, row)
 			}
@@ -48,8 +49,9 @@ func TestSearchRanges(t *testing.T) {
 			for i := range 10 {
 				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
 				search.FirstSampled, search.MoreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
+				search.RareSampled = rapid.SampledFrom([]int{1, 3, 100}).Draw(rt, "rare")
 				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
-				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
+				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "lovelace ad", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
 				if rapid.Bool().Draw(rt, "filter") {
 					other := query.Compare{Column: year, Op: query.Equal, Value: model.IntValue(int64(rapid.IntRange(0, 2).Draw(rt, "year")))}
 					q.Filter = query.Both(other, q.Filter)
@@ -157,4 +159,126 @@ func TestSearchInOrderStops(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRareWordsAreAskedWhole: the words of many resources that only begin like a rare word are not compared one by one.
+func TestRareWordsAreAskedWhole(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		var compared []string
+		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
+			if strings.Contains(sql, "instr(") && !strings.Contains(sql, " AS sample ") {
+				compared = append(compared, sql)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeStore(t, st)
+		rows, want := make([]model.Record, 300), []string{}
+		for i := range rows {
+			title := "Lovelavender"
+			if i == 250 {
+				title = "Lovelace"
+			}
+			rows[i] = record(t, books, fmt.Sprintf(`{"title":%q}`, title))
+			rows[i][model.IDColumn] = model.IDValue(st.NewID())
+			if i == 250 {
+				want = append(want, rows[i].ID(model.IDColumn).String())
+			}
+		}
+		write(t, st, func(tx *Tx) error {
+			_, _, err := tx.InsertAll(books, rows)
+			return err
+		})
+		for _, sort := range [][]query.SortKey{nil, {{Column: books.Field("year").Column}}} {
+			for _, words := range []string{"lovelace", "lovelac"} { // the index has prefixes of 4 and of 6 characters
+				compared = nil
+				page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, words, "title", "body"), Sort: sort, Range: query.Range{Limit: 10}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := idsOf(t, page); !slices.Equal(got, want) {
+					t.Errorf("%s: got %v, want %v", words, got, want)
+				}
+				if len(compared) > 0 {
+					t.Errorf("%s: words are compared by %q", words, compared)
+				}
+			}
+		}
+	})
+}
+
+// TestSearchFromTheEndReadsOnce: the last matches, and those before a cursor, are found by one statement that compares words.
+func TestSearchFromTheEndReadsOnce(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	eachDatabase(t, func(t *testing.T, url string) {
+		var compared []string
+		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
+			if strings.Contains(sql, " AS _matches ") {
+				compared = append(compared, sql)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeStore(t, st)
+		rows, want := make([]model.Record, 300), make([]string, 300)
+		for i := range rows {
+			rows[i] = record(t, books, `{"title":"Ada Lovelace"}`)
+			rows[i][model.IDColumn] = model.IDValue(st.NewID())
+			want[i] = rows[i].ID(model.IDColumn).String()
+		}
+		write(t, st, func(tx *Tx) error {
+			_, _, err := tx.InsertAll(books, rows)
+			return err
+		})
+		for name, each := range map[string]struct {
+			r    query.Range
+			want []string
+		}{
+			"at the end":      {query.Range{Limit: -4}, want[296:]},
+			"before a cursor": {query.Range{Limit: -4, Anchor: query.AtCursor, Cursor: rows[100].ID(model.IDColumn)}, want[96:100]},
+			"at the start":    {query.Range{Limit: -4, Anchor: query.AtCursor, Cursor: rows[2].ID(model.IDColumn)}, want[:2]},
+		} {
+			compared = nil
+			page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lov ad", "title"), Range: each.r})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := idsOf(t, page); !slices.Equal(got, each.want) || page.hasBefore != (len(each.want) == 4) {
+				t.Errorf("%s: got %v, others before: %v, want %v", name, got, page.hasBefore, each.want)
+			}
+			most := 1
+			if each.r.Anchor == query.AtCursor {
+				most++ // looks for one match from the cursor on
+			}
+			if len(compared) != most {
+				t.Errorf("%s: words are compared by %q", name, compared)
+			}
+		}
+	})
+}
+
+// TestNeededMatches counts what is read for a range: what an offset skips is read too.
+func TestNeededMatches(t *testing.T) {
+	for _, each := range []struct {
+		r    query.Range
+		want int64
+	}{
+		{query.Range{Limit: 30}, 31},
+		{query.Range{Limit: -30}, 31},
+		{query.Range{Limit: math.MaxInt64}, math.MaxInt64},
+		{query.Range{Limit: math.MinInt64}, math.MaxInt64},
+		{query.Range{Limit: -30, Anchor: query.AtCursor}, 31},
+		{query.Range{Limit: 30, Anchor: query.AtOffset, Offset: 300}, 331},
+		{query.Range{Limit: -30, Anchor: query.AtOffset, Offset: 300}, 301},
+		{query.Range{Limit: math.MaxInt64, Anchor: query.AtOffset, Offset: 300}, math.MaxInt64},
+	} {
+		if got := needed(each.r); got != each.want {
+			t.Errorf("%+v: got %d, want %d", each.r, got, each.want)
+		}
+	}
 }

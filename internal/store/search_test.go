@@ -115,12 +115,12 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 				for i := range 6 {
 					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
 					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
-					found, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder([]query.SortKey{{Column: other.Column}}), false, 10)
+					found, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder([]query.SortKey{{Column: other.Column}}), query.Range{Limit: 10})
 					if err != nil {
 						rt.Fatal(err)
 					}
 					known := found.(query.And)[0]
-					inOrder, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder(nil), i%2 == 0, 10)
+					inOrder, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder(nil), query.Range{Limit: []int64{-10, 10}[i%2]})
 					if err != nil {
 						rt.Fatal(err)
 					}
@@ -149,7 +149,7 @@ func TestSearchAsksTheIndexOnce(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		var asked atomic.Int64
 		st, err := Open(context.Background(), url, s, Trace(func(sql string) {
-			if strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ") && !strings.Contains(sql, " AS sample ") {
+			if (strings.Contains(sql, " MATCH ") || strings.Contains(sql, " @@ ")) && !strings.Contains(sql, " AS sample ") {
 				asked.Add(1)
 			}
 		}))

@@ -93,11 +93,8 @@ func (t *Tx) Any(c *model.Collection, selection statement.Selection) (found bool
 // PlaceBefore finds the place n resources before the end of a selection, n > 0, or nil when there
 // are fewer. More reports whether another one precedes it.
 func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n int64) (place statement.Place, more bool, err error) {
-	// Read the selection from its end: its exclusive end becomes the start.
-	whole := statement.Selection{
-		Filter: selection.Filter, Order: selection.Order.Reversed(),
-		From: selection.Until, AfterFrom: true, Skip: n - 1, Take: 2,
-	}
+	whole := selection.FromEnd()
+	whole.Skip, whole.Take = n-1, 2
 	if first, rest := whole.Split(c); rest != nil {
 		// Usually found without the nulls, which come last.
 		if place, more, err = t.firstOf(c, first); err != nil || more {
@@ -105,6 +102,17 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n i
 		}
 	}
 	return t.firstOf(c, whole)
+}
+
+// lastIDs finds the ids of the last n resources of a selection, the last one first.
+func (t *Tx) lastIDs(c *model.Collection, selection statement.Selection, n int64) (ids []model.ID, err error) {
+	whole := selection.FromEnd()
+	whole.Take = n
+	err = t.each(t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) bool {
+		ids = append(ids, row.ID(0))
+		return true
+	})
+	return ids, err
 }
 
 // firstOf returns the place of the first resource of a selection, and whether there is a

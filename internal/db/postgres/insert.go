@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,12 +24,16 @@ const (
 // nextRevision takes a number of the sequence that PostgreSQL makes for the change log.
 const nextRevision = "nextval('" + db.ChangesTable + "_revision_seq')"
 
+// lastRevision is the last number that anybody has taken from it, whatever the snapshot of the transaction.
+const lastRevision = "pg_sequence_last_value('" + db.ChangesTable + "_revision_seq')"
+
 // InsertSQL: the rows that are stored get entries in the change log, which the statement returns in the order of the
 // rows.
 //
-// A row whose id was not made in this transaction may have to wait for another transaction that deletes a row with this id, and
-// must get its revision after that. It is stored with the revision zero, and a statement that is sent with the next one
-// sets it.
+// A row whose id was not made in this transaction may have to wait for another transaction that deletes a row with this
+// id, and must have the higher revision. Its own may be the lower one, but only if a number was taken from the sequence
+// between its own and its end. Then the entry gets another number, which is the revision of the row too: setRevisions
+// stores it. The statement also returns the revision with which the first row was stored, see Insert.
 func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 	last := t.Collection.RevisionColumn()
 	values, arrays, columns := make([]string, last), make([]string, last), make([]string, last)
@@ -39,23 +42,23 @@ func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 		values[i], columns[i] = "$"+strconv.Itoa(i+1), "c"+strconv.Itoa(i)
 		arrays[i] = values[i] + "::" + kind + "[]"
 	}
-	one := func(revision string) string { return "VALUES (" + strings.Join(values, ", ") + ", " + revision + ")" }
-	many := func(revision string) string {
-		return "SELECT *, " + revision + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS listed (" + strings.Join(columns, ", ") + ")"
-	}
+	one := "VALUES (" + strings.Join(values, ", ") + ", " + nextRevision + ")"
+	many := "SELECT *, " + nextRevision + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS listed (" + strings.Join(columns, ", ") + ")"
 	id, revision, in := t.Columns[model.IDColumn], t.Columns[last], strconv.FormatInt(number, 10)
-	// Entries have the revisions of their rows, or new ones.
-	insert := func(rows, entry, overriding string) string {
-		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision)" +
-			" INSERT INTO " + db.ChangesTable + " (" + entry + db.EntryColumns + ")" + overriding +
-			" SELECT " + entry + in + ", id, '" + db.Created + "', $" + strconv.Itoa(last+1) + "::timestamptz, $" + strconv.Itoa(last+2) + "::text, " +
-			strconv.FormatInt(version, 10) + ", '' FROM stored RETURNING id, revision"
+	insert := func(rows, more, entry, first string) string {
+		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision" + more + ")" +
+			" INSERT INTO " + db.ChangesTable + " (" + db.ChangeColumns + ") OVERRIDING SYSTEM VALUE" +
+			" SELECT " + entry + ", " + in + ", id, '" + db.Created + "', $" + strconv.Itoa(last+1) + "::timestamptz, $" + strconv.Itoa(last+2) + "::text, " +
+			strconv.FormatInt(version, 10) + ", '' FROM stored RETURNING id, revision" + first
 	}
-	const its, overriding = "revision, ", " OVERRIDING SYSTEM VALUE"
+	insertAsNew := func(rows string) string { return insert(rows, "", "revision", "") }
+	insertAsGiven := func(rows string) string {
+		return insert(rows, ", "+lastRevision+" IS DISTINCT FROM "+revision+" AS late", "CASE WHEN late THEN "+nextRevision+" ELSE revision END", ", (SELECT revision FROM stored LIMIT 1)")
+	}
 	return db.InsertSQL{
-		insertNew: insert(one(nextRevision), its, overriding), insertManyNew: insert(many(nextRevision), its, overriding),
-		insertGiven: insert(one("0"), "", ""), insertManyGiven: insert(many("0"), "", ""),
-		setRevisions: "UPDATE " + t.Name + " SET " + revision + " = listed.revision FROM unnest($1::uuid[], $2::bigint[]) AS listed (id, revision) WHERE " + t.Name + "." + id + " = listed.id",
+		insertNew: insertAsNew(one), insertManyNew: insertAsNew(many),
+		insertGiven: insertAsGiven(one), insertManyGiven: insertAsGiven(many),
+		setRevisions: "UPDATE " + t.Name + " SET " + revision + " = listed.revision FROM unnest($1::uuid[], $2::bigint[]) AS listed (id, revision) WHERE " + t.Name + "." + id + " = listed.id AND " + t.Name + "." + revision + " <> listed.revision",
 	}
 }
 
@@ -90,8 +93,9 @@ func untilSameID(records []model.Record) int {
 	return len(records)
 }
 
-// queueInsert queues the insert of records with different ids.
-func (c *connection) queueInsert(n *db.Insertion) {
+// queueInsert queues the insert of records with different ids. When it has run, late are those whose rows may have been
+// stored with other revisions than their entries; none of them is New.
+func (c *connection) queueInsert(n *db.Insertion) (late *[]model.Record) {
 	last := n.Collection.RevisionColumn()
 	sql := insertNew
 	if !n.New {
@@ -113,7 +117,8 @@ func (c *connection) queueInsert(n *db.Insertion) {
 	for _, record := range n.Records {
 		record[last] = model.Null
 	}
-	next := 0
+	next, before := 0, int64(0)
+	late = &[]model.Record{}
 	c.altered = true
 	c.queued = append(c.queued, deferred{sql: n.SQL[sql], args: args, look: func(row model.Row) error {
 		for id := row.ID(0); next < len(n.Records) && n.Records[next].ID(model.IDColumn) != id; {
@@ -122,21 +127,27 @@ func (c *connection) queueInsert(n *db.Insertion) {
 		if next == len(n.Records) {
 			return errors.New("the database has not returned the new rows in their order")
 		}
-		n.Records[next][last] = model.IntValue(row.Int(1))
+		revision := row.Int(1)
+		n.Records[next][last] = model.IntValue(revision)
+		// An entry whose number follows that of the entry before it has its first number: two were not taken.
+		if !n.New && revision != before+1 && (before > 0 || revision != row.Int(2)) {
+			*late = append(*late, n.Records[next])
+		}
+		before = revision
 		next++
 		return nil
 	}})
+	return late
 }
 
 // insertPart inserts records with different ids.
 func (c *connection) insertPart(n *db.Insertion) error {
-	c.queueInsert(n)
-	if err := c.flush(); err != nil || n.New {
+	late := c.queueInsert(n)
+	if err := c.flush(); err != nil || len(*late) == 0 {
 		return err
 	}
 	last := n.Collection.RevisionColumn()
-	stored := slices.DeleteFunc(slices.Clone(n.Records), func(record model.Record) bool { return record.Null(last) })
-	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{stored, model.IDColumn}, array{stored, last}}})
+	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{*late, model.IDColumn}, array{*late, last}}})
 	return nil
 }
 

@@ -58,9 +58,9 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 // The others are compared row by row.
 func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, most string, arg func(string) string) string {
 	var asked db.SearchTerms
-	for i, alternatives := range terms {
+	for i, term := range terms {
 		if !common[i] {
-			asked = append(asked, alternatives)
+			asked = append(asked, term)
 		}
 	}
 	find := func(terms db.SearchTerms) string {
@@ -113,10 +113,10 @@ var lexemeEscapes = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 // tsquery writes terms in the syntax of the type tsquery.
 func tsquery(terms db.SearchTerms) string {
 	all := make([]string, len(terms))
-	for i, alternatives := range terms {
-		any := make([]string, len(alternatives))
-		for j, term := range alternatives {
-			any[j] = "'" + lexemeEscapes.Replace(term) + "':*"
+	for i, term := range terms {
+		any := make([]string, len(term.Prefixes))
+		for j, prefix := range term.Prefixes {
+			any[j] = "'" + lexemeEscapes.Replace(prefix) + "':*"
 		}
 		all[i] = "(" + strings.Join(any, " | ") + ")"
 	}

@@ -190,7 +190,8 @@ func (b *Database) order(ctx context.Context, statements ...deferred) error {
 // ChangeOrder: the transaction of a change is where a tick looks for it.
 func (dialect) ChangeOrder() (columns string, additions, renumbered []string) {
 	return ", transaction xid8 NOT NULL DEFAULT pg_current_xact_id()", []string{
-		"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction, revision)",
+		// The transaction alone, so that PostgreSQL stores it once for many changes. Older databases have the revision in it too.
+		"CREATE INDEX " + db.ChangesTable + "_order ON " + db.ChangesTable + " (transaction)",
 		"CREATE TABLE " + db.SequenceTable + " (position bigint NOT NULL PRIMARY KEY, revision bigint NOT NULL UNIQUE)",
 		"CREATE TABLE " + db.TicksTable + " (position bigint NOT NULL PRIMARY KEY, seen pg_snapshot NOT NULL)",
 		"INSERT INTO " + db.TicksTable + " (position, seen) VALUES (0, '1:1:')",

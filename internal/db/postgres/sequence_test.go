@@ -33,7 +33,23 @@ func someChanges(n int) string {
 // TestTickOfALongLog: a tick looks at what is new only, however long the log is and whatever the
 // planner knows of it. A tick that gives as many positions as one may give is followed by another.
 func TestTickOfALongLog(t *testing.T) {
+	for name, index := range map[string]string{"new database": "", "older database": "(transaction, revision)"} {
+		t.Run(name, func(t *testing.T) { testTickOfALongLog(t, index) })
+	}
+}
+
+// testTickOfALongLog tests a log with another index on the transaction, if there is one.
+func testTickOfALongLog(t *testing.T, index string) {
 	d := open(t, pgtest.URL(t))
+	if index != "" {
+		name := db.ChangesTable + "_order"
+		err := d.Migrate(context.Background(), func(c db.Conn) error {
+			return db.ExecAll(c, "DROP INDEX "+name, "CREATE INDEX "+name+" ON "+db.ChangesTable+" "+index)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	const many = maxTick + 10
 	insertChanges(t, d, many)
 	if last, err := d.Sequence(context.Background()); err != nil || last != many {

@@ -107,7 +107,7 @@ func expectPrefix(t *rapid.T, c db.Conn, stored map[int]map[string]bool, ranks m
 	}
 	slices.Sort(want)
 	var args []model.Value
-	query := matches("_search.books", db.SearchTerms{{prefix}}, func(text string) string {
+	query := matches("_search.books", db.SearchTerms{{Prefixes: []string{prefix}}}, func(text string) string {
 		args = append(args, model.TextValue(text))
 		return "$1"
 	})

@@ -51,7 +51,7 @@ func expectOrder(t interface {
 		args = append(args, model.TextValue(text))
 		return fmt.Sprint("$", len(args))
 	}
-	query := "SELECT _resource FROM " + dialect{}.SearchJoin("_search.books", "(SELECT 1) AS none", "_resource", db.SearchTerms{{"aword"}}, arg) + " ORDER BY _match"
+	query := "SELECT _resource FROM " + dialect{}.SearchJoin("_search.books", "(SELECT 1) AS none", "_resource", db.SearchTerms{{Prefixes: []string{"aword"}}}, arg) + " ORDER BY _match"
 	var got []model.ID
 	err := db.Each(c, func(row model.Row) bool {
 		got = append(got, row.ID(0))

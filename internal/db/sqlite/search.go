@@ -59,8 +59,8 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 	}
 	matching := matches(table, terms, arg)
 	found := id + " IN (SELECT _resource FROM (" + matching + `) AS found CROSS JOIN "` + table + `" ON _rank = _match`
-	if !isExact(terms) {
-		found += " WHERE " + contained(terms, arg)
+	if compared := inexact(terms); len(compared) > 0 {
+		found += " WHERE " + contained(compared, arg)
 	}
 	return found + ")"
 }
@@ -72,9 +72,20 @@ func (dialect) FindSearched(table string, terms db.SearchTerms, _ []bool, most s
 	return "SELECT _resource, " + holds + " FROM (" + matching + " LIMIT " + most + `) AS found CROSS JOIN "` + table + `" ON _rank = _match`
 }
 
-// SampleSearched: FTS5 skips what another term does not have, so common terms cost little.
-func (dialect) SampleSearched(string, db.SearchTerms, bool, string, func(string) string) string {
-	return ""
+// SampleSearched looks at the resources that the index finds: those that do not have the terms cost time. If it has all terms
+// as prefixes, there are none.
+func (dialect) SampleSearched(table string, terms db.SearchTerms, last bool, most string, arg func(string) string) string {
+	if len(inexact(terms)) == 0 {
+		return ""
+	}
+	having := func(terms db.SearchTerms) string {
+		return ", count(CASE WHEN " + contained(terms, arg) + " THEN 1 END)"
+	}
+	counts := "count(*)" + having(terms)
+	for i := range terms {
+		counts += having(terms[i : i+1])
+	}
+	return "SELECT " + counts + " FROM (" + matches(table, terms, arg) + " ORDER BY rowid" + db.Choose(last, " DESC", "") + " LIMIT " + most + `) AS sample CROSS JOIN "` + table + `" ON _rank = _match`
 }
 
 func (dialect) SearchJoin(table, resources, ids string, terms db.SearchTerms, arg func(string) string) string {
@@ -91,15 +102,15 @@ func (dialect) SearchBound(table string, upTo bool, id string) string {
 }
 
 func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string {
-	if isExact(terms) {
-		return "1"
+	if compared := inexact(terms); len(compared) > 0 {
+		return contained(compared, arg)
 	}
-	return contained(terms, arg)
+	return "1"
 }
 
 // contained is a condition on the words of a row. Each word has a space before it.
 func contained(terms db.SearchTerms, arg func(string) string) string {
-	return eachTerm(terms, func(term string) string { return "instr(_words, " + arg(" "+term) + ") > 0" })
+	return eachTerm(terms, func(prefix string, _ bool) string { return "instr(_words, " + arg(" "+prefix) + ") > 0" })
 }
 
 // prefixes are the lengths of prefixes that the index has, with the mark. FTS5 finds one of these as
@@ -109,38 +120,46 @@ var prefixes = []int{2, 3, 4, 5, 7, 10}
 
 const prefixList = "2 3 4 5 7 10"
 
-// cut is a term at the length of a prefix that the index has.
-func cut(term string) string {
-	runes := []rune(term)
+// cut is a prefix at a length that the index has.
+func cut(prefix string) string {
+	runes := []rune(prefix)
 	for _, length := range slices.Backward(prefixes) {
 		if length <= len(runes) {
 			return string(runes[:length])
 		}
 	}
-	return term
+	return prefix
 }
 
-// isExact reports whether the index has all terms as prefixes. Otherwise not all that it finds matches.
-func isExact(terms db.SearchTerms) bool {
-	return !slices.ContainsFunc(terms, func(any []string) bool {
-		return slices.ContainsFunc(any, func(term string) bool { return cut(term) != term })
-	})
+// inexact lists the terms that the index is asked for at another length. Not all that it finds has them.
+func inexact(terms db.SearchTerms) (found db.SearchTerms) {
+	for _, term := range terms {
+		if !term.Rare && slices.ContainsFunc(term.Prefixes, func(prefix string) bool { return cut(prefix) != prefix }) {
+			found = append(found, term)
+		}
+	}
+	return found
 }
 
-// matches selects the numbers of resources from the index, by the terms at the lengths that it has.
+// matches selects the numbers of resources from the index, by the terms at the lengths that it has, except for rare ones.
 func matches(table string, terms db.SearchTerms, arg func(string) string) string {
-	match := eachTerm(terms, func(term string) string { return `"` + strings.ReplaceAll(cut(term), `"`, `""`) + `"*` })
+	match := eachTerm(terms, func(prefix string, rare bool) string {
+		if !rare {
+			prefix = cut(prefix)
+		}
+		return `"` + strings.ReplaceAll(prefix, `"`, `""`) + `"*`
+	})
 	index := `"` + table + `.words"`
 	return "SELECT rowid AS _match FROM " + index + " WHERE " + index + " MATCH " + arg(match)
 }
 
-// eachTerm joins conditions on terms: one of each list must hold.
-func eachTerm(terms db.SearchTerms, condition func(term string) string) string {
+// eachTerm joins conditions on the prefixes of terms: one of each term must hold.
+func eachTerm(terms db.SearchTerms, condition func(prefix string, rare bool) string) string {
 	all := make([]string, len(terms))
-	for i, alternatives := range terms {
-		any := make([]string, len(alternatives))
-		for j, term := range alternatives {
-			any[j] = condition(term)
+	for i, term := range terms {
+		any := make([]string, len(term.Prefixes))
+		for j, prefix := range term.Prefixes {
+			any[j] = condition(prefix, term.Rare)
 		}
 		all[i] = "(" + strings.Join(any, " OR ") + ")"
 	}

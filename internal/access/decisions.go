@@ -1,9 +1,9 @@
-package api
+package access
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -15,9 +15,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// decisionsAddress is the path that explains what a role may do, as plural can does.
-const decisionsAddress = "/-/can"
-
 // questionInput declares the body of a question.
 var questionInput = func() *model.Collection {
 	verbs := schema.Attribute{Name: "verb", Type: schema.String}
@@ -28,8 +25,8 @@ var questionInput = func() *model.Collection {
 		legible("collection", false), schema.Attribute{Name: "resource_id", Type: schema.String, Format: schema.UUID}, verbs)
 }()
 
-// question asks what a caller may do.
-type question struct {
+// Question asks what a caller may do.
+type Question struct {
 	by         *auth.Permit // of the caller that is asked about
 	claims     string       // their claims as they were sent
 	collection string       // empty: all
@@ -37,8 +34,8 @@ type question struct {
 	verb       schema.AccessVerb
 }
 
-// decision is the answer for one verb in one collection.
-type decision struct {
+// Decision is the answer for one verb in one collection.
+type Decision struct {
 	ID         string            `json:"id"`
 	Type       string            `json:"type"`
 	Role       string            `json:"role"`
@@ -53,46 +50,9 @@ type decision struct {
 // decisionNamespace is the UUIDv5 namespace of the ids of decisions.
 var decisionNamespace = model.ID{0xb2, 0x57, 0x9d, 0x14, 0x6c, 0x0e, 0x4f, 0x71, 0x93, 0x2a, 0xe8, 0x45, 0x1d, 0x7b, 0x60, 0xcf}
 
-func (a *API) decisionsTarget() (*target, error) {
-	if a.Guard == nil {
-		return nil, fault.New(problem.CodeNotFound, "This server has no access rules: everybody may do everything. Declare access in the schema file.")
-	}
-	return &target{kind: decisionsPath, pattern: decisionsAddress}, nil
-}
-
-// decisions explains what a role may do, to those who may create API keys of that role: they could also
-// find it out with such a key.
-func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, error) {
-	by := t.path.By
-	if len(by.Grantable()) == 0 {
-		return nil, by.Denied("You may not ask what roles may do. The roles that may are in access.keys of the schema file.")
-	}
-	if len(r.Header.Values("Idempotency-Key")) > 0 {
-		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "A question changes nothing and can be repeated without an Idempotency-Key. Leave it out.")
-	}
-	if err := checkPlain(r); err != nil {
-		return nil, err
-	}
-	body, err := a.readBody(r, out)
-	if err != nil {
-		return nil, err
-	}
-	q, err := a.decodeQuestion(body, by)
-	if err != nil {
-		return nil, err
-	}
-	list, err := a.decide(r, out, by, q)
-	if err != nil {
-		return nil, err
-	}
-	reply := enveloped(http.StatusOK, marshal(list))
-	reply.header.Set("Cache-Control", "no-store")
-	return reply, nil
-}
-
-// decodeQuestion reads a question of a caller.
-func (a *API) decodeQuestion(body []byte, by *auth.Permit) (q question, err error) {
-	inputs, many, err := questionInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: a.Resources.BodyLimits.Depth, MaxItems: 1})
+// DecodeQuestion reads a question of a caller. It must be about a role that the caller may grant, or about the public.
+func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Permit) (q Question, err error) {
+	inputs, many, err := questionInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
 	switch {
 	case err != nil:
 		return q, err
@@ -106,7 +66,7 @@ func (a *API) decodeQuestion(body []byte, by *auth.Permit) (q question, err erro
 	if roles := append(slices.Clone(by.Grantable()), schema.PublicRole); !slices.Contains(roles, text("role")) {
 		return q, fault.At("/role", problem.CodeForbidden, "You may not ask about this role. You may ask about %s.", strings.Join(slices.Compact(slices.Sorted(slices.Values(roles))), ", "))
 	}
-	q = question{claims: text("claims"), collection: text("collection"), verb: schema.AccessVerb(text("verb"))}
+	q = Question{claims: text("claims"), collection: text("collection"), verb: schema.AccessVerb(text("verb"))}
 	var claims map[string]any
 	if q.claims != "" {
 		decoder := json.NewDecoder(bytes.NewReader([]byte(q.claims)))
@@ -115,7 +75,7 @@ func (a *API) decodeQuestion(body []byte, by *auth.Permit) (q question, err erro
 			return q, err // it was checked
 		}
 	}
-	q.by = a.Guard.Policy.Permit(auth.AskedCaller(text("role"), text("sub"), claims))
+	q.by = policy.Permit(auth.AskedCaller(text("role"), text("sub"), claims))
 	if id := inputs[0].Values[questionInput.Field("resource_id").Column]; !id.IsNull() {
 		if q.collection == "" {
 			return q, fault.At("/collection", problem.CodeRequired, "resource_id needs the collection of the resource.")
@@ -126,19 +86,19 @@ func (a *API) decodeQuestion(body []byte, by *auth.Permit) (q question, err erro
 	return q, nil
 }
 
-// decide answers a question of a caller for each verb and collection that it is about.
-func (a *API) decide(r *http.Request, out *response, by *auth.Permit, q question) ([]decision, error) {
+// Decide answers a question of a caller for each verb and collection that it is about.
+func Decide(ctx context.Context, s *model.Schema, resources *resource.Resources, by *auth.Permit, q Question) ([]Decision, error) {
 	var about []*model.Collection
-	for _, c := range a.Schema.All() {
+	for _, c := range s.All() {
 		// What neither of them may know of does not exist.
-		if (q.collection == "" || q.collection == c.Name) && (a.mayKnow(by, c) || a.mayKnow(q.by, c)) {
+		if (q.collection == "" || q.collection == c.Name) && (by.MayKnow(c) || q.by.MayKnow(c)) {
 			about = append(about, c)
 		}
 	}
 	if q.collection != "" && len(about) == 0 {
 		return nil, fault.At("/collection", problem.CodeUnknownReference, "There is no collection %s.", fault.Quote(q.collection))
 	}
-	list := []decision{}
+	list := []Decision{}
 	explain := func(stored *auth.Stored) error {
 		for _, c := range about {
 			for _, verb := range schema.AccessVerbs() {
@@ -160,20 +120,20 @@ func (a *API) decide(r *http.Request, out *response, by *auth.Permit, q question
 	if q.resource == nil {
 		return list, explain(nil)
 	}
-	err := a.Resources.Judge(out.context(r), resource.Path{Collection: about[0], By: by}, *q.resource, explain)
+	err := resources.Judge(ctx, resource.Path{Collection: about[0], By: by}, *q.resource, explain)
 	if fault.Is(err, problem.CodeNotFound) {
 		return nil, fault.At("/resource_id", problem.CodeUnknownReference, "There is no resource %s in %s that you may read.", *q.resource, about[0].Name)
 	}
 	return list, err
 }
 
-func (q question) represent(c *model.Collection, verb schema.AccessVerb, extent auth.Extent, reasons []string) decision {
-	d := decision{
-		Type: "decisions", Role: q.by.Caller.Role, Subject: some(q.by.Caller.Subject), Collection: c.Name, Verb: verb, Decision: extent, Reasons: reasons,
+func (q Question) represent(c *model.Collection, verb schema.AccessVerb, extent auth.Extent, reasons []string) Decision {
+	d := Decision{
+		Type: "decisions", Role: q.by.Caller.Role, Subject: orNull(q.by.Caller.Subject), Collection: c.Name, Verb: verb, Decision: extent, Reasons: reasons,
 	}
 	if q.resource != nil {
-		d.ResourceID = some(q.resource.String())
+		d.ResourceID = orNull(q.resource.String())
 	}
-	d.ID = model.NamedID(decisionNamespace, marshal([]any{d.Role, d.Subject, q.claims, d.Collection, d.ResourceID, d.Verb})).String()
+	d.ID = model.NamedID(decisionNamespace, model.MustMarshal([]any{d.Role, d.Subject, q.claims, d.Collection, d.ResourceID, d.Verb})).String()
 	return d
 }

@@ -1,0 +1,101 @@
+// Package access has the resources about access control, without HTTP: the caller, API keys, and decisions on what a
+// role may do. It decodes bodies, evaluates rights, and makes representations.
+package access
+
+import (
+	"strings"
+	"time"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
+)
+
+// callerNamespace is the UUIDv5 namespace of the ids of callers.
+var callerNamespace = model.ID{0x91, 0x0a, 0x5d, 0xe3, 0x27, 0xfc, 0x4b, 0x66, 0x8e, 0x35, 0x04, 0x9b, 0xd8, 0x1f, 0xa2, 0x73}
+
+// Caller is who a caller is, and what they may do.
+type Caller struct {
+	ID          string   `json:"id"`
+	Type        string   `json:"type"`
+	Caller      *string  `json:"caller"`
+	Role        *string  `json:"role"`
+	Subject     *string  `json:"sub"`
+	KeyName     *string  `json:"key_name"`
+	ExpiresAt   *string  `json:"expires_at"`
+	Metrics     bool     `json:"metrics"`
+	Keys        []string `json:"keys"`
+	Collections []Rights `json:"collections"`
+}
+
+// Rights is what a caller may do in a collection.
+type Rights struct {
+	Name     string                            `json:"name"`
+	May      map[schema.AccessVerb]auth.Extent `json:"may"`
+	Visible  []string                          `json:"visible"`
+	Writable []string                          `json:"writable"`
+}
+
+// DescribeCaller describes the caller with a permit; nil: without access control. KeyOf finds the API key with a
+// prefix.
+func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) (*auth.APIKey, error)) (Caller, error) {
+	me := Caller{Type: "callers", Keys: []string{}, Collections: []Rights{}}
+	id := ""
+	if by != nil {
+		id = by.Caller.ID
+	}
+	me.ID = model.NamedID(callerNamespace, []byte(id)).String()
+	me.Metrics, me.Keys = by.MaySeeMetrics(), append(me.Keys, by.Grantable()...)
+	if by != nil {
+		me.Caller, me.Role, me.Subject = orNull(by.Caller.ID), orNull(by.Caller.Role), orNull(by.Caller.Subject)
+		if !by.Caller.Expires.IsZero() {
+			me.ExpiresAt = orNull(model.FormatTime(by.Caller.Expires.Truncate(time.Millisecond)))
+		}
+		if prefix, isKey := strings.CutPrefix(by.Caller.ID, auth.KeyCaller); isKey {
+			key, err := keyOf(prefix)
+			if err != nil {
+				return me, err
+			}
+			if key != nil {
+				me.KeyName = &key.Name
+			}
+		}
+	}
+	for _, c := range append(s.All(), s.Changes()) {
+		if by.MayKnow(c) {
+			me.Collections = append(me.Collections, rightsIn(by, c))
+		}
+	}
+	return me, nil
+}
+
+func rightsIn(by *auth.Permit, c *model.Collection) Rights {
+	allowed := Rights{Name: c.Name, May: map[schema.AccessVerb]auth.Extent{}, Visible: []string{}, Writable: []string{}}
+	for _, verb := range schema.AccessVerbs() {
+		allowed.May[verb] = by.Extent(verb, c)
+		if c.ReadOnly() && verb != schema.MayList && verb != schema.MayRead {
+			allowed.May[verb] = auth.AllowsNone
+		}
+	}
+	writes := allowed.May[schema.MayCreate] != auth.AllowsNone || allowed.May[schema.MayUpdate] != auth.AllowsNone
+	for i, column := range c.Columns() {
+		if column.Attribute == nil {
+			continue
+		}
+		if by.Visible(c).Has(i) {
+			allowed.Visible = append(allowed.Visible, column.Name)
+		}
+		if by.Writable(c).Has(i) && writes {
+			allowed.Writable = append(allowed.Writable, column.Name)
+		}
+	}
+	return allowed
+}
+
+// orNull is a text, nil if it is empty.
+func orNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

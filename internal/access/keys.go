@@ -1,0 +1,100 @@
+package access
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
+)
+
+// keyInput declares the body that creates an API key, so that it is read as that of any resource is.
+var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime})
+
+// declareInput declares a body.
+func declareInput(name string, attributes ...schema.Attribute) *model.Collection {
+	declared, err := schema.New(schema.Collection{Name: name, NoTimestamps: true, Attributes: attributes})
+	if err != nil {
+		panic(err) // it is a constant
+	}
+	return (*model.Schema)(declared).Collection(name)
+}
+
+// legible is a short text without control characters.
+func legible(name string, required bool) schema.Attribute {
+	return schema.Attribute{Name: name, Required: required, Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
+}
+
+// textOf is a text of a body, empty if it is null.
+func textOf(input *model.Collection, values model.Record, name string) string {
+	value := values[input.Field(name).Column]
+	if value.IsNull() {
+		return ""
+	}
+	return value.Text()
+}
+
+const maxKeyText = 255
+
+// Key is an API key as a resource.
+type Key struct {
+	ID        string  `json:"id"`
+	Type      string  `json:"type"`
+	Prefix    string  `json:"prefix"`
+	Name      string  `json:"name"`
+	Role      string  `json:"role"`
+	Subject   string  `json:"sub"`
+	CreatedAt string  `json:"created_at"`
+	ExpiresAt *string `json:"expires_at"`
+	RevokedAt *string `json:"revoked_at"`
+
+	// Secret is the whole key: only in the response to its creation.
+	Secret string `json:"key,omitempty"`
+}
+
+// keyNamespace is the UUIDv5 namespace of the ids of API keys.
+var keyNamespace = model.ID{0x3c, 0x90, 0x1e, 0x57, 0x8b, 0x42, 0x4d, 0x0f, 0xa6, 0x11, 0x5e, 0xd7, 0x29, 0xc4, 0x70, 0x88}
+
+// Represent represents an API key without its secret.
+func Represent(key auth.APIKey) Key {
+	return Key{
+		ID: model.NamedID(keyNamespace, []byte(key.Prefix)).String(), Type: "keys", Prefix: key.Prefix, Name: key.Name, Role: key.Role, Subject: key.Subject,
+		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked),
+	}
+}
+
+// NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant.
+func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.APIKey, secret string, err error) {
+	if key, err = decodeKey(body, maxDepth, by, now); err != nil {
+		return key, "", err
+	}
+	secret, key.Prefix, key.Hash = auth.NewAPIKey()
+	key.Created, key.Subject = model.FormatTime(now), cmp.Or(key.Subject, key.Prefix)
+	return key, secret, nil
+}
+
+func decodeKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.APIKey, err error) {
+	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
+	switch {
+	case err != nil:
+		return key, err
+	case many:
+		return key, fault.New(problem.CodeNotAnObject, "API keys are created one by one. Send one object instead of an array.")
+	case inputs[0].HasID():
+		return key, fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
+	}
+	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
+	key = auth.APIKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
+	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
+		return key, fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
+	}
+	if roles := by.Grantable(); !slices.Contains(roles, key.Role) {
+		return key, fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
+	}
+	return key, nil
+}
