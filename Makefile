@@ -93,7 +93,7 @@ packages:
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \
 	if [ "$$(id -u)" != 0 ] && ! command -v fusermount3 >/dev/null; then missing="$$missing fuse3"; fi; \
 	if ! command -v node >/dev/null || ! command -v npm >/dev/null; then missing="$$missing nodejs npm"; fi; \
-	if [ ! -x "$${CHROMIUM:-/usr/bin/chromium}" ]; then missing="$$missing chromium"; fi; \
+	if [ ! -x "$${CHROMIUM:-/usr/bin/chromium-headless-shell}" ] && [ ! -x /usr/bin/chromium ]; then missing="$$missing chromium-headless-shell"; fi; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	sudo=; if [ "$$(id -u)" != 0 ]; then sudo=sudo; fi; \
 	if ! command -v apt-get >/dev/null || { [ -n "$$sudo" ] && ! command -v sudo >/dev/null; }; then \

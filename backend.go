@@ -40,7 +40,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, requ
 	err = s.call(ctx, &path, mayRead, func() error {
 		q, err := query.BuildOne(c, request, path.Limits())
 		if err == nil {
-			found, err = s.resources.ReadPart(ctx, path, id, q)
+			found, err = s.resources.Get(ctx, path, id, q)
 		}
 		return err
 	})

@@ -83,7 +83,7 @@ func Cursor(id string) Param {
 	})
 }
 
-// Fields selects the attributes that are shown of each resource, beside its id and its type. The fields of T for
+// Fields selects the attributes that are shown of each resource, in addition to its id and its type. The fields of T for
 // the others stay empty.
 func Fields(names ...string) Param {
 	return param(func(p *parameters) error {

@@ -41,7 +41,7 @@ func Include(path string, options ...Param) Param {
 	}
 }
 
-// Fields selects the attributes that are shown of each resource, beside its id and its type. It can be given once.
+// Fields selects the attributes that are shown of each resource, in addition to its id and its type. It can be given once.
 func Fields(names ...string) Param {
 	return func(q *query) error {
 		if len(names) == 0 || q.fields != nil {

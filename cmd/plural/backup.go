@@ -31,9 +31,9 @@ func newRestoreCommand() *cobra.Command {
 	var force bool
 	command := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make an SQLite database what a backup is",
-		Long: `Make an SQLite database what a backup is, once that has been checked. A server
-may be using the database: it is replaced in one transaction. A database that has
+		Short: "Replace an SQLite database by a backup",
+		Long: `Replace an SQLite database by a backup, which is checked first. A server may be
+using the database: it is replaced in one transaction. A database that has
 resources is refused unless --force is given.`,
 		Args: arguments(1, 1, "give the file of the backup"),
 	}

@@ -16,18 +16,17 @@ func newCopyCommand() *cobra.Command {
 	var from, to string
 	command := &cobra.Command{
 		Use:   "copy --from URL --to URL",
-		Short: "Move everything from one database to another, of either kind",
-		Long: `Move everything from one database to another: from SQLite to PostgreSQL, back, or
+		Short: "Copy everything from one database to another, of either kind",
+		Long: `Copy everything from one database to another: from SQLite to PostgreSQL, back, or
 within one of them.
 
   plural copy --from sqlite:plural.db --to postgres://plural@localhost/plural
 
-Ids, times, revisions and ETags, operations, kept answers, the change log and the
-history of the schema are all kept, so that clients see no difference.
+Ids, times, revisions and ETags, operations, idempotency records, the change log
+and the history of the schema are all kept, so that clients see no difference.
 
-Stop the servers of the source first. Nothing keeps it from being copied while it
-is in use: the copy is then what it was at one moment, and you are told if
-something was written meanwhile.
+Stop the servers of the source first. A source that is in use is copied as it was
+at one moment, and the command reports whether something was written meanwhile.
 
 The target must have no tables. It is filled in one transaction, and every row is
 read back and compared before that is committed: if anything fails, the target is as

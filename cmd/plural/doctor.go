@@ -23,6 +23,9 @@ for search, the items of indexed arrays, and the change log. Every write maintai
 may be using the database. The exit status is 1 if something is wrong and was not
 repaired. The repair of a change log removes it and begins a new history.
 
+With --repair, it also examines the lists of prefixes of search indexes on SQLite.
+Nothing can be written until it is done.
+
 With --slow it examines no database. It reads a log of a server from the standard
 input, of several servers one after the other, and reports the lists that took longer
 than slow_query, with the index that the schema needs:
@@ -31,7 +34,7 @@ than slow_query, with the index that the schema needs:
   journalctl -u plural | plural doctor --slow`,
 		Args: noArguments,
 	}
-	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong")
+	command.Flags().BoolVar(&repair, "repair", false, "rebuild what is wrong; writes wait meanwhile")
 	command.Flags().BoolVar(&slow, "slow", false, "report the slow lists in a log, from the standard input, and suggest indexes")
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {

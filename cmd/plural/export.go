@@ -24,15 +24,15 @@ or CSV.
   plural export users --query 'filter[active]&sort=-created_at&limit=100'
   plural export users --server https://api.example.com | gzip > users.ndjson.gz
 
-The format is that of the ending of the output, or of --format; it is ndjson if there
-is neither. Filters, sort and range are those of a URL. A database that is opened here is read as it is at one
-moment, whoever writes to it meanwhile.
+--format gives the format; without it, the ending of the output does, and otherwise it
+is ndjson. Filters, sort and range are written as in a URL. A database is read as it is
+at one moment, even if others write to it meanwhile.
 
-In CSV an empty cell is null, and "" the empty string. Texts that a spreadsheet would take for a
-formula have an apostrophe ahead of them, which an import takes away.
+In CSV an empty cell is null, and "" is the empty string. Texts that a spreadsheet would
+take for a formula get an apostrophe in front, which an import removes.
 
-The exit status is 0 if everything was written, and 1 if not. A file is there when it
-is whole, and not before.`,
+The exit status is 0 if everything was written, and 1 if not. The output file appears
+only when it is complete.`,
 		Args: collectionArgument(1),
 	}
 	flags := command.Flags()

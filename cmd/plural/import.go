@@ -51,11 +51,11 @@ reference, --map project_id=@key:Project finds the project whose unique attribut
 the value of the column Project. --set gives all rows the same value: --set state=open, or
 --set project_id=@key:WEB. Columns are members of the objects in NDJSON and JSON.
 
-A bad row is reported with its line and the reason. Then the import ends, with all rows ahead
-of it in and none behind it; with --on-error skip it goes on without that row.
+A bad row is reported with its line and the reason. Then the import ends: the rows before
+it are stored, and those after it are not. With --on-error skip it continues without that row.
 
-The exit status is 0 if all rows are in, 1 if the import ended early or could not
-begin, and 3 if it came to the end and bad rows were left out.`,
+The exit status is 0 if all rows are stored, 1 if the import ended early or could not
+begin, and 3 if it reached the end and bad rows were skipped.`,
 		Args: collectionArgument(2),
 	}
 	flags := command.Flags()

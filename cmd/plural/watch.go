@@ -40,21 +40,21 @@ COLLECTION is a path: users, users/ID for one resource, users/ID/posts, changes 
 log of all collections, or users/ID/changes for the history of one resource. A filter is an attribute and
 a value, with an operator in brackets if it is not equality.
 
-Each line has the kind of the event: listed and synced for the resources that there are; created, updated,
+Each line has the kind of the event: listed and synced for the resources that exist; created, updated,
 deleted, entered and left for changes; bookmark for a newer position; reset if everything
 printed before is void, and the resources follow again. From synced on each line has a
-position: with --since POSITION the command continues behind that line.
+position: with --since POSITION the command continues after that line.
 
-The command connects again when the connection is lost or the server restarts, and continues behind
-the last line. It says on standard error when it is not connected, and when it is again. It ends on Ctrl-C with the exit status 0, when its output is closed,
-or with 1 and a message if the server refuses the request or was never reached.`,
+The command connects again when the connection is lost or the server restarts, and continues after
+the last line. It reports on standard error when the connection is lost, and when it is back. It ends with the exit status
+0 on Ctrl-C and when its output is closed, or with 1 and a message if the server refuses the request or was never reached.`,
 		Args: collectionArgument(1),
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.StringArrayVar(&options.filters, "filter", nil, "only resources of which this holds: `ATTRIBUTE=VALUE`, ATTRIBUTE[OPERATOR]=VALUE or ATTRIBUTE; may be repeated")
-	flags.StringVar(&options.since, "since", "", "continue behind the line with this `POSITION`")
-	flags.BoolVar(&options.fromNow, "from-now", false, "print changes alone, not the resources that there are")
+	flags.StringVar(&options.since, "since", "", "continue after the line with this `POSITION`")
+	flags.BoolVar(&options.fromNow, "from-now", false, "print only changes, not the resources that exist")
 	flags.StringVar(&options.server, "server", "", "`URL` of the server (or PLURAL_SERVER; default "+defaultServer+")")
 	flags.StringVar(&options.key, "key", "", keyUsage)
 	command.RunE = func(command *cobra.Command, args []string) error {

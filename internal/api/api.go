@@ -78,7 +78,7 @@ type API struct {
 	Config
 	metrics  http.Handler
 	keys     *keysInUse
-	buckets  *limit.Rates
+	buckets  *limit.Buckets
 	inFlight *limit.InFlight
 	openapis *documents
 	patterns map[*model.Collection]patterns
@@ -100,7 +100,7 @@ func New(config Config) *API {
 		stopped:  stopped,
 		metrics:  config.Observer.Metrics(),
 		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
-		buckets:  limit.NewRates(),
+		buckets:  limit.NewBuckets(),
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),

@@ -117,16 +117,6 @@ func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTim
 	}
 }
 
-// untilStop returns a context that also ends when the server stops.
-func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(a.stopped, func() { cancel(errStopping) })
-	return ctx, func() {
-		stop()
-		cancel(nil)
-	}
-}
-
 // readChange replies with one change, also under its singular path.
 func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {

@@ -13,7 +13,7 @@ import (
 
 // TestRatesOfOneCallerWithSeveralRoles: to change roles does not help, nor does to have none.
 func TestRatesOfOneCallerWithSeveralRoles(t *testing.T) {
-	a := &API{buckets: limit.NewRates()}
+	a := &API{buckets: limit.NewBuckets()}
 	a.Rates = map[string]schema.Rate{"author": {Requests: 2, Per: time.Hour}, "editor": {Requests: 3, Per: time.Hour}, schema.PublicRole: {Requests: 1, Per: time.Hour}}
 	var got []string
 	for range 4 {

@@ -18,7 +18,7 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Resources.ReadPart(out.context(r), t.path, t.id, q)
+	found, err := a.Resources.Get(out.context(r), t.path, t.id, q)
 	if err != nil {
 		return nil, err
 	}

@@ -286,28 +286,6 @@ func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *r
 	return reply, err
 }
 
-// untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
-func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
-	waiting, cancel := a.untilStop(ctx)
-	stop := context.AfterFunc(clientOf(ctx), cancel)
-	return waiting, func() {
-		stop()
-		cancel()
-	}
-}
-
-type clientContextKey struct{}
-
-// detached returns a context that does not end with its request. clientOf returns the context
-// of the request.
-func detached(ctx context.Context) context.Context {
-	return context.WithValue(context.WithoutCancel(ctx), clientContextKey{}, ctx)
-}
-
-func clientOf(ctx context.Context) context.Context {
-	return ctx.Value(clientContextKey{}).(context.Context)
-}
-
 // replyToWrite replies with resources after they were created or changed, or with one that was
 // deleted.
 func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *reply {

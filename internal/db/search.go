@@ -49,6 +49,8 @@ type SearchSQL struct {
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
 	// selects the same from the index, word by word. Empty: the database guarantees that they agree.
 	Numbered, Indexed string
+	// Verify lets the database compare all of the index with the table. It needs the write lock. Nil: as for Indexed.
+	Verify func(c Conn) (agrees bool, err error)
 	// Disordered counts the resources whose ranks do not have the order of their ids. Empty: there are no ranks.
 	Disordered string
 }

@@ -145,9 +145,10 @@ var testedAgainst = map[string][]string{
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
 	// A compiled schema.
-	"internal/model":  {"internal/compile"},
-	"internal/query":  {"internal/compile"},
-	"internal/search": {"internal/compile"},
+	"internal/statement": {"internal/compile"},
+	"internal/model":     {"internal/compile"},
+	"internal/query":     {"internal/compile"},
+	"internal/search":    {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
 	"internal/resource": {"schema", "internal/maintain"},

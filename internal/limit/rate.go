@@ -8,8 +8,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates has a token bucket for each address and each caller whose requests are counted.
-type Rates struct {
+// Buckets has a token bucket for each address and each caller whose requests are counted.
+type Buckets struct {
 	mutex sync.Mutex
 	all   map[string]*rate.Limiter
 	now   func() time.Time
@@ -18,8 +18,8 @@ type Rates struct {
 // maxBuckets bounds how many buckets are in memory. A full bucket need not be there.
 const maxBuckets = 100_000
 
-// NewRates returns full buckets.
-func NewRates() *Rates { return &Rates{all: map[string]*rate.Limiter{}, now: time.Now} }
+// NewBuckets returns no buckets yet: one is made, full, for the first request of each.
+func NewBuckets() *Buckets { return &Buckets{all: map[string]*rate.Limiter{}, now: time.Now} }
 
 // Level is how full a bucket is.
 type Level struct {
@@ -29,7 +29,7 @@ type Level struct {
 }
 
 // Take removes a token from a bucket. False means that there is none.
-func (b *Rates) Take(who string, requests int64, per time.Duration) (Level, bool) {
+func (b *Buckets) Take(who string, requests int64, per time.Duration) (Level, bool) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	now, found := b.now(), b.all[who]
@@ -50,7 +50,7 @@ func (b *Rates) Take(who string, requests int64, per time.Duration) (Level, bool
 
 // makeRoom removes full buckets, and others if these are less than a tenth of all, so that it does
 // not have to visit all buckets again for the next one.
-func (b *Rates) makeRoom(now time.Time) {
+func (b *Buckets) makeRoom(now time.Time) {
 	if len(b.all) < maxBuckets {
 		return
 	}

@@ -17,7 +17,7 @@ type allowance struct {
 // TestBuckets: as many at once as the rate says, which come back bit by bit.
 func TestBuckets(t *testing.T) {
 	now := time.Unix(0, 0)
-	b := NewRates()
+	b := NewBuckets()
 	b.now = func() time.Time { return now }
 	allowed := allowance{2, time.Minute}
 	for i, c := range []struct {
@@ -64,7 +64,7 @@ func TestBuckets(t *testing.T) {
 // TestBucketsRefillAtTheirRate: a bucket out of which everything was taken is full again after exactly the time of its rate.
 func TestBucketsRefillAtTheirRate(t *testing.T) {
 	for _, allowed := range []allowance{{1, time.Hour}, {7, time.Minute}, {3, time.Second}, {4999, time.Hour}} {
-		b := NewRates()
+		b := NewBuckets()
 		b.now = func() time.Time { return time.Unix(1_800_000_000, 123456789) }
 		var last Level
 		for i := range allowed.requests {

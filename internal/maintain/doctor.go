@@ -15,7 +15,7 @@ import (
 
 // Examine compares derived data with the resources of a database: the totals, the offset indexes of
 // long lists, the words for search, the items of indexed arrays, and the change log. With repair, it rebuilds what is wrong, in the same
-// transaction; a change log that is wrong is removed, and a new history begins. It returns what
+// transaction, and examines the lists of prefixes of search indexes on SQLite as well, which needs the write lock; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
 	if !repair {
@@ -48,7 +48,7 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	ofSearch, wrong, err := search.Check(c, d, stored)
+	ofSearch, wrong, err := search.Check(c, d, stored, repair)
 	if err != nil {
 		return nil, err
 	}

@@ -1,18 +1,11 @@
 package model
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"math"
-	"slices"
-	"strings"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -109,7 +102,7 @@ func orArray(mode Mode) string {
 // schema: it ignores members that the collection no longer has, and attributes
 // that are missing are null.
 func (c *Collection) Restore(representation []byte) (Record, error) {
-	d := newDecoder(representation, math.MaxInt) // it was let in once
+	d := newDecoder(representation, math.MaxInt) // it was checked when it was stored
 	defer d.release()
 	record := make(Record, len(c.columns))
 	if _, err := d.token(); err != nil {
@@ -136,154 +129,6 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 		}
 	}
 	return record, nil
-}
-
-// DecodeJSON reads and validates one value of the attribute.
-func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
-	value, wrong := a.DecodeConstant(text)
-	if wrong != nil {
-		return Null, wrong
-	}
-	return value, nil
-}
-
-// DecodeConstant reads a value out of the schema itself: a default or a member
-// of an enumeration.
-func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
-	return a.decode(text, maxConstantDepth)
-}
-
-func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
-	d := newDecoder(text, maxDepth)
-	defer d.release()
-	value, err := d.attribute(a)
-	if err == nil {
-		err = d.end()
-	}
-	if err == nil {
-		err = d.faults.Err()
-	}
-	if err != nil {
-		return Null, fault.From(err)[0]
-	}
-	return value, nil
-}
-
-const maxConstantDepth = 64
-
-// decoder reads one body. Its methods return an error only if the body is
-// malformed, which ends decoding; invalid values are collected in faults.
-type decoder struct {
-	json     *jsontext.Decoder
-	body     []byte
-	maxDepth int
-	faults   problem.Errors
-	wrapped  bool // the body is wrapped in data: missing attributes are not reported
-}
-
-// parsers are used again: each has memory for the names in an object, by which it finds repeated ones.
-var parsers = sync.Pool{New: func() any { return jsontext.NewDecoder(&noBody) }}
-
-var noBody bytes.Buffer // never read
-
-// newDecoder returns a decoder that must be released.
-func newDecoder(body []byte, maxDepth int) *decoder {
-	d := &decoder{json: parsers.Get().(*jsontext.Decoder), body: body, maxDepth: maxDepth}
-	// A Buffer is read where it is. A Reader would be copied in small pieces.
-	d.json.Reset(bytes.NewBuffer(body))
-	return d
-}
-
-// release ends reading. What was read stays valid.
-func (d *decoder) release() {
-	d.json.Reset(&noBody)
-	parsers.Put(d.json)
-	d.json = nil
-}
-
-// fail reports that the value just read, or the object just entered, is invalid.
-func (d *decoder) fail(code problem.Code, format string, args ...any) {
-	pointer := ""
-	if len(d.faults) < problem.MaxErrors { // an error beyond that is dropped, and its pointer may be long
-		pointer = string(d.json.StackPointer())
-	}
-	d.faults.Add(fault.At(pointer, code, format, args...))
-}
-
-// faulty reports whether an error at a JSON Pointer was reported.
-func (d *decoder) faulty(pointer string) bool {
-	return slices.ContainsFunc(d.faults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
-}
-
-func (d *decoder) token() (jsontext.Token, error) {
-	token, err := d.json.ReadToken()
-	if err != nil {
-		return token, d.malformed(err)
-	}
-	if d.json.StackDepth() > d.maxDepth {
-		return token, fault.At(string(d.json.StackPointer()), problem.CodeTooDeep, "Objects and arrays can be nested at most %d levels deep.", d.maxDepth)
-	}
-	return token, nil
-}
-
-// end makes sure that nothing follows the value.
-func (d *decoder) end() error {
-	end := d.json.InputOffset()
-	rest := bytes.TrimLeft(d.body[end:], " \t\r\n")
-	if len(rest) == 0 {
-		return nil
-	}
-	return d.at(int64(len(d.body)-len(rest)), "", "something follows the end of the JSON value")
-}
-
-func (d *decoder) malformed(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		if len(bytes.TrimSpace(d.body)) == 0 {
-			return fault.New(problem.CodeMalformedJSON, "The body is empty. It must be a JSON object.")
-		}
-		return d.at(int64(len(d.body)), "", "the body ends in the middle of a value")
-	}
-	var syntax *jsontext.SyntacticError
-	if errors.As(err, &syntax) {
-		return d.at(syntax.ByteOffset, string(syntax.JSONPointer), d.syntaxProblem(syntax))
-	}
-	return d.at(d.json.InputOffset(), "", err.Error())
-}
-
-// syntaxProblem explains common syntax errors.
-func (d *decoder) syntaxProblem(syntax *jsontext.SyntacticError) string {
-	rest := d.body[min(int(syntax.ByteOffset), len(d.body)):]
-	afterComma := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte(",")), " \t\r\n")
-	text := strings.TrimPrefix(syntax.Err.Error(), "jsontext: ")
-	switch {
-	case bytes.HasPrefix(d.body, []byte("\xef\xbb\xbf")):
-		return "the body starts with a byte order mark, which JSON does not have"
-	case bytes.HasPrefix(rest, []byte(",")) && (bytes.HasPrefix(afterComma, []byte("}")) || bytes.HasPrefix(afterComma, []byte("]"))):
-		return "the last item is followed by a comma, which JSON does not allow"
-	case strings.Contains(text, "in literal"):
-		return "names and strings stand in double quotes, and the only words without are true, false and null"
-	}
-	return text
-}
-
-func (d *decoder) at(offset int64, pointer, what string) *problem.Error {
-	before := d.body[:min(int(offset), len(d.body))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fault.At(pointer, problem.CodeMalformedJSON, "Line %d, column %d: %s.", line, column, what)
-}
-
-// skip reads to the end of a value whose first token has been read.
-func (d *decoder) skip(first jsontext.Token) error {
-	if kind := first.Kind(); kind != '{' && kind != '[' {
-		return nil
-	}
-	for depth := d.json.StackDepth(); d.json.StackDepth() >= depth; {
-		if _, err := d.token(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
@@ -371,115 +216,5 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 		if attribute.Required && attribute.compiled.Default.IsNull() {
 			d.faults.Add(fault.At(pointer(attribute.Name), problem.CodeRequired, "The attribute %s is required.", attribute.Name))
 		}
-	}
-}
-
-// ownMember reads a member that is not an attribute: id, type, a timestamp, or
-// an unknown member.
-func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, in *Input) error {
-	token, err := d.token()
-	if err != nil {
-		return err
-	}
-	isText, text := token.Kind() == '"', ""
-	if isText {
-		text = token.String()
-	}
-	timestamp := NoColumn
-	switch {
-	case name == "created_at":
-		timestamp = c.created
-	case name == "updated_at":
-		timestamp = c.updated
-	}
-	switch {
-	case name == "id" && options.Mode == PatchRange:
-		d.fail(problem.CodeReadOnly, "The ids of the resources of a range cannot change. Leave the id out.")
-	case name == "id" && (options.Mode == Create || options.Mode == PatchFound):
-		if id, ok := ParseID(text); ok {
-			in.Values[IDColumn], in.Set[IDColumn] = IDValue(id), true
-		} else if isText {
-			d.fail(problem.CodeFormat, "An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
-		} else {
-			d.fail(problem.CodeType, "An id must be a string, but is %s.", kindName(token.Kind()))
-		}
-	case name == "id":
-		if id, ok := ParseID(text); !ok || id != options.ID {
-			d.fail(problem.CodeReadOnly, "The id of a resource cannot change. Leave it out, or give the one of the path.")
-		}
-	case name == "type":
-		if text != c.Name {
-			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
-		}
-	case timestamp != NoColumn && options.Mode == Create && options.AcceptTimestamps:
-		if when, wrong := parseDateTime(text); wrong != "" {
-			d.fail(problem.CodeFormat, "Must be %s.", wrong)
-		} else {
-			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
-		}
-	case timestamp != NoColumn && options.Mode == Create:
-		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)
-	case timestamp != NoColumn:
-		// PUT ignores timestamps, however old; of a PATCH, the caller of Decode compares them
-		// with the stored ones.
-		when, wrong := parseDateTime(text)
-		if wrong != "" {
-			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
-		} else if options.Mode.patches() {
-			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
-		}
-	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
-		d.wrapped = true
-		d.fail(problem.CodeWrapped, "Request bodies are not wrapped in \"data\". Send the attributes themselves.")
-	case relationOf(c, name, options) != nil:
-		d.fail(problem.CodeReadOnly, "%s is not an attribute: it comes from related resources of %s, and is changed there. Leave it out.", name, relationOf(c, name, options).To.Name)
-	default:
-		d.fail(problem.CodeUnknownAttribute, "The collection %s has no attribute of this name.%s", c.Name, nearestAttribute(c, name, options))
-	}
-	return d.skip(token)
-}
-
-// relationOf is the relation whose resources, or whose total, are embedded under a name, nil if there is
-// none that the client knows.
-func relationOf(c *Collection, name string, options DecodeOptions) *Relation {
-	for _, relation := range c.relations {
-		if name == relation.Name || name == relation.TotalName() && !relation.One {
-			if options.Knows == nil || options.Knows(relation) {
-				return relation
-			}
-		}
-	}
-	return nil
-}
-
-// nearestAttribute asks for the attribute that is nearest to a name, among those that the
-// client may know.
-func nearestAttribute(c *Collection, name string, options DecodeOptions) string {
-	var names []string
-	for i, column := range c.columns {
-		if column.Attribute != nil && (options.Writable.Has(i) || options.Visible.Has(i)) {
-			names = append(names, column.Name)
-		}
-	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return " Did you mean " + near + "?"
-	}
-	return ""
-}
-
-func kindName(kind jsontext.Kind) string {
-	switch kind {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	default:
-		return "an array"
 	}
 }

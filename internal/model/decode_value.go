@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -265,3 +266,36 @@ func (a *Attribute) Property(name string) *Attribute {
 	}
 	return nil
 }
+
+// DecodeJSON reads and validates one value of the attribute.
+func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
+	value, wrong := a.DecodeConstant(text)
+	if wrong != nil {
+		return Null, wrong
+	}
+	return value, nil
+}
+
+// DecodeConstant reads a value out of the schema itself: a default or a member
+// of an enumeration.
+func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
+	return a.decode(text, maxConstantDepth)
+}
+
+func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {
+	d := newDecoder(text, maxDepth)
+	defer d.release()
+	value, err := d.attribute(a)
+	if err == nil {
+		err = d.end()
+	}
+	if err == nil {
+		err = d.faults.Err()
+	}
+	if err != nil {
+		return Null, fault.From(err)[0]
+	}
+	return value, nil
+}
+
+const maxConstantDepth = 64

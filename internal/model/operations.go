@@ -1,6 +1,6 @@
 package model
 
-// OperationsName is the collection that every schema has beside those that are
+// OperationsName is the collection that every schema has in addition to those that are
 // declared: writes that were accepted to be done later.
 const OperationsName = "operations"
 

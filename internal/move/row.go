@@ -28,8 +28,8 @@ const (
 // Formats are all there are.
 var Formats = []Format{NDJSON, JSON, CSV}
 
-// FormatOf returns the format of a file by the ending of its name, after which .gz may
-// stand. It is empty if it cannot be told.
+// FormatOf returns the format of a file by the ending of its name, which .gz may follow. It is empty if
+// the ending is unknown.
 func FormatOf(name string) (format Format, zipped bool) {
 	name, zipped = strings.CutSuffix(strings.ToLower(name), ".gz")
 	for ending, format := range map[string]Format{".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON, ".csv": CSV} {
@@ -100,8 +100,8 @@ func textOf(in io.Reader) (*bufio.Reader, error) {
 	return text, nil
 }
 
-// clean takes a JSON object as it stands in a file, and makes the body of it that creates
-// the resource: without what the server sets.
+// clean makes the body that creates a resource of a JSON object in a file: it leaves out what the server
+// sets.
 func (r *Row) clean(text []byte, columns *Columns) {
 	decoder := &columns.decoder
 	decoder.Reset(bytes.NewBuffer(text)) // a Buffer is read where it is, and not copied

@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// Options is what the interface depends on beside the schema.
+// Options is what the interface depends on, apart from the schema.
 type Options struct {
 	Info         schema.Info
 	Prefix       string // path under which the server is mounted

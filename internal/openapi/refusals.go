@@ -179,7 +179,7 @@ func (b *builder) anywhere() []problem.Code {
 	return append(codes, problem.CodeInternal, problem.CodeUnavailable, problem.CodeOverloaded)
 }
 
-// ofReading is the codes of GET beside those of anywhere.
+// ofReading is the codes of GET, in addition to those of every request.
 func ofReading() []problem.Code {
 	return []problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeUnexpectedBody, problem.CodeNotAcceptable}
 }

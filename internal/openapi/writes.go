@@ -105,7 +105,7 @@ func (b *builder) mayInRange(verb schema.AccessVerb, p place) (may, public bool)
 	return may && mayList && !p.collection.ReadOnly(), public && publicList
 }
 
-// ofRange is the codes of a write to a range beside those of a write to one resource.
+// ofRange is the codes of a write to a range, in addition to those of a write to one resource.
 func (b *builder) ofRange(p place) []problem.Code {
 	codes := append(b.ofSelection(p.collection), problem.CodeFilterRequired, problem.CodeTooManyItems, problem.CodeTooExpensive)
 	if p.collection.RequireIfMatch {

@@ -46,7 +46,7 @@ func TestWaitForAnotherServer(t *testing.T) {
 		if _, ok := w.Wait(context.Background(), a, hung); !ok {
 			t.Fatal("the operation is not finished")
 		}
-		now, err := w.resources.ReadPart(context.Background(), path, user, query.Query{})
+		now, err := w.resources.Get(context.Background(), path, user, query.Query{})
 		if err != nil {
 			t.Fatal(err)
 		}

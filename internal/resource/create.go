@@ -1,18 +1,13 @@
 package resource
 
 import (
-	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
-	"github.com/plural-go/plural/problem"
 )
 
-// inArray is the JSON Pointer of an item of an array.
-func inArray(i int) string { return "/" + strconv.Itoa(i) }
-
+// create creates the resources of a write.
 func (w *Work) create(write Write) ([]Resource, error) {
 	if err := w.requireParent(write.Path); err != nil {
 		return nil, err
@@ -28,6 +23,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	return w.writeAll(write.Path, all, write.pointer)
 }
 
+// newRecord is a new resource, with the id and the times that its input has not given.
 func newRecord(tx *store.Tx, c *model.Collection, input model.Input) model.Record {
 	id := input.Values[model.IDColumn]
 	if !input.HasID() {
@@ -54,32 +50,4 @@ func timesOf(tx *store.Tx, c *model.Collection, input model.Input) (created, upd
 		return updated, updated
 	}
 	return tx.Now(), tx.Now()
-}
-
-// atPointer prefixes the JSON Pointers of an error, if it is a problem.Error.
-func atPointer(pointer string, err error) error {
-	var list problem.Errors
-	var one *problem.Error
-	switch {
-	case errors.As(err, &list):
-		return prefixed(pointer, list)
-	case errors.As(err, &one):
-		return prefixed(pointer, problem.Errors{one})
-	}
-	return err
-}
-
-// prefixed prefixes the JSON Pointers of faults, except those of the server (5xx). It copies the
-// faults: a hook may return the same one repeatedly.
-func prefixed(pointer string, faults problem.Errors) problem.Errors {
-	result := make(problem.Errors, len(faults))
-	for i, f := range faults {
-		if result[i] = f; f.Status() >= 500 {
-			continue
-		}
-		moved := *f
-		moved.Source.Pointer = pointer + f.Source.Pointer
-		result[i] = &moved
-	}
-	return result
 }

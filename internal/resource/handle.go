@@ -65,7 +65,7 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (f
 		}
 		q, err := query.BuildOne(c, wanted, path.Limits())
 		if err == nil {
-			found, err = w.resources.readPart(w.tx, path, id, q)
+			found, err = w.resources.get(w.tx, path, id, q)
 		}
 		return err
 	})

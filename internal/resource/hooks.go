@@ -55,18 +55,13 @@ func (r *Resources) hasBefore(c *model.Collection, verb Verb) bool {
 	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Before != nil })
 }
 
-// hookTime bounds the total time of the hooks of a request: a thousand short hooks are not
-// short together.
-func (r *Resources) hookTime(ctx context.Context) (context.Context, context.CancelFunc) {
+// BoundHooks bounds the total time of the hooks of a request, or of those before, in or after its transaction: a
+// thousand short hooks are not short together.
+func (r *Resources) BoundHooks(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.HookTime == 0 || len(r.hooks) == 0 {
 		return ctx, func() {}
 	}
 	return context.WithTimeoutCause(ctx, r.HookTime, &hookTimeout{"the hooks of a request", r.HookTime})
-}
-
-// BoundHooks returns a context for all Before hooks of a request with several writes.
-func (r *Resources) BoundHooks(ctx context.Context) (context.Context, context.CancelFunc) {
-	return r.hookTime(ctx)
 }
 
 // Context keys. They contain their Resources, as a program may have several servers.

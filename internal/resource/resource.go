@@ -75,13 +75,13 @@ func (r *Resources) etagOf(revision, declaredIn int64, columns string) string {
 func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resource) error) error {
 	c := path.Collection
 	if len(q.Includes) == 0 {
-		since, mark := r.store.DeclaredIn(c), c.ColumnsTag(q.Visible)
+		declaredIn, columns := r.store.DeclaredIn(c), c.ColumnsTag(q.Visible)
 		for {
 			row, err := page.Next()
 			if err != nil || row == nil {
 				return err
 			}
-			found := Resource{ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, q.Visible), ETag: r.etagOf(row.Int(c.RevisionColumn()), since, mark)}
+			found := Resource{ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, q.Visible), ETag: r.etagOf(row.Int(c.RevisionColumn()), declaredIn, columns)}
 			if err := visit(found); err != nil {
 				return err
 			}

@@ -59,7 +59,7 @@ func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work)
 	if err != nil || len(run.work.after) == 0 {
 		return err
 	}
-	afterCommit, cancelAfter := r.hookTime(run.through)
+	afterCommit, cancelAfter := r.BoundHooks(run.through)
 	defer cancelAfter()
 	for _, after := range run.work.after {
 		after(afterCommit)
@@ -79,7 +79,7 @@ type workRun struct {
 
 func (r *workRun) run(tx *store.Tx) error {
 	if r.within == nil { // waiting for the transaction does not count
-		r.within, r.cancel = r.resources.hookTime(r.through)
+		r.within, r.cancel = r.resources.BoundHooks(r.through)
 	}
 	r.work = &Work{resources: r.resources, ctx: r.within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
 	return r.fn(r.work)

@@ -118,7 +118,7 @@ func (r *Resources) Before(ctx context.Context, write *Write) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
-	ctx, cancel := r.hookTime(ctx)
+	ctx, cancel := r.BoundHooks(ctx)
 	defer cancel()
 	return r.runBefore(ctx, write)
 }
@@ -206,11 +206,11 @@ func (r *Resources) checkCondition(tx *store.Tx, write Write, record model.Recor
 	c := write.Path.Collection
 	tag := r.etag(write.Path, record.Int(c.RevisionColumn()))
 	if write.Schema != 0 {
-		since, err := tx.DeclaredInOther(c, write.Schema)
+		declaredIn, err := tx.DeclaredInOther(c, write.Schema)
 		if err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), since, write.Path.By.ColumnsTag(c))
+		tag = r.etagOf(record.Int(c.RevisionColumn()), declaredIn, write.Path.By.ColumnsTag(c))
 	}
 	return write.Condition.AllowsChange(tag)
 }

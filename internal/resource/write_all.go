@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/plural-go/plural/internal/model"
@@ -155,34 +154,4 @@ func (w *Work) storeNew(path Path, after []model.Record, items []int, results []
 		w.scheduleAfter(Create, c, nil, records[k])
 	}
 	return nil
-}
-
-// invalidFirst leaves out conflicts, if there are errors of the body, which come first.
-func invalidFirst(faults problem.Errors) problem.Errors {
-	isInvalid := func(f *problem.Error) bool { return f.Status() == http.StatusUnprocessableEntity }
-	if !slices.ContainsFunc(faults, isInvalid) {
-		return faults
-	}
-	return slices.DeleteFunc(slices.Clone(faults), func(f *problem.Error) bool { return !isInvalid(f) })
-}
-
-// joined is the errors of several resources as one list.
-func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Errors) {
-	for i, own := range all {
-		if len(own) > 0 && pointer == nil {
-			return own
-		}
-		if len(own) > 0 {
-			faults = append(faults, prefixed(pointer(i), own)...)
-		}
-	}
-	return faults
-}
-
-// atItem gives the error of one of several resources its JSON Pointers.
-func atItem(pointer func(i int) string, i int, err error) error {
-	if pointer == nil {
-		return err
-	}
-	return atPointer(pointer(i), err)
 }

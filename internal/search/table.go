@@ -53,13 +53,13 @@ func Rebuild(c db.Conn, d db.Dialect, collection *model.Collection) error {
 }
 
 // Check compares the words in the index with the resources, and returns what is wrong, and the
-// collections that it is wrong of.
-func Check(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, wrong []*model.Collection, err error) {
+// collections that it is wrong of. If the connection writes, the database also verifies all of the index.
+func Check(c db.Conn, d db.Dialect, s *model.Schema, writes bool) (findings []string, wrong []*model.Collection, err error) {
 	for _, collection := range s.All() {
 		if len(collection.SearchColumns()) == 0 {
 			continue
 		}
-		found, err := check(c, d, collection)
+		found, err := check(c, d, collection, writes)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -70,7 +70,7 @@ func Check(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, wrong [
 	return findings, wrong, nil
 }
 
-func check(c db.Conn, d db.Dialect, collection *model.Collection) (findings []string, err error) {
+func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (findings []string, err error) {
 	sql := d.Search(db.SearchTable(collection))
 	stored := &storedWords{conn: c, sql: sql.Stored}
 	different, example := 0, model.ID{}
@@ -120,6 +120,11 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection) (findings []st
 	same, err := indexAgrees(c, sql)
 	if err == nil && !same {
 		findings = append(findings, fmt.Sprintf("%s: the search index does not agree with its own table of words", collection.Name))
+	}
+	if err == nil && len(findings) == 0 && writes && sql.Verify != nil {
+		if same, err = sql.Verify(c); err == nil && !same {
+			findings = append(findings, fmt.Sprintf("%s: the search index has wrong lists of prefixes", collection.Name))
+		}
 	}
 	return findings, err
 }

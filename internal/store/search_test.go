@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -342,6 +343,41 @@ func TestExamineSearch(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestExamineSearchPrefixes: a list of prefixes that has lost a resource is found and built again by a repair. On PostgreSQL
+// there are no such lists.
+func TestExamineSearchPrefixes(t *testing.T) {
+	s := parse(t, searched)
+	books := s.Collection("books")
+	url := "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+	st := open(t, url, s)
+	defer closeStore(t, st)
+	insert(t, st, books, `{"title":"first"}`)
+	insert(t, st, books, `{"title":"second"}`)
+	index := `"` + db.SearchTable(books) + `.words"`
+	write(t, st, func(tx *Tx) error {
+		// The prefixes of a word that the resource does not have: of these it loses "a", "as" and "ase".
+		rank := `(SELECT _rank FROM "` + db.SearchTable(books) + `" WHERE _words = ' asecond')`
+		if _, err := tx.conn.Exec("INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', " + rank + ", 'aseX')"); err != nil {
+			return err
+		}
+		_, err := tx.conn.Exec("INSERT INTO " + index + " (rowid, _words) VALUES (" + rank + ", '')")
+		return err
+	})
+	if got := found(t, st, searchFor(books, "se", "title"), "title"); len(got) != 0 {
+		t.Fatalf("found %q: the list of prefixes is still right", got)
+	}
+	want := []string{"books: the search index has wrong lists of prefixes"}
+	if got, err := maintain.Examine(context.Background(), url, true); err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v\nwant %q", got, err, want)
+	}
+	if got, err := maintain.Examine(context.Background(), url, true); err != nil || len(got) > 0 {
+		t.Errorf("after the repair: got %q, %v", got, err)
+	}
+	if got := found(t, st, searchFor(books, "se", "title"), "title"); !slices.Equal(got, []string{"second"}) {
+		t.Errorf("found %q", got)
+	}
 }
 
 // TestFormerSearchIndexIsBuiltAgain: an index in one of its earlier forms is replaced by a migration.

@@ -170,7 +170,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 }
 
 // order runs statements while no other server gives positions. All are sent at once, so that a
-// server that stands still keeps no lock. Each sees what is committed when it begins.
+// server that hangs keeps no lock. Each sees what is committed when it begins.
 func (b *Database) order(ctx context.Context, statements ...deferred) error {
 	acquired, err := b.acquire(ctx)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"zombiezen.com/go/sqlite"
+
 	"github.com/plural-go/plural/internal/db"
 )
 
@@ -43,8 +45,19 @@ func (dialect) Search(table string) db.SearchSQL {
 		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
 		Numbered:   "SELECT _rank, _words FROM " + quoted,
 		Indexed:    "SELECT doc, ' ' || term FROM " + terms,
+		Verify:     func(c db.Conn) (bool, error) { return verify(c, index) },
 		Disordered: "SELECT count(*) FROM (SELECT _rank, lag(_rank) OVER (ORDER BY _resource) AS before FROM " + quoted + ") WHERE _rank <= before",
 	}
+}
+
+// verify lets FTS5 compare its lists, also those of prefixes, and its numbers of rows and words with the table. It takes a
+// few seconds for a million resources, and no other connection can write meanwhile.
+func verify(c db.Conn, index string) (agrees bool, err error) {
+	_, err = c.Exec("INSERT INTO " + index + " (" + index + ", rank) VALUES ('integrity-check', 1)")
+	if sqlite.ErrCode(err) == sqlite.ResultCorruptVTab {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func columnsOf(number string) []db.ColumnDefinition {

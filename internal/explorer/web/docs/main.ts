@@ -1,8 +1,5 @@
-import { mount } from 'svelte'
-import '../explorer/style.css'
-import './style.css'
-import App from './App.svelte'
-import { documents } from './lib/state.svelte'
+// Asks for the document at once; the application is loaded at the same time.
 
-void documents.load()
-mount(App, { target: document.body })
+import './lib/early'
+
+void import('./start')

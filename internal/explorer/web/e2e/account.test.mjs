@@ -9,7 +9,8 @@ import { accessible, binary, launch, open, serve } from './harness.mjs'
 let server, browser, admin
 
 before(async () => {
-  ;[server, browser] = await Promise.all([serve({ schema: join(import.meta.dirname, 'account.schema.yaml') }), launch()])
+  browser = await launch()
+  server = await serve({ schema: join(import.meta.dirname, 'account.schema.yaml') })
   const args = ['keys', 'create', '--name', 'Ada', '--role', 'admin', '--schema', server.schema, '--database', server.database]
   admin = execFileSync(binary, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   await server.ask('POST', '/notes', { title: 'Hello', secret: 'hush' }, { Authorization: `Bearer ${admin}` })
@@ -52,6 +53,12 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   assert.equal((await may.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes no no no no')
   assert.equal(await other.getByRole('heading', { name: 'API keys' }).count(), 0)
   assert.equal(await other.getByRole('link', { name: 'Server' }).count(), 0)
+
+  // The history says who changed something, by the name of the key.
+  const [note] = await server.ask('GET', '/notes', undefined, { Authorization: `Bearer ${admin}` })
+  await page.goto(`${server.explorer}/notes/${note.id}`)
+  await page.getByRole('region', { name: 'History' }).getByText('created by Ada (you)').waitFor()
+  await page.goto(`${server.explorer}/-/account`)
 
   // What may that key do, and why? And what may a role do with one resource?
   await page.getByRole('button', { name: 'Rights of Reports' }).click()

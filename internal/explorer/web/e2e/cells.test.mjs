@@ -8,7 +8,8 @@ import { workbench } from './workbench.mjs'
 let server, browser
 
 before(async () => {
-  ;[server, browser] = await Promise.all([workbench(), launch()])
+  browser = await launch()
+  server = await workbench()
 })
 after(async () => {
   await browser?.close()
@@ -78,6 +79,26 @@ test('a cell is edited in place: Enter saves, Tab goes on, problems and conflict
   await page.leave()
 })
 
+test('a form has tags, pickers of dates and times, descriptions and limits', async () => {
+  const issue = server.issues[1] // with one tag
+  const page = await open(browser, `${server.explorer}/issues/${issue.id}?view=edit`)
+  const form = page.getByRole('complementary').locator('form')
+  await form.getByText('One sentence. At most 200 characters.').waitFor()
+  await form.getByText('0 to 5.').waitFor()
+  const types = await form.locator('#field-due_on, #field-seen_at').evaluateAll((all) => all.map(({ type }) => type))
+  assert.deepEqual(types, ['date', 'datetime-local'])
+  await form.getByLabel('due_on').fill('2027-02-28')
+  await form.getByLabel('tags', { exact: true }).fill('new')
+  await page.keyboard.press('Enter')
+  await form.getByRole('button', { name: 'Remove ui' }).click()
+  await accessible(page, 'a form with tags')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.waitForURL(`${server.explorer}/issues/${issue.id}`)
+  const { tags, due_on } = await server.ask('GET', `/issues/${issue.id}`)
+  assert.deepEqual({ tags, due_on }, { tags: ['new'], due_on: '2027-02-28' })
+  await page.leave()
+})
+
 test('Markdown has an editor with highlighting, in the form', async () => {
   const text = '# Plan\n\nWith **care**.\n'
   const project = await server.ask('POST', '/projects', { title: 'Documented', about: text })
@@ -107,6 +128,12 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   for (const name of ['tags', 'seen_at', 'created_at', 'updated_at']) await panel.getByRole('checkbox', { name }).uncheck()
   await panel.getByRole('button', { name: 'Move priority up' }).click()
   await accessible(page, 'the choice of columns')
+  const heights = async () => Math.round((await page.locator('#row-0').boundingBox()).height)
+  const single = await heights()
+  await panel.getByLabel('Wrap long text').check()
+  await page.waitForFunction((single) => document.querySelector('#row-0').getBoundingClientRect().height > 2 * single, single)
+  await panel.getByLabel('Wrap long text').uncheck()
+  await page.waitForFunction((single) => Math.round(document.querySelector('#row-0').getBoundingClientRect().height) === single, single)
   await page.keyboard.press('Escape')
   const left = ['', 'title', 'priority', 'state', 'due_on', 'assignee_id', 'reporter_id', 'project_id', 'id']
   assert.deepEqual(await columns(page), left)

@@ -8,7 +8,8 @@ import { workbench } from './workbench.mjs'
 let server, browser
 
 before(async () => {
-  ;[server, browser] = await Promise.all([workbench(), launch()])
+  browser = await launch()
+  server = await workbench()
 })
 after(async () => {
   await browser?.close()
@@ -61,20 +62,37 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   const hidden = await server.ask('GET', '/issues?limit=-2')
   await page.waitForURL(`${server.explorer}/issues?filter[id][in]=${hidden.map(({ id }) => id).join(',')}`)
 
-  // What exists is changed, found by its key.
+  // What exists is changed, found by its key. The file is dropped.
   await page.getByRole('button', { name: 'More actions' }).click()
   await page.getByRole('button', { name: 'Import…' }).click()
-  await file('again.ndjson', `{"id":"${server.issues[0].id}","priority":5}\n{"title":"Four","tags":["a"]}\n`)
+  const dropped = await page.evaluateHandle((text) => {
+    const data = new DataTransfer()
+    data.items.add(new File([text], 'again.ndjson'))
+    return data
+  }, `{"id":"${server.issues[0].id}","priority":5}\n{"title":"Four","tags":["a"]}\n`)
+  await dialog.locator('.drop').dispatchEvent('drop', { dataTransfer: dropped })
   await dialog.getByLabel('Rows that exist already').selectOption('id')
   await dialog.getByRole('button', { name: 'Check' }).click()
   await problems.getByText('id').first().waitFor() // the second has none
   await dialog.getByRole('button', { name: 'Import 1 valid row' }).click()
   await dialog.getByText('1 issue imported.').waitFor()
   assert.equal((await server.ask('GET', `/issues/${server.issues[0].id}`)).priority, 5)
+
+  // JSON, with an array as it is.
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  await file('one.json', '[{"title":"From JSON","tags":["a","b"]}]')
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByRole('button', { name: 'Import 1 row' }).click()
+  await dialog.getByText('1 issue imported.').waitFor()
+  const [last] = await server.ask('GET', '/issues?limit=-1')
+  assert.deepEqual([last.title, last.tags], ['From JSON', ['a', 'b']])
   await page.leave()
 })
 
 test('a chart groups a list, and each bar leads to its resources', async () => {
+  for (const [issue, month] of [[0, '09'], [1, '10'], [3, '10']]) await server.ask('PATCH', `/issues/${server.issues[issue].id}`, { due_on: `2026-${month}-01` })
   const page = await open(browser, `${server.explorer}/issues?filter[state][in]=open,doing`)
   await page.locator('#row-0').waitFor()
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -88,7 +106,14 @@ test('a chart groups a list, and each bar leads to its resources', async () => {
   await accessible(page, 'a chart')
   await page.getByLabel('Group by').selectOption('due_on:month')
   await chart.getByRole('link', { name: /^2026-11: / }).waitFor()
+  // Over time it is a line: each segment ends where the next one begins. What has no date is not part of it.
+  assert.deepEqual(await chart.getByRole('listitem').evaluateAll((all) => all.map((each) => each.innerText.split(/\s+/).at(-1))), ['null', '2026-09', '2026-10', '2026-11'])
+  const ends = await chart.locator('.stroke').evaluateAll((all) => all.map((path) => path.getAttribute('d').match(/[\d.]+/g).map(Number)))
+  assert.equal(ends.length, 2)
+  assert.equal(ends[0][3], ends[1][1])
   await accessible(page, 'a chart over time')
+  await page.getByLabel('Group by').selectOption('due_on') // by day
+  await chart.getByRole('link', { name: /^2026-09-01: 1$/ }).waitFor()
   await page.getByLabel('Group by').selectOption('assignee_id')
   await chart.getByRole('link', { name: 'Ada Lovelace' }).click()
   await page.waitForURL(`${server.explorer}/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)

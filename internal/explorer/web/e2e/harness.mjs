@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { chromium } from 'playwright-core'
 
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
@@ -75,10 +75,13 @@ async function begin(program, args) {
   return { child, url }
 }
 
+// The same engine without windows takes half of the processor time.
+const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
+
 export function launch() {
   return chromium.launch({
     timeout: HUNG,
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM ?? browsers.find((path) => existsSync(path)) ?? browsers[0],
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
       '--disable-gpu',
@@ -122,13 +125,14 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 /**
  * No rule of WCAG 2.2 A and AA that axe knows is broken by what the page shows; or of some rules only.
- * Rows are alike, so the first few stand for all.
+ * Rows are alike, so the first few stand for all. With SCREENSHOTS, the state is kept there as a picture, for people to look at.
  */
 export async function accessible(page, what, rules = {}) {
+  if (process.env.SCREENSHOTS) await page.screenshot({ path: join(process.env.SCREENSHOTS, `${basename(process.argv[1], '.test.mjs')} ${what.replaceAll(/[^\w ]/g, '')}.png`) })
   // Evaluated by the debugger, to which the security policy of the page does not apply.
   await page.evaluate(axe)
   const { violations } = await page.evaluate(
-    (rules) => globalThis.axe.run({ include: document, exclude: ['[data-position]:nth-child(n+5)'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], ...rules }),
+    (rules) => globalThis.axe.run({ include: document, exclude: ['[data-position]:nth-child(n+5)'] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'], resultTypes: ['violations'], ...rules }),
     rules,
   )
   assert.deepEqual(
@@ -136,4 +140,24 @@ export async function accessible(page, what, rules = {}) {
     [],
     what,
   )
+}
+
+export const WIDE = { colorScheme: 'light', viewport: { width: 1280, height: 460 } }
+export const NARROW = { width: 390, height: 600 }
+
+// Colours are the same on narrow screens, and only colours differ in the dark.
+export const WITHOUT_COLOURS = { rules: { 'color-contrast': { enabled: false } } }
+
+/** The same in light, in dark, and on a phone: the page, opened as WIDE, is changed in place and back, which is cheaper than to load it three times. */
+export async function accessibleInAllLooks(page, what, also = async () => {}) {
+  const wide = page.viewportSize()
+  await accessible(page, `light: ${what}`)
+  await also()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await accessible(page, `dark: ${what}`, { runOnly: ['color-contrast'] })
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(NARROW)
+  await accessible(page, `narrow: ${what}`, WITHOUT_COLOURS)
+  await also()
+  await page.setViewportSize(wide)
 }

@@ -8,7 +8,8 @@ import { workbench } from './workbench.mjs'
 let server, browser
 
 before(async () => {
-  ;[server, browser] = await Promise.all([workbench(), launch()])
+  browser = await launch()
+  server = await workbench()
 })
 after(async () => {
   await browser?.close()

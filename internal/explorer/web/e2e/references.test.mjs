@@ -8,7 +8,8 @@ import { workbench } from './workbench.mjs'
 let server, browser
 
 before(async () => {
-  ;[server, browser] = await Promise.all([workbench(), launch()])
+  browser = await launch()
+  server = await workbench()
 })
 after(async () => {
   await browser?.close()
@@ -84,18 +85,34 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   const panel = page.getByRole('complementary', { name: 'issue' })
   await panel.locator('dd').getByRole('link', { name: 'Emmy Noether' }).waitFor()
   const [emmy] = await server.ask('GET', '/people?filter[name]=Emmy%20Noether')
+  // What was picked lately comes first; an id is found as well.
+  await page.keyboard.press('e')
+  await assignee.fill('')
+  await page.getByRole('option', { name: /Ada Lovelace/ }).waitFor()
+  const offered = (await page.getByRole('listbox', { name: 'people' }).getByRole('option').allInnerTexts()).map((text) => text.split('\n')[0])
+  assert.deepEqual(offered.slice(0, 2), ['Emmy Noether', 'Édith Piaf'])
+  await assignee.fill(server.people[0].id)
+  await page.getByRole('option', { name: /Ada Lovelace/ }).click()
+  assert.equal(await assignee.inputValue(), 'Ada Lovelace')
+  await assignee.fill('emmy')
+  await page.getByRole('option', { name: /Emmy Noether/ }).click()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   assert.equal((await server.ask('GET', `/issues/${issue.id}`)).assignee_id, emmy.id)
   await page.leave()
 })
 
-test('an image on the same server has a preview, one elsewhere has not', async () => {
+test('addresses are links, colours are shown; an image on the same server has a preview, one elsewhere has not', async () => {
   const page = await open(browser, server.explorer)
   const icon = await page.locator('link[rel=icon]').evaluate((link) => link.href)
-  const person = await server.ask('POST', '/people', { name: 'Pictured', photo: icon })
+  const person = await server.ask('POST', '/people', { name: '#0d6b52', photo: icon, email: 'p@example.com' })
   await page.goto(`${server.explorer}/people/${person.id}`)
   const preview = page.getByRole('complementary').locator('img')
   await page.waitForFunction(() => document.querySelector('aside img')?.naturalWidth > 0)
   assert.equal(await preview.getAttribute('src'), icon)
+  const panel = page.getByRole('complementary', { name: 'person' })
+  assert.equal(await panel.getByRole('link', { name: 'p@example.com' }).getAttribute('href'), 'mailto:p@example.com')
+  assert.equal(await panel.getByRole('link', { name: icon }).getAttribute('rel'), 'noopener noreferrer')
+  assert.equal(await panel.locator('.colour').evaluate((patch) => getComputedStyle(patch).backgroundColor), 'rgb(13, 107, 82)')
   await accessible(page, 'a preview')
   await server.ask('PATCH', `/people/${person.id}`, { photo: 'https://elsewhere.example/a.png' })
   await page.getByRole('link', { name: 'https://elsewhere.example/a.png' }).waitFor()

@@ -11,7 +11,8 @@ const READINGS = 120_000 // rows that are 3.8 million pixels high: more than the
 let server, browser, data
 
 before(async () => {
-  ;[server, browser] = await Promise.all([serve(), launch()])
+  browser = await launch()
+  server = await serve()
   data = await seed(server)
   await seedReadings(server, READINGS)
 })

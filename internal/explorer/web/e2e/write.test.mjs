@@ -8,7 +8,8 @@ import { seed } from './seed.mjs'
 let server, browser, data
 
 before(async () => {
-  ;[server, browser] = await Promise.all([serve(), launch()])
+  browser = await launch()
+  server = await serve()
   data = await seed(server, 20)
 })
 after(async () => {
@@ -122,6 +123,10 @@ test('edit: PATCH of what has changed, with If-Match', async () => {
   assert.deepEqual(patches.map(([body]) => body), ['{"name":"Grace Brewster Hopper","country":null}'])
   assert.match(patches[0][1], /^"\w+\.1\.\w+"$/)
   await page.keyboard.press('s')
+  // Messages are shown above the requests, and cover none of them.
+  const { y: requests } = await page.getByRole('region', { name: 'Requests' }).boundingBox()
+  const messages = await page.locator('.notes').evaluate((notes) => notes.getBoundingClientRect().bottom)
+  assert.ok(messages <= requests, JSON.stringify({ messages, requests }))
   await page.getByRole('region', { name: 'Requests' }).getByRole('button', { name: /PATCH/ }).click()
   assert.match(
     await page.getByRole('region', { name: 'Requests' }).locator('pre').innerText(),

@@ -2,7 +2,7 @@
 
 import { attributesOf, type Attribute } from './attributes'
 import { isFilter, operatorsOf, tableOf, type FilterRow, type Operator } from './filters'
-import { resolve, type DocumentOperation, type DocumentParameter, type Info, type Json, type Media, type OpenAPI, type Schema } from './openapi'
+import { resolve, type DocumentOperation, type DocumentParameter, type Info, type Json, type Media, type OpenAPI, type PathItem, type Schema } from './openapi'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -96,7 +96,7 @@ export function referenceOf(document: OpenAPI): Reference {
   return {
     info: document.info,
     guarded: (document.security ?? []).length > 0,
-    sections: document.tags.map(({ name, description }) => sectionOf(document, name, description ?? '', all.filter(({ operation }) => operation.tags[0] === name))),
+    sections: document.tags.map(({ name, description }) => sectionOf(document, name, description ?? '', all.get(name) ?? [])),
     codes: codesOf(document),
   }
 }
@@ -108,41 +108,76 @@ interface Found {
   path: string
   method: (typeof METHODS)[number]
   operation: DocumentOperation
-  parameters: DocumentParameter[]
+  item: PathItem
 }
 
-function operationsIn(document: OpenAPI): Found[] {
-  return Object.entries(document.paths).flatMap(([path, item]) =>
-    METHODS.flatMap((method) => {
+/** The operations by their tag. */
+function operationsIn(document: OpenAPI): Map<string, Found[]> {
+  const all = new Map<string, Found[]>()
+  for (const [path, item] of Object.entries(document.paths))
+    for (const method of METHODS) {
       const operation = item[method]
-      if (!operation) return []
-      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])].map((each) => resolve(document, each))
-      return [{ path, method, operation, parameters }]
-    }),
-  )
+      const tag = operation?.tags[0]
+      if (!operation || tag === undefined) continue
+      if (!all.has(tag)) all.set(tag, [])
+      all.get(tag)!.push({ path, method, operation, item })
+    }
+  return all
 }
 
+type Details = Omit<Section, 'name' | 'description' | 'singular'>
+
+/** A section. Its details are derived when they are first asked for: a page shows one section of many. */
 function sectionOf(document: OpenAPI, name: string, description: string, found: Found[]): Section {
   const singular = found.find(({ operation }) => operation.operationId.endsWith('AtSingular'))
-  const listed = [...found.filter(({ path }) => !parentOf(path)), ...found.filter(({ path }) => parentOf(path))].filter((each) => each !== singular)
+  let known: Details | undefined
+  const details = () => (known ??= detailsOf(document, found.filter((each) => each !== singular)))
+  return {
+    name,
+    description,
+    get attributes() {
+      return details().attributes
+    },
+    get relations() {
+      return details().relations
+    },
+    get unique() {
+      return details().unique
+    },
+    get filters() {
+      return details().filters
+    },
+    get operators() {
+      return details().operators
+    },
+    get further() {
+      return details().further
+    },
+    get operations() {
+      return details().operations
+    },
+    ...(singular && { singular: singular.path }),
+  }
+}
+
+function detailsOf(document: OpenAPI, found: Found[]): Details {
+  const listed = [...found.filter(({ path }) => !parentOf(path)), ...found.filter(({ path }) => parentOf(path))]
+  const taken = new Map(listed.map((each) => [each, [...(each.item.parameters ?? []), ...(each.operation.parameters ?? [])].map((parameter) => resolve(document, parameter))]))
   // The filters of histories are those of changes.
-  const parameters = listed.filter(({ path }) => kindOf(path, 'GET') !== 'history').flatMap((each) => each.parameters)
+  const parameters = listed.filter(({ path }) => kindOf(path, 'GET') !== 'history').flatMap((each) => taken.get(each)!)
   const filters = parameters.filter((each) => isFilter(each.name))
   const conflict = parameters.find((each) => each.name === 'on_conflict')
   const read = schemaIn(document, listed, (operation) => dataOf(operation.responses['200'] && resolve(document, operation.responses['200']).content))
   const create = schemaIn(document, listed, (operation) => operation.requestBody && oneOf(document, jsonOf(resolve(document, operation.requestBody).content)?.schema), 'post')
   const { attributes, relations } = attributesOf(document, read, create)
   return {
-    name,
-    description,
     attributes,
     relations,
     unique: (conflict?.schema?.enum ?? []).filter((each) => each !== 'id').map((each) => String(each).split(',')),
     filters: tableOf(filters, attributes),
     operators: operatorsOf(filters),
     further: parameters.find((each) => each.name === 'filters')?.description ?? '',
-    operations: listed.map((each) => operationOf(document, each)),
-    ...(singular && { singular: singular.path }),
+    operations: listed.map((each) => operationOf(document, each, taken.get(each)!)),
   }
 }
 
@@ -165,7 +200,7 @@ function oneOf(document: OpenAPI, schema: Schema | undefined): Schema | undefine
   return one?.oneOf?.[0] ?? one
 }
 
-function operationOf(document: OpenAPI, { path, method, operation, parameters }: Found): Operation {
+function operationOf(document: OpenAPI, { path, method, operation }: Found, parameters: DocumentParameter[]): Operation {
   const parent = parentOf(path)
   return {
     id: operation.operationId,

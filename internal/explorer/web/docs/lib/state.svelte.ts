@@ -1,21 +1,18 @@
 // State of the page: the document, the credential, and which part of the reference is shown.
 
 import { parse } from '../../explorer/lib/json'
+import { askForDocument, base, KEY, keptCredential, takeFirst } from './early'
 import type { OpenAPI } from './openapi'
 import { referenceOf, type Reference, type Section } from './reference'
 import type { Request, Sample } from './request'
 
-const base = new URL('.', document.baseURI) // ends with /-/docs/
 export const home = base.pathname.replace(/\/$/, '')
 /** URL of the interface, without a slash at its end. */
 export const root = new URL('../../', base).href.replace(/\/$/, '')
 export const explorer = new URL('../explorer', base).pathname
-export const documentURL = new URL('../openapi.json', base).pathname
-
-const KEY = 'plural.credential' // of the explorer too
 
 class Session {
-  credential = $state<string | null>(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY))
+  credential = $state(keptCredential())
   asking = $state(false) // the sign-in is open
 
   set(credential: string | null) {
@@ -39,7 +36,7 @@ class Documents {
 
   async load() {
     try {
-      const response = await fetch(documentURL, { headers: { Accept: 'application/json', ...session.headers() } })
+      const response = await (takeFirst() ?? askForDocument(session.credential))
       this.invalid = response.status === 401
       if (!response.ok) {
         this.trouble = this.invalid ? 'Your key or token is not valid.' : `The server answered with ${response.status}.`

@@ -29,13 +29,13 @@ export function groupings(collection: Collection, timestamps: boolean): string[]
 /** What can be shown of each group. */
 export const measures = (collection: Collection): string[] => ['count', ...collection.attributes.filter((a) => isNumeric(a) || a.format === 'decimal').flatMap(({ name }) => [`sum ${name}`, `avg ${name}`])]
 
-export const isTime = (by: string) => by.includes(':')
+export const isTime = (collection: Collection, by: string) => by.includes(':') || collection.attributes.some(({ name, format }) => name === by && format === 'date')
 
 /** The path of the groups. Those over time are in their order, the latest ones; others the largest first. */
-export function groupsPath(collection: string, by: string, measure: string, parts: string[], limit: number): string {
+export function groupsPath(collection: Collection, by: string, measure: string, parts: string[], limit: number): string {
   const [kind, attribute] = measure.split(' ')
-  const sort = isTime(by) ? `sort=-${by}` : 'sort=-count'
-  return `-/groups/${collection}?${[`by=${by}`, ...(attribute ? [`${kind}=${attribute}`] : []), ...parts, sort, `limit=${limit}`].join('&')}`
+  const sort = isTime(collection, by) ? `sort=-${by}` : 'sort=-count'
+  return `-/groups/${collection.name}?${[`by=${by}`, ...(attribute ? [`${kind}=${attribute}`] : []), ...parts, sort, `limit=${limit}`].join('&')}`
 }
 
 export function amountOf(group: Group, measure: string): number {

@@ -21,8 +21,9 @@ const collection: Collection = {
 test('what a chart can show', () => {
   expect(groupings(collection, false)).toEqual(['state', 'owner_id', 'due:month', 'due:year', 'due', 'title', 'cost'])
   expect(measures(collection)).toEqual(['count', 'sum cost', 'avg cost'])
-  expect(groupsPath('issues', 'state', 'sum cost', ['filter[a]=1'], 5)).toBe('-/groups/issues?by=state&sum=cost&filter[a]=1&sort=-count&limit=5')
-  expect(groupsPath('issues', 'due:month', 'count', [], 5)).toBe('-/groups/issues?by=due:month&sort=-due:month&limit=5')
+  expect(groupsPath(collection, 'state', 'sum cost', ['filter[a]=1'], 5)).toBe('-/groups/issues?by=state&sum=cost&filter[a]=1&sort=-count&limit=5')
+  expect(groupsPath(collection, 'due:month', 'count', [], 5)).toBe('-/groups/issues?by=due:month&sort=-due:month&limit=5')
+  expect(groupsPath(collection, 'due', 'count', [], 5)).toBe('-/groups/issues?by=due&sort=-due&limit=5')
   const group = { id: '1', by: {}, count: 2, sum: { cost: '3.50' }, avg: { cost: null } }
   expect([amountOf(group, 'count'), amountOf(group, 'sum cost'), amountOf(group, 'avg cost')]).toEqual([2, 3.5, 0])
 })

@@ -9,9 +9,9 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// ReadPart reads the columns of one resource that a query makes visible, and the relations that it
+// Get reads the columns of one resource that a query makes visible, and the relations that it
 // includes. A resource with those has no ETag.
-func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
+func (r *Resources) Get(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
 	open := r.store.ReadOne
 	if len(q.Includes) > 0 {
 		open = r.store.Read
@@ -21,10 +21,10 @@ func (r *Resources) ReadPart(ctx context.Context, path Path, id model.ID, q quer
 		return Resource{}, err
 	}
 	defer tx.Close()
-	return r.readPart(tx, path, id, q)
+	return r.get(tx, path, id, q)
 }
 
-func (r *Resources) readPart(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
+func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
 	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
 	}

@@ -1,0 +1,222 @@
+package query
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/problem"
+)
+
+// parameter is one decoded parameter as the client wrote it.
+type parameter struct {
+	name, value string
+	bare        bool // without "="
+	encoded     string
+}
+
+type parser struct {
+	mode       mode
+	collection *model.Collection
+	limits     Limits
+	query      Query
+	faults     problem.Errors
+	seen       map[string]string   // long name -> name as written
+	conditions conditions          // that must all hold
+	groups     map[int]*conditions // one of which must hold
+	filters    int                 // different parameters so far
+	values     int                 // of all filters
+	contains   int                 // filters with contains
+	related    map[string]bool     // filters through relations
+	sortKeys   map[string]bool
+
+	included       []parameter // include=…
+	includeOptions []includeOption
+	requested      map[string]*IncludeRequest // by path, of programs
+	includes       map[string]*Include        // by path
+	includePaths   []string                   // in the order of the request
+	fieldLists     []fieldList
+	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
+	total          bool                // include[path][total]
+
+	groupSorts []parameter // of groups, to be read when all others are
+
+	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
+}
+
+// split splits and decodes a query string, strictly.
+func (p *parser) split(raw string) []parameter {
+	var parameters []parameter
+	for piece := range strings.SplitSeq(raw, "&") {
+		if piece == "" {
+			continue
+		}
+		if strings.Contains(piece, ";") {
+			p.faults.Add(fault.Parameter(piece, problem.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
+			continue
+		}
+		name, value, hasValue := strings.Cut(piece, "=")
+		decodedName, wrong := decode(name)
+		decodedValue, valueProblem := decode(value)
+		if wrong == "" {
+			wrong = valueProblem
+		} else {
+			decodedName = name
+		}
+		if wrong != "" {
+			p.faults.Add(fault.Parameter(decodedName, problem.CodeMalformedQuery, "The parameter %s.", wrong))
+			continue
+		}
+		encoded := url.QueryEscape(decodedName)
+		if hasValue {
+			encoded += "=" + url.QueryEscape(decodedValue)
+		}
+		parameters = append(parameters, parameter{name: decodedName, value: decodedValue, bare: !hasValue, encoded: encoded})
+	}
+	return parameters
+}
+
+func decode(text string) (decoded, wrong string) {
+	decoded, err := url.QueryUnescape(text)
+	switch {
+	case err != nil:
+		return "", "has a broken percent-encoding"
+	case !utf8.ValidString(decoded):
+		return "", "is not valid UTF-8"
+	case strings.IndexByte(decoded, 0) >= 0:
+		return "", "contains U+0000, which is not allowed in strings"
+	}
+	return decoded, ""
+}
+
+func (p *parser) parameter(given parameter) {
+	if p.takeInclude(given) {
+		return
+	}
+	if p.mode == ofOne {
+		p.refuseOfOne(given)
+		return
+	}
+	long := given.name
+	switch long {
+	case "o":
+		long = "offset"
+	case "l":
+		long = "limit"
+	}
+	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
+		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
+		return
+	}
+	name, isFilter := parseFilterName(given.name)
+	first, again := p.seen[long]
+	if again && !isList(long, name.op, isFilter) {
+		p.fail(given, problem.CodeDuplicateParameter, "The parameter %s is given twice%s.", long, asWritten(first, given.name))
+		return
+	}
+	p.seen[long] = given.name
+	if isFilter && !again {
+		p.filters++
+	}
+	switch {
+	case isFilter:
+		p.filter(given, name)
+	case p.takes(long):
+		p.writeParameter(given)
+	case long == "search" && p.mode != ofInclude:
+		p.search(given)
+	case long == "since":
+		p.since(given)
+	case p.refuses(long):
+		p.refuse(given, long)
+	case long == "offset":
+		p.offset(given)
+	case long == "limit":
+		p.limit(given)
+	case long == "cursor":
+		p.cursor(given)
+	case long == "sort" && p.mode == ofGroups:
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.groupSorts = append(p.groupSorts, given)
+	case long == "sort":
+		p.sort(given)
+	case p.mode == ofGroups && isGrouping(long):
+		p.grouping(given)
+	case long == "total" && p.mode == ofInclude:
+		p.totalOption(given)
+	default:
+		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
+	}
+}
+
+// parameterNames lists the parameters apart from filters.
+func (p *parser) parameterNames() []string {
+	names := map[mode][]string{
+		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+	}[p.mode]
+	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
+		names = append(names, "search")
+	}
+	return names
+}
+
+// isList reports whether a parameter has a list, which may be given in several parameters:
+// generated clients send lists that way.
+func isList(name, op string, isFilter bool) bool {
+	if isFilter {
+		return op == "" || op == "in" || op == "not_in" || op == "has"
+	}
+	return name == "sort" || isGrouping(name)
+}
+
+func asWritten(first, second string) string {
+	if first == second {
+		return ""
+	}
+	return ", as " + first + " and as " + second
+}
+
+func (p *parser) fail(given parameter, code problem.Code, format string, args ...any) {
+	p.faults.Add(fault.Parameter(given.name, code, format, args...))
+}
+
+// field finds a field by its name. One that the caller may not see does not exist.
+func (p *parser) field(name string) *model.Field {
+	if field := p.collection.Field(name); field != nil && p.limits.Visible.Has(field.Column) {
+		return field
+	}
+	return nil
+}
+
+// finish checks parameters against each other.
+func (p *parser) finish() {
+	if written, ok := p.seen["cursor"]; ok {
+		if _, both := p.seen["since"]; both && p.mode == ofChanges {
+			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
+		}
+		if _, both := p.seen["offset"]; both && (p.mode == ofList || p.mode == ofRange) {
+			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
+		}
+		p.query.Range.Anchor = AtCursor
+	}
+	// Sort keys after an id have no effect, and ascending ids are the default order.
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
+		p.query.Sort = p.query.Sort[:at+1]
+		if !p.query.Sort[at].Descending {
+			p.query.Sort = p.query.Sort[:at]
+		}
+	}
+	if p.mode == ofGroups {
+		p.sortGroups()
+	}
+	p.finishFilters()
+	if p.mode.writes() {
+		p.finishWrite()
+	} else if p.mode != ofInclude {
+		p.finishRelated()
+	}
+}

@@ -1,0 +1,79 @@
+package statement
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// things has an attribute that may be null.
+func things(t *testing.T) (c *model.Collection, rank int) {
+	t.Helper()
+	s, err := compile.Schema(model.Collection{Name: "things", NoTimestamps: true, Attributes: []model.Attribute{{Name: "rank", Type: model.Integer}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c = s.Collection("things")
+	return c, c.Field("rank").Column
+}
+
+// TestOrder: the id breaks ties, and an order reversed twice is the same.
+func TestOrder(t *testing.T) {
+	_, rank := things(t)
+	byRank := NewOrder([]query.SortKey{{Column: rank, Descending: true}})
+	if want := (Order{{Column: rank, Descending: true}, {Column: model.IDColumn}}); !reflect.DeepEqual(byRank, want) {
+		t.Errorf("got %v, want %v", byRank, want)
+	}
+	if want := (Order{{Column: rank}, {Column: model.IDColumn, Descending: true}}); !reflect.DeepEqual(byRank.Reversed(), want) {
+		t.Errorf("reversed: got %v, want %v", byRank.Reversed(), want)
+	}
+	if got := byRank.Reversed().Reversed(); !reflect.DeepEqual(got, byRank) {
+		t.Errorf("reversed twice: got %v, want %v", got, byRank)
+	}
+	byID := []query.SortKey{{Column: model.IDColumn, Descending: true}}
+	if got := NewOrder(byID); !reflect.DeepEqual(got, Order(byID)) {
+		t.Errorf("got %v, want %v", got, byID)
+	}
+}
+
+// TestSplit: in descending order, nulls follow a value, and are a second selection.
+func TestSplit(t *testing.T) {
+	c, rank := things(t)
+	id := model.IDValue(model.ID{1})
+	descending, ascending := NewOrder([]query.SortKey{{Column: rank, Descending: true}}), NewOrder([]query.SortKey{{Column: rank}})
+	for name, whole := range map[string]Selection{
+		"from the start":   {Order: descending},
+		"after null":       {Order: descending, From: Place{model.Null, id}},
+		"ascending":        {Order: ascending, From: Place{model.IntValue(1), id}},
+		"the order of ids": {Order: NewOrder(nil), From: Place{id}},
+	} {
+		if first, rest := whole.Split(c); rest != nil || !reflect.DeepEqual(first, whole) {
+			t.Errorf("%s: got %+v and %+v", name, first, rest)
+		}
+	}
+	first, rest := Selection{Order: descending, From: Place{model.IntValue(1), id}, Take: 5}.Split(c)
+	wantFirst := Selection{Order: descending, From: Place{model.IntValue(1), id}, Take: 5, withoutNulls: true}
+	wantRest := &Selection{Order: descending, Take: 5, Filter: query.IsNull{Column: rank}}
+	if !reflect.DeepEqual(first, wantFirst) || !reflect.DeepEqual(rest, wantRest) {
+		t.Errorf("got %+v and %+v, want %+v and %+v", first, rest, wantFirst, wantRest)
+	}
+}
+
+// TestFromNearerEnd: the same resources are selected from whichever end is nearer, if the total is known.
+func TestFromNearerEnd(t *testing.T) {
+	order := NewOrder(nil)
+	for _, c := range []struct{ given, want Selection }{
+		{Selection{Order: order, Skip: 70, Take: 10, Total: 100}, Selection{Order: order.Reversed(), Skip: 20, Take: 10, Total: 100}},
+		{Selection{Order: order, Skip: 20, Take: 10, Total: 100}, Selection{Order: order, Skip: 20, Take: 10, Total: 100}},
+		{Selection{Order: order, Skip: 70, Take: 10}, Selection{Order: order, Skip: 70, Take: 10}},
+		{Selection{Order: order, Skip: 95, Take: 10, Total: 100}, Selection{Order: order, Skip: 95, Take: 10, Total: 100}},
+		{Selection{Order: order, Skip: 70, Take: 10, Total: 100, From: Place{model.Null}}, Selection{Order: order, Skip: 70, Take: 10, Total: 100, From: Place{model.Null}}},
+	} {
+		if got := c.given.fromNearerEnd(); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%+v:\ngot  %+v\nwant %+v", c.given, got, c.want)
+		}
+	}
+}
