@@ -52,8 +52,8 @@ func (l *Log) PointColumns() string {
 func ReadPoint(row model.Row, column int) (p Point, err error) {
 	p = Point{Number: row.Int(column), Revision: row.Int(column + 1)}
 	if !row.Null(column + 3) {
-		p.History, _ = model.ParseID(string(row.AppendText(nil, column+3)))
+		p.History, _ = model.ParseID(row.Text(column + 3))
 	}
-	p.Seen, err = db.ParseSnapshot(string(row.AppendText(nil, column+2)))
+	p.Seen, err = db.ParseSnapshot(row.Text(column + 2))
 	return p, err
 }

@@ -96,7 +96,7 @@ const maxBatch = 500
 
 // ReadMeta reads a value of the meta table, empty if there is none.
 func ReadMeta(c Conn, key string) (value string, err error) {
-	_, err = One(c, func(row model.Row) { value = string(row.AppendText(nil, 0)) },
+	_, err = One(c, func(row model.Row) { value = row.Text(0) },
 		"SELECT value FROM "+MetaTable+" WHERE key = $1", model.TextValue(key))
 	return value, err
 }
