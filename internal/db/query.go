@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,6 +23,16 @@ func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found b
 		return false
 	}, sql, args...)
 	return found, err
+}
+
+// EachOrError is Each with a function that may fail.
+func EachOrError(c Conn, read func(model.Row) error, sql string, args ...model.Value) error {
+	var failed error
+	err := Each(c, func(row model.Row) bool {
+		failed = read(row)
+		return failed == nil
+	}, sql, args...)
+	return cmp.Or(err, failed)
 }
 
 // Each runs a query and calls read with each row until read returns false.

@@ -238,9 +238,9 @@ func (c *connection) Batch(statements ...db.Statement) error {
 }
 
 func (c *connection) Defer(statements ...db.Statement) error {
-	c.altered = true
 	for _, statement := range statements {
-		q := deferred{sql: statement.SQL, args: arguments(statement.Args)}
+		c.altered = c.altered || statement.Read == nil
+		q := deferred{sql: statement.SQL, args: arguments(statement.Args), look: statement.Read}
 		if stored := statement.Stored; stored != nil {
 			q.sql += " RETURNING lastval()"
 			q.look = func(row model.Row) error {

@@ -121,6 +121,12 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 // Batch runs the statements one by one, as there are no round trips to save.
 func (c *connection) Batch(statements ...db.Statement) error {
 	for _, statement := range statements {
+		if statement.Read != nil {
+			if err := db.EachOrError(c, statement.Read, statement.SQL, statement.Args...); err != nil {
+				return err
+			}
+			continue
+		}
 		changed, err := c.Exec(statement.SQL, statement.Args...)
 		if err != nil {
 			return err
