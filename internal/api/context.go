@@ -1,6 +1,10 @@
 package api
 
-import "context"
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/observe"
+)
 
 // untilStop returns a context that also ends when the server stops.
 func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -24,12 +28,25 @@ func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, 
 
 type clientContextKey struct{}
 
-// detached returns a context that does not end with its request. clientOf returns the context
-// of the request.
-func detached(ctx context.Context) context.Context {
-	return context.WithValue(context.WithoutCancel(ctx), clientContextKey{}, ctx)
+// requestContext is a context that does not end with its request, with the values of the request's context, its
+// id, and that context itself for clientOf. It is one value, as every request makes it.
+type requestContext struct {
+	context.Context
+	client context.Context
+	id     string
 }
 
+func (c *requestContext) Value(key any) any {
+	switch key {
+	case clientContextKey{}:
+		return c.client
+	case observe.RequestKey{}:
+		return c.id
+	}
+	return c.Context.Value(key)
+}
+
+// clientOf returns the context of a request, from its requestContext or one made from that.
 func clientOf(ctx context.Context) context.Context {
 	return ctx.Value(clientContextKey{}).(context.Context)
 }

@@ -26,9 +26,9 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	reply := &reply{status: http.StatusNotModified, header: http.Header{}}
-	if !unchanged {
-		reply = enveloped(http.StatusOK, found.Representation)
+	reply := enveloped(http.StatusOK, found.Representation)
+	if unchanged {
+		reply.status, reply.body = http.StatusNotModified, nil
 	}
 	if found.ETag != "" { // related resources have revisions of their own
 		reply.header["Etag"] = []string{found.ETag}

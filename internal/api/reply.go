@@ -96,7 +96,7 @@ type response struct {
 // client wants. Other requests are not cancelled when the client seems to have disconnected:
 // one that has only closed its sending side still waits for the reply.
 func (out *response) context(r *http.Request) context.Context {
-	return observe.WithRequest(detached(r.Context()), out.id)
+	return &requestContext{context.WithoutCancel(r.Context()), r.Context(), out.id}
 }
 
 // statusGone is the logged status of a request whose client disconnected. It is never sent.

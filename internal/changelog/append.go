@@ -105,7 +105,7 @@ func (r *Reader) RemoveBefore(before string, most int) (removed int, err error) 
 		return 0, err
 	}
 	err = db.Each(r.conn, func(row model.Row) bool {
-		at := string(row.AppendText(nil, 2))
+		at := row.Text(2)
 		if at >= before {
 			return false
 		}

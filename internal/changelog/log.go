@@ -175,7 +175,7 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 		}
 		p.entries = append(p.entries, Entry{
 			Position: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: Kind(row.AppendText(nil, 4)),
-			At: model.KindDateTime.Read(row, 5), Caller: string(row.AppendText(nil, 6)), Transaction: db.BitsOf(row.Int(8)),
+			At: model.KindDateTime.Read(row, 5), Caller: row.Text(6), Transaction: db.BitsOf(row.Int(8)),
 		})
 		text := row.AppendText(nil, 7)
 		previous, bytes = append(previous, text), bytes+len(text)

@@ -35,6 +35,14 @@ func (r *Reader) Point() (p Point, err error) {
 	return p, r.fault(err)
 }
 
+// PointStatement reads the point of a snapshot together with other statements: see db.Conn.Defer.
+func (l *Log) PointStatement(p *Point) db.Statement {
+	return db.Statement{SQL: l.selectPoint, Read: func(row model.Row) (err error) {
+		*p, err = ReadPoint(row, 0)
+		return err
+	}}
+}
+
 // PointColumns are four columns of a SELECT, for ReadPoint.
 func (l *Log) PointColumns() string {
 	return l.db.PointColumns() + ", (SELECT value FROM " + db.MetaTable + " WHERE key = 'history') AS history"
@@ -44,8 +52,8 @@ func (l *Log) PointColumns() string {
 func ReadPoint(row model.Row, column int) (p Point, err error) {
 	p = Point{Number: row.Int(column), Revision: row.Int(column + 1)}
 	if !row.Null(column + 3) {
-		p.History, _ = model.ParseID(string(row.AppendText(nil, column+3)))
+		p.History, _ = model.ParseID(row.Text(column + 3))
 	}
-	p.Seen, err = db.ParseSnapshot(string(row.AppendText(nil, column+2)))
+	p.Seen, err = db.ParseSnapshot(row.Text(column + 2))
 	return p, err
 }

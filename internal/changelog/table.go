@@ -47,7 +47,7 @@ func storesWhole(revision int64) bool {
 }
 
 func (l *table) encode(record model.Record, has func(column int) bool) []byte {
-	dst := []byte{'{'}
+	dst := append(make([]byte, 0, 128), '{') // enough for most changes
 	for i, key := range l.keys {
 		if key == nil || !has(i) {
 			continue

@@ -263,6 +263,9 @@ type Statement struct {
 	// revision that the last change of the transaction got. The statement is an INSERT,
 	// an UPDATE or a DELETE of one row.
 	Stored func(revision int64)
+	// Read, if it is not nil, is called with each row of the statement, which is a query. Its error is that
+	// of the statement.
+	Read func(model.Row) error
 }
 
 // Rows is the result of a query. Its columns are read between a Next that

@@ -26,7 +26,7 @@ type ColumnDefinition struct {
 // Describe reads the definitions of all tables of the database. The names are those of the schema.
 func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 	tables := map[string]*TableDefinition{}
-	name := func(row model.Row, column int) string { return declaredName(d, string(row.AppendText(nil, column))) }
+	name := func(row model.Row, column int) string { return declaredName(d, row.Text(column)) }
 	ask := d.Catalogue()
 	err := Each(c, func(row model.Row) bool {
 		table := tables[name(row, 0)]
@@ -34,7 +34,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 			table = &TableDefinition{References: map[string]string{}, Constraints: map[string]string{}}
 			tables[name(row, 0)] = table
 		}
-		table.Columns = append(table.Columns, ColumnDefinition{Name: name(row, 1), Kind: string(row.AppendText(nil, 2)), NotNull: row.Int(3) == 1})
+		table.Columns = append(table.Columns, ColumnDefinition{Name: name(row, 1), Kind: row.Text(2), NotNull: row.Int(3) == 1})
 		return true
 	}, ask.Columns)
 	if err != nil {
@@ -64,7 +64,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 		if table == nil {
 			return true
 		}
-		table.References[column], table.Constraints[column] = name(row, 2), string(row.AppendText(nil, 3))
+		table.References[column], table.Constraints[column] = name(row, 2), row.Text(3)
 		return true
 	}, ask.References)
 	return tables, err

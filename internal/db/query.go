@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -22,6 +23,16 @@ func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found b
 		return false
 	}, sql, args...)
 	return found, err
+}
+
+// EachOrError is Each with a function that may fail.
+func EachOrError(c Conn, read func(model.Row) error, sql string, args ...model.Value) error {
+	var failed error
+	err := Each(c, func(row model.Row) bool {
+		failed = read(row)
+		return failed == nil
+	}, sql, args...)
+	return cmp.Or(err, failed)
 }
 
 // Each runs a query and calls read with each row until read returns false.
@@ -85,7 +96,7 @@ const maxBatch = 500
 
 // ReadMeta reads a value of the meta table, empty if there is none.
 func ReadMeta(c Conn, key string) (value string, err error) {
-	_, err = One(c, func(row model.Row) { value = string(row.AppendText(nil, 0)) },
+	_, err = One(c, func(row model.Row) { value = row.Text(0) },
 		"SELECT value FROM "+MetaTable+" WHERE key = $1", model.TextValue(key))
 	return value, err
 }

@@ -74,7 +74,7 @@ func TestInsert(t *testing.T) {
 		read := func(to *[]string, query string) {
 			write(t, d, func(c db.Conn) error {
 				return db.Each(c, func(row model.Row) bool {
-					*to = append(*to, fmt.Sprint(row.Int(0), " ", row.ID(1), " ", string(row.AppendText(nil, 2))))
+					*to = append(*to, fmt.Sprint(row.Int(0), " ", row.ID(1), " ", row.Text(2)))
 					return true
 				}, query)
 			})

@@ -77,7 +77,7 @@ func putMeta(c db.Conn, key string) error {
 // keysOf lists the keys of the meta table.
 func keysOf(c db.Conn) (keys []string, err error) {
 	err = db.Each(c, func(row model.Row) bool {
-		keys = append(keys, string(row.AppendText(nil, 0)))
+		keys = append(keys, row.Text(0))
 		return true
 	}, "SELECT key FROM "+db.MetaTable+" ORDER BY key")
 	return keys, err

@@ -188,6 +188,33 @@ func TestDefer(t *testing.T) {
 	})
 }
 
+// TestDeferredQuery: the rows of a deferred query are read with the next statement, and its error is that of the statement.
+func TestDeferredQuery(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		wrong := errors.New("wrong")
+		err := db.Write(context.Background(), d, func(c db.Conn) error {
+			var deferred []string
+			read := func(row model.Row) error {
+				deferred = append(deferred, string(row.AppendText(nil, 0)))
+				return nil
+			}
+			query := db.Statement{SQL: "SELECT key FROM " + db.MetaTable + " ORDER BY key", Read: read}
+			if err := c.Defer(insertMeta("a"), insertMeta("b"), query, insertMeta("c")); err != nil {
+				return err
+			}
+			if got, err := keysOf(c); err != nil || !slices.Equal(got, []string{"a", "b", "c"}) || !slices.Equal(deferred, []string{"a", "b"}) {
+				t.Errorf("got %q and %q, %v", got, deferred, err)
+			}
+			query.Read = func(model.Row) error { return wrong }
+			return errors.Join(c.Defer(query), c.Batch())
+		})
+		if !errors.Is(err, wrong) {
+			t.Error(err)
+		}
+		expectKeys(t, d)
+	})
+}
+
 func TestAttempt(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
 		write(t, d, func(c db.Conn) error {

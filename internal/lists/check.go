@@ -130,7 +130,7 @@ func (x *examination) collection(t *db.Table) error {
 	}
 	stored := map[List]int64{}
 	err = db.Each(x.conn, func(row model.Row) bool {
-		stored[List{t.Collection.Name, string(row.AppendText(nil, 0))}] = row.Int(1)
+		stored[List{t.Collection.Name, row.Text(0)}] = row.Int(1)
 		return true
 	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", model.TextValue(t.Collection.Name))
 	if err != nil {

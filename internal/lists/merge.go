@@ -61,7 +61,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, 
 		placeholders = append(placeholders, "$"+strconv.Itoa(i+1))
 	}
 	err = db.Each(c, func(row model.Row) bool {
-		text := func(column int) string { return string(row.AppendText(nil, column)) }
+		text := func(column int) string { return row.Text(column) }
 		key := List{text(0), text(1)}
 		byList[key] = append(byList[key], resourceDelta{row.ID(2), row.Int(3)})
 		removed++
@@ -126,7 +126,7 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 	among := db.TotalsTable + " WHERE collection = $1 AND parent IN (SELECT value FROM " + m.dialect.Listed("$2") + ")"
 	totals := map[string]int64{} // of lists that have an offset index, or should have one
 	err = db.Each(m.conn, func(row model.Row) bool {
-		totals[string(row.AppendText(nil, 0))] = row.Int(1)
+		totals[row.Text(0)] = row.Int(1)
 		return true
 	}, "SELECT parent, total FROM "+among+" AND (total > "+strconv.FormatInt(2*BlockSize, 10)+" OR EXISTS (SELECT 1 FROM "+db.OffsetsTable+
 		" AS long WHERE long.collection = "+db.TotalsTable+".collection AND long.parent = "+db.TotalsTable+".parent AND long.level = 0))", collection, listed)

@@ -14,7 +14,10 @@ import (
 
 // FormatTime is the one form of a timestamp: RFC 3339 in UTC, fixed width,
 // with milliseconds. Texts of this form sort as the times do.
-func FormatTime(t time.Time) string { return string(AppendTime(nil, t)) }
+func FormatTime(t time.Time) string {
+	var buffer [len("2006-01-02T15:04:05.000Z")]byte
+	return string(AppendTime(buffer[:0], t))
+}
 
 // AppendTime appends what FormatTime gives.
 func AppendTime(dst []byte, t time.Time) []byte {

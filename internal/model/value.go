@@ -185,6 +185,8 @@ type Row interface {
 	ID(column int) ID
 	// AppendText appends text, date, JSON, or the fixed-width form of a date-time.
 	AppendText(dst []byte, column int) []byte
+	// Text is the same as a string.
+	Text(column int) string
 }
 
 // TextSize is how many bytes the texts of the record have.
@@ -223,6 +225,8 @@ func (r Record) ID(column int) ID { return r[column].ID() }
 // AppendText appends the text in the column.
 func (r Record) AppendText(dst []byte, column int) []byte { return append(dst, r[column].text...) }
 
+func (r Record) Text(column int) string { return r[column].text }
+
 // Read takes one value out of a row.
 func (k Kind) Read(row Row, column int) Value {
 	if row.Null(column) {
@@ -241,8 +245,8 @@ func (k Kind) Read(row Row, column int) Value {
 	case KindUUID:
 		return IDValue(row.ID(column))
 	case KindDateTime:
-		return TimeValue(string(row.AppendText(nil, column)))
+		return TimeValue(row.Text(column))
 	default:
-		return TextValue(string(row.AppendText(nil, column)))
+		return TextValue(row.Text(column))
 	}
 }

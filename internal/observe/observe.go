@@ -254,17 +254,18 @@ func (o *Observer) Migrated(step, cost string) {
 func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, err error) {
 	o.failures.WithLabelValues("hook").Inc()
 	attributes := []any{"verb", verb, "collection", collection, "id", id, "error", err}
-	if request, ok := ctx.Value(requestKey{}).(string); ok {
+	if request, ok := ctx.Value(RequestKey{}).(string); ok {
 		attributes = append(attributes, "request_id", request)
 	}
 	o.log.Error("hook failed after the commit", attributes...)
 }
 
-type requestKey struct{}
+// RequestKey is the key of the request id in a context.
+type RequestKey struct{}
 
 // WithRequest returns a context with a request id, for logs.
 func WithRequest(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, requestKey{}, id)
+	return context.WithValue(ctx, RequestKey{}, id)
 }
 
 // Metrics serves the metrics in the format of Prometheus.

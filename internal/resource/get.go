@@ -24,6 +24,9 @@ func (r *Resources) Get(ctx context.Context, path Path, id model.ID, q query.Que
 	return r.get(tx, path, id, q)
 }
 
+// usualSize is the bytes of a usual representation. Most are shorter.
+const usualSize = 512
+
 func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
 	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
 		return Resource{}, err
@@ -35,7 +38,7 @@ func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Re
 		result.Representation, found, err = include.One(tx, c, path.Scope(), id, q)
 	} else {
 		found, err = tx.View(c, path.Scope(), id, func(row model.Row) {
-			result.Representation = c.AppendSome(nil, row, q.Visible)
+			result.Representation = c.AppendSome(make([]byte, 0, usualSize), row, q.Visible)
 			result.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
 		})
 	}

@@ -184,7 +184,7 @@ func (s *storedWords) fill() error {
 		return nil
 	}
 	err := db.Each(s.conn, func(row model.Row) bool {
-		s.batch = append(s.batch, storedText{row.ID(0), string(row.AppendText(nil, 1))})
+		s.batch = append(s.batch, storedText{row.ID(0), row.Text(1)})
 		return true
 	}, s.sql, model.IDValue(s.last), model.IntValue(batchSize))
 	s.ended = len(s.batch) < batchSize
@@ -207,7 +207,7 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 	sum := func(query string) (sum, count uint64, err error) {
 		err = db.Each(c, func(row model.Row) bool {
 			number := row.Int(0)
-			for word := range strings.SplitSeq(string(row.AppendText(nil, 1)), " ") {
+			for word := range strings.SplitSeq(row.Text(1), " ") {
 				if word == "" {
 					continue // before the first
 				}

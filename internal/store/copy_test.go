@@ -153,7 +153,7 @@ func contents(t *testing.T, url string) []string {
 			from = lists.AllTotals()
 		}
 		err := db.Each(c, func(row model.Row) bool {
-			if line := string(row.AppendText(nil, 0)); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
+			if line := row.Text(0); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
 				lines = append(lines, name+" "+line)
 			}
 			return true

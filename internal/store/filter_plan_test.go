@@ -205,7 +205,7 @@ func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Se
 			explain, column = "EXPLAIN ", 0
 		}
 		err := db.Each(tx.conn, func(row model.Row) bool {
-			lines = append(lines, strings.TrimSpace(string(row.AppendText(nil, column))))
+			lines = append(lines, strings.TrimSpace(row.Text(column)))
 			return true
 		}, explain+sql.String(), sql.Args...)
 		if err != nil {

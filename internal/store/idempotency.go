@@ -57,9 +57,9 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 			return
 		}
 		record = &IdempotencyRecord{
-			Fingerprint: string(row.AppendText(nil, 1)),
+			Fingerprint: row.Text(1),
 			Status:      int(row.Int(2)),
-			Until:       string(row.AppendText(nil, 5)),
+			Until:       row.Text(5),
 		}
 		if row.Null(4) {
 			record.Unread = row.Int(6)

@@ -29,7 +29,7 @@ func scanKey(row model.Row) APIKey {
 		if row.Null(column) {
 			return ""
 		}
-		return string(row.AppendText(nil, column))
+		return row.Text(column)
 	}
 	return APIKey{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
 }

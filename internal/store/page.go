@@ -75,6 +75,9 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 		if err = p.openWithQuota(ctx, s); err == nil {
 			err = p.begin()
 		}
+		if err == nil {
+			err = p.beginRows()
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -95,18 +98,26 @@ func newPage(q PageQuery) *Page {
 func (t *Tx) Page(q PageQuery) (*Page, error) {
 	p := newPage(q)
 	p.tx, p.release = t, func() {}
-	return p, p.begin()
+	if err := p.begin(); err != nil {
+		return p, err
+	}
+	return p, p.runDeferred() // the transaction may be used for something else before the first row is read
 }
 
-// begin finds the range with several queries, in an open transaction.
+// begin finds the range with several queries, in an open transaction. The point may be known only after the next one.
 func (p *Page) begin() (err error) {
+	if err := p.deferPoint(); err != nil {
+		return err
+	}
 	if p.query.Check != nil {
 		if err := p.query.Check(p.tx); err != nil {
 			return err
 		}
 	}
-	if err := p.readPoint(); err != nil {
-		return err
+	if p.TotalKnown { // the total is needed to find the range
+		if err := p.runDeferred(); err != nil {
+			return err
+		}
 	}
 	// The filter is rewritten, so that the statements of the page do not find related resources and words again and again.
 	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
@@ -123,6 +134,17 @@ func (p *Page) begin() (err error) {
 	return p.locate()
 }
 
+// beginRows starts to read the rows, so that the point comes with them: where each statement is a round trip, that is one less.
+func (p *Page) beginRows() error {
+	if p.hasNone() {
+		return p.runDeferred()
+	}
+	return p.read()
+}
+
+// hasNone reports whether the range is empty by itself.
+func (p *Page) hasNone() bool { return p.selection.Take == 0 && !p.lookAhead }
+
 // Close ends the page.
 func (p *Page) Close() {
 	p.endRows()
@@ -138,7 +160,7 @@ func (p *Page) endRows() {
 
 // Next returns the next resource of the range, or nil at its end.
 func (p *Page) Next() (model.Row, error) {
-	if p.ended || p.selection.Take == 0 && !p.lookAhead {
+	if p.ended || p.hasNone() {
 		p.ended = true
 		return nil, nil
 	}

@@ -59,9 +59,9 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 }
 
 // withTotal adds columns for the total of a collection, and more, to a query. There is a row
-// even if the query has none.
+// even if the query has none. LIMIT keeps the planner from computing these columns again for each row.
 func (s *Store) withTotal(c *model.Collection, sql, more string) string {
-	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.log.PointColumns() + ") AS list LEFT JOIN (" + sql + ") AS page ON true"
+	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.log.PointColumns() + " LIMIT 1) AS list LEFT JOIN (" + sql + ") AS page ON true"
 }
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so

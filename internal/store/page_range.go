@@ -12,15 +12,18 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// readPoint reads the point of the snapshot and, if it is stored, the total.
-func (p *Page) readPoint() (err error) {
-	if p.TotalKnown = p.query.Unfiltered; p.TotalKnown {
-		p.Point, p.Total, err = p.tx.pointAndTotal(p.query.Collection, p.query.Parent)
-	} else {
-		p.Point, err = p.tx.Point()
+// deferPoint reads the point of the snapshot and, if it is stored, the total. Both are known after the next statement.
+func (p *Page) deferPoint() error {
+	p.TotalKnown = p.query.Unfiltered
+	statement := p.tx.store.log.PointStatement(&p.Point)
+	if p.TotalKnown {
+		statement = p.tx.pointAndTotal(p.query.Collection, p.query.Parent, &p.Point, &p.Total)
 	}
-	return err
+	return p.tx.fault(p.tx.conn.Defer(statement))
 }
+
+// runDeferred runs what is deferred, unless a statement has followed it.
+func (p *Page) runDeferred() error { return p.tx.fault(p.tx.conn.Batch()) }
 
 // count counts the total if it is wanted and not stored.
 func (p *Page) count() (err error) {

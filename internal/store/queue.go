@@ -34,7 +34,7 @@ type Job struct {
 const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by"
 
 func scanJob(row model.Row) Job {
-	text := func(column int) string { return string(row.AppendText(nil, column)) }
+	text := func(column int) string { return row.Text(column) }
 	job := Job{
 		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
 		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9), Schema: row.Int(10),
@@ -69,7 +69,7 @@ func (t *Tx) Unfinished(c *model.Collection, id model.ID) ([]Job, error) {
 
 // Creating finds the pending operation that will create a resource, and its caller.
 func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, caller string, found bool, err error) {
-	found, err = db.One(t.conn, func(row model.Row) { operation, caller = row.ID(0), string(row.AppendText(nil, 1)) },
+	found, err = db.One(t.conn, func(row model.Row) { operation, caller = row.ID(0), row.Text(1) },
 		"SELECT operation, caller FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
 		model.TextValue(c.Name), model.IDValue(id))
 	return operation, caller, found, t.fault(err)

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/plural-go/plural/internal/model"
@@ -56,4 +58,42 @@ func TestQuotaOfPages(t *testing.T) {
 			t.Errorf("when one is closed, the next is served: got %v", err)
 		}
 	})
+}
+
+// TestReadsAreGivenInTurn: nobody who comes later gets a read before those who wait.
+func TestReadsAreGivenInTurn(t *testing.T) {
+	quota := newReadQuota(1)
+	if !quota.acquire("eve") {
+		t.Fatal("the first read is refused")
+	}
+	served := make(chan int)
+	left, leave := context.WithCancel(t.Context())
+	for i, ctx := range []context.Context{t.Context(), left, t.Context()} {
+		go func() {
+			if err := quota.wait(ctx, "eve"); err != nil {
+				served <- -i
+				return
+			}
+			served <- i
+		}()
+		for waiting := 0; waiting <= i; runtime.Gosched() { // until it waits behind those before it
+			quota.mutex.Lock()
+			waiting = len(quota.waiting["eve"])
+			quota.mutex.Unlock()
+		}
+	}
+	leave()
+	var got []int
+	got = append(got, <-served)
+	for range 2 {
+		quota.release("eve")
+		if quota.acquire("eve") {
+			t.Error("one who comes later is served first")
+		}
+		got = append(got, <-served)
+	}
+	quota.release("eve")
+	if want := []int{-1, 0, 2}; !slices.Equal(got, want) || len(quota.held)+len(quota.waiting) > 0 {
+		t.Errorf("got %v, want %v; left are %v, %v", got, want, quota.held, quota.waiting)
+	}
 }

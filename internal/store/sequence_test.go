@@ -30,7 +30,7 @@ func readLog(t *testing.T, st *Store, from string, after int64) (changes []place
 	t.Helper()
 	read(t, st, func(tx *Tx) {
 		err := db.Each(tx.conn, func(row model.Row) bool {
-			changes = append(changes, placed{row.Int(0), row.Int(1), row.ID(2), string(row.AppendText(nil, 3))})
+			changes = append(changes, placed{row.Int(0), row.Int(1), row.ID(2), row.Text(3)})
 			return true
 		}, "SELECT position, revision, id, kind FROM "+from+" AS log WHERE position > $1 ORDER BY position", model.IntValue(after))
 		if err != nil {

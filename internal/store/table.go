@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/statement"
@@ -14,9 +16,10 @@ type table struct {
 	insert    db.InsertSQL
 	firstPage map[bool]string // see Store.firstPage, by whether it is descending
 	pageAt    string          // see Store.pageAt
-	// update takes the values between the id and the revision, then the id and the previous revision. It
-	// sets the revision of the last change.
-	update string
+	// Updates of all values, and of those that are in no index. SQLite writes an entry of an index again if its
+	// columns are set, even to equal values.
+	updateAll, updateUnindexed updateStatement
+	indexed                    []int // columns that are in an index or refer to a resource
 	// Of the words of resources; empty if the collection is not searched.
 	words  string // name of their table
 	search db.SearchSQL
@@ -24,25 +27,65 @@ type table struct {
 
 func newTable(d db.Dialect, c *model.Collection, of *statement.Table) *table {
 	t := &table{Table: of.Table, words: of.Words}
-	id, revision := t.Columns[model.IDColumn], t.Columns[c.RevisionColumn()]
+	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + t.Columns[model.IDColumn] + " = $1"
 
-	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + id + " = $1"
-
-	update := &db.Builder{}
-	update.Write("UPDATE ", t.Name, " SET ")
-	for _, column := range t.Columns[1:c.RevisionColumn()] {
-		update.Write(column, " = ")
-		update.Arg(model.Null)
-		update.Write(", ")
+	for column := range c.Columns() {
+		if indexesColumn(c, column) {
+			t.indexed = append(t.indexed, column)
+		}
 	}
-	update.Write(revision, " = ", d.LastRevision(), " WHERE ", id, " = ")
-	update.Arg(model.Null)
-	update.Write(" AND ", revision, " = ")
-	update.Arg(model.Null)
-	t.update = update.String()
+	t.updateAll = t.newUpdate(d, func(int) bool { return true })
+	t.updateUnindexed = t.newUpdate(d, func(column int) bool { return !slices.Contains(t.indexed, column) })
 
 	if t.words != "" {
 		t.search = d.Search(t.words)
 	}
 	return t
+}
+
+// indexesColumn reports whether a column is part of an index besides the primary key. Every reference has one.
+func indexesColumn(c *model.Collection, column int) bool {
+	return slices.ContainsFunc(c.UniqueGroups(), func(group []int) bool { return slices.Contains(group, column) }) ||
+		slices.ContainsFunc(c.Links(), func(link model.Link) bool { return link.Column == column }) ||
+		slices.ContainsFunc(c.IndexGroups(), func(group model.IndexGroup) bool {
+			return slices.ContainsFunc(group, func(part model.IndexPart) bool { return part.Column == column })
+		})
+}
+
+// updateStatement sets columns of a resource, and the revision of the last change.
+type updateStatement struct {
+	sql     string
+	columns []int
+}
+
+func (t *table) newUpdate(d db.Dialect, sets func(column int) bool) (u updateStatement) {
+	c, sql := t.Collection, &db.Builder{}
+	sql.Write("UPDATE ", t.Name, " SET ")
+	for column := model.IDColumn + 1; column < c.RevisionColumn(); column++ {
+		if sets(column) {
+			u.columns = append(u.columns, column)
+			sql.Write(t.Columns[column], " = ")
+			sql.Arg(model.Null)
+			sql.Write(", ")
+		}
+	}
+	sql.Write(t.Columns[c.RevisionColumn()], " = ", d.LastRevision(), " WHERE ", t.Columns[model.IDColumn], " = ")
+	sql.Arg(model.Null)
+	sql.Write(" AND ", t.Columns[c.RevisionColumn()], " = ")
+	sql.Arg(model.Null)
+	u.sql = sql.String()
+	return u
+}
+
+// updateOf is the statement that makes one state of a resource the other.
+func (t *table) updateOf(before, after model.Record) db.Statement {
+	u := &t.updateUnindexed
+	if slices.ContainsFunc(t.indexed, func(column int) bool { return before[column] != after[column] }) {
+		u = &t.updateAll
+	}
+	args := make([]model.Value, 0, len(u.columns)+2)
+	for _, column := range u.columns {
+		args = append(args, after[column])
+	}
+	return db.Statement{SQL: u.sql, Args: append(args, after[model.IDColumn], before[t.Collection.RevisionColumn()])}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -17,15 +16,15 @@ func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
 	return n, t.fault(err)
 }
 
-// pointAndTotal is Point and Total by one statement.
-func (t *Tx) pointAndTotal(c *model.Collection, parent *model.ID) (point changelog.Point, n int64, err error) {
+// pointAndTotal reads the point of the snapshot, and the total of a list, together with other statements: see
+// db.Conn.Defer.
+func (t *Tx) pointAndTotal(c *model.Collection, parent *model.ID, point *changelog.Point, n *int64) db.Statement {
 	list := lists.Of(c, parent)
-	var wrong error
-	_, err = db.One(t.conn, func(row model.Row) {
-		n = row.Int(0)
-		point, wrong = changelog.ReadPoint(row, 1)
-	}, t.store.selectPointAndTotal, list.Args()...)
-	return point, n + list.Changed(t.unrecorded()), t.fault(cmp.Or(err, wrong))
+	return db.Statement{SQL: t.store.selectPointAndTotal, Args: list.Args(), Read: func(row model.Row) (err error) {
+		*n = row.Int(0) + list.Changed(t.unrecorded())
+		*point, err = changelog.ReadPoint(row, 1)
+		return err
+	}}
 }
 
 // findBlock finds the block of a list that contains an offset, or the last one. False means that

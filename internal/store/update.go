@@ -44,14 +44,10 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	changes, stored := make([]*changelog.Appended, len(after)), make([]bool, len(after))
 	batch := make([]db.Statement, 0, 2*len(after))
 	for i := range after {
-		id := after[i][model.IDColumn]
 		representations[i] = c.Represent(after[i])
-		args := append(model.Record{}, after[i][1:c.RevisionColumn()]...)
-		batch = append(batch, t.changeStatement(c, changelog.Updated, id.ID(), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), db.Statement{
-			SQL: table.update, Args: append(args, id, before[i][c.RevisionColumn()]), Stored: func(revision int64) {
-				after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true
-			},
-		})
+		update := table.updateOf(before[i], after[i])
+		update.Stored = func(revision int64) { after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true }
+		batch = append(batch, t.changeStatement(c, changelog.Updated, after[i].ID(model.IDColumn), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), update)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)

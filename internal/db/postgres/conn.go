@@ -238,9 +238,9 @@ func (c *connection) Batch(statements ...db.Statement) error {
 }
 
 func (c *connection) Defer(statements ...db.Statement) error {
-	c.altered = true
 	for _, statement := range statements {
-		q := deferred{sql: statement.SQL, args: arguments(statement.Args)}
+		c.altered = c.altered || statement.Read == nil
+		q := deferred{sql: statement.SQL, args: arguments(statement.Args), look: statement.Read}
 		if stored := statement.Stored; stored != nil {
 			q.sql += " RETURNING lastval()"
 			q.look = func(row model.Row) error {
@@ -429,12 +429,26 @@ func (r *result) Float(column int) float64 {
 func (r *result) ID(column int) model.ID { return model.ID(r.raw[column]) }
 
 func (r *result) AppendText(dst []byte, column int) []byte {
-	raw := r.raw[column]
+	if r.isTime(column) {
+		return model.AppendTime(dst, r.time(column))
+	}
+	return append(dst, r.raw[column]...)
+}
+
+func (r *result) Text(column int) string {
+	if r.isTime(column) {
+		return model.FormatTime(r.time(column))
+	}
+	return string(r.raw[column])
+}
+
+func (r *result) isTime(column int) bool {
 	if r.fields == nil {
 		r.fields = r.batch.FieldDescriptions()
 	}
-	if r.fields[column].DataTypeOID == timestamptzOID {
-		return model.AppendTime(dst, time.UnixMicro(db.FromBits(binary.BigEndian.Uint64(raw))+epoch))
-	}
-	return append(dst, raw...)
+	return r.fields[column].DataTypeOID == timestamptzOID
+}
+
+func (r *result) time(column int) time.Time {
+	return time.UnixMicro(db.FromBits(binary.BigEndian.Uint64(r.raw[column])) + epoch)
 }

@@ -23,7 +23,7 @@ func (c *connection) Explain(sql string, parameters int) (plan []string, err err
 		execute += "(NULL" + strings.Repeat(", NULL", parameters-1) + ")"
 	}
 	if err := db.Each(c, func(row model.Row) bool {
-		plan = append(plan, string(row.AppendText(nil, 0)))
+		plan = append(plan, row.Text(0))
 		return true
 	}, execute); err != nil {
 		return nil, err

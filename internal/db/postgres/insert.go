@@ -93,8 +93,9 @@ func untilSameID(records []model.Record) int {
 	return len(records)
 }
 
-// insertPart inserts records with different ids.
-func (c *connection) insertPart(n *db.Insertion) error {
+// queueInsert queues the insert of records with different ids. When it has run, late are those whose rows may have been
+// stored with other revisions than their entries; none of them is New.
+func (c *connection) queueInsert(n *db.Insertion) (late *[]model.Record) {
 	last := n.Collection.RevisionColumn()
 	sql := insertNew
 	if !n.New {
@@ -117,7 +118,7 @@ func (c *connection) insertPart(n *db.Insertion) error {
 		record[last] = model.Null
 	}
 	next, before := 0, int64(0)
-	var late []model.Record // whose rows may have been stored with other revisions
+	late = &[]model.Record{}
 	c.altered = true
 	c.queued = append(c.queued, deferred{sql: n.SQL[sql], args: args, look: func(row model.Row) error {
 		for id := row.ID(0); next < len(n.Records) && n.Records[next].ID(model.IDColumn) != id; {
@@ -130,16 +131,23 @@ func (c *connection) insertPart(n *db.Insertion) error {
 		n.Records[next][last] = model.IntValue(revision)
 		// An entry whose number follows that of the entry before it has its first number: two were not taken.
 		if !n.New && revision != before+1 && (before > 0 || revision != row.Int(2)) {
-			late = append(late, n.Records[next])
+			*late = append(*late, n.Records[next])
 		}
 		before = revision
 		next++
 		return nil
 	}})
-	if err := c.flush(); err != nil || len(late) == 0 {
+	return late
+}
+
+// insertPart inserts records with different ids.
+func (c *connection) insertPart(n *db.Insertion) error {
+	late := c.queueInsert(n)
+	if err := c.flush(); err != nil || len(*late) == 0 {
 		return err
 	}
-	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{late, model.IDColumn}, array{late, last}}})
+	last := n.Collection.RevisionColumn()
+	c.queued = append(c.queued, deferred{sql: n.SQL[setRevisions], args: []any{array{*late, model.IDColumn}, array{*late, last}}})
 	return nil
 }
 

@@ -13,6 +13,10 @@ const (
 	// The pause before a lost connection is made again grows from one to the other.
 	minListenPause = 100 * time.Millisecond
 	maxListenPause = 10 * time.Second
+
+	// notifyPause bounds how often a server notifies others. Without it, almost every transaction of a busy server
+	// would be followed by another one that only notifies.
+	notifyPause = 5 * time.Millisecond
 )
 
 // Notify: servers notify each other of their commits, and ticks notify all servers. A pool of
@@ -30,10 +34,16 @@ func (b *Database) Notify(ctx context.Context, changed func()) error {
 }
 
 // notifyOthers notifies other servers of commits, outside of their transactions: a transaction that notifies
-// commits alone. Only one notification is under way at a time, so that many commits are one. If it
-// is lost, others notice at their next poll.
+// commits alone. The commits during a notification and the pause after it are one. If it is lost, others notice at their
+// next poll.
 func (b *Database) notifyOthers(ctx context.Context) {
-	b.committed.Each(ctx, func() { _, _ = b.pool.Exec(ctx, "NOTIFY "+channel) })
+	b.committed.Each(ctx, func() {
+		_, _ = b.pool.Exec(ctx, "NOTIFY "+channel)
+		select {
+		case <-ctx.Done():
+		case <-time.After(notifyPause):
+		}
+	})
 }
 
 // listen receives the notifications of other servers, on a connection of its own.

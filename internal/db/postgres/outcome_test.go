@@ -63,10 +63,18 @@ func taskOf(v db.Version, begun func(*connection), fn func(t *db.Task, c db.Conn
 		if err := c.Expect(v, func(db.Conn) error { return errors.New("the schema has another version") }); err != nil {
 			return err
 		}
-		begun(c.(*connection))
+		begun(connectionOf(c))
 		return fn(task, c)
 	}
 	return task
+}
+
+// connectionOf is the connection of a transaction.
+func connectionOf(c db.Conn) *connection {
+	if shared, ok := c.(*gatheredTask); ok {
+		return shared.connection
+	}
+	return c.(*connection)
 }
 
 // create writes a change of a resource.

@@ -78,7 +78,7 @@ func testTickOfALongLog(t *testing.T, index string) {
 			}
 			var plan []string
 			err := db.Each(c, func(row model.Row) bool {
-				plan = append(plan, string(row.AppendText(nil, 0)))
+				plan = append(plan, row.Text(0))
 				return true
 			}, "EXPLAIN "+d.tick)
 			text := strings.Join(plan, "\n")

@@ -201,25 +201,18 @@ func (b *Database) runTogether(batch []*queuedTask) error {
 	defer acquired.Release()
 	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginWrite, shared: true, replyTimeout: b.replyTimeout, locks: &b.locks}
 	c.begin()
-	var succeeded []*db.Task
-	for _, s := range batch {
-		c.altered = false
-		err := s.task.Start(c, succeeded)
-		switch {
-		case err == nil:
-			succeeded = append(succeeded, s.task)
-		case len(batch) == 1 && !c.failed() && !isOfDatabase(err):
-			c.rollback()
-			s.err = err
-			return nil
-		case c.altered || c.failed():
-			c.rollback()
-			return errAlone
-		default:
-			s.alone = true
-		}
+	g := &gathering{connection: c}
+	err = g.run(batch)
+	if only := g.tasks[0]; len(batch) == 1 && only.err != nil && !c.failed() && !isOfDatabase(only.err) {
+		c.rollback()
+		only.queuedTask.alone, only.queuedTask.err = false, only.err
+		return nil
 	}
-	return b.finish(acquired, c, succeeded)
+	if err != nil {
+		c.rollback()
+		return err
+	}
+	return b.finish(acquired, c, g.succeeded)
 }
 
 // isOfDatabase reports whether a task has failed because of the database or of other transactions, and not

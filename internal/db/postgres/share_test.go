@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/schema"
 )
 
 // sharing is a database with one goroutine that runs short tasks, which is busy until release is
@@ -138,6 +139,88 @@ func TestTasksShareATransaction(t *testing.T) {
 				s.await(id + 1)
 			}
 			s.expect(t, map[byte]error{2: c.err}, c.stored...)
+		})
+	}
+}
+
+// TestTasksInsertTogether: the rows of tasks that share a transaction are inserted by one statement if they have a
+// collection, a time and a caller in common. Each task gets its revision, or none if its row is in conflict with another. A row within
+// a savepoint is inserted by itself, or what is undone with it would be that of others as well.
+func TestTasksInsertTogether(t *testing.T) {
+	t.Parallel()
+	users := (*model.Schema)(schema.Example()).Collection("users")
+	errConflict := errors.New("another row has this id")
+	for name, c := range map[string]struct {
+		ids        []byte   // of the rows of tasks 1, 2, …
+		callers    []string // of the tasks
+		undone     byte     // the task that undoes its row, and inserts it again
+		statements []string // by how many rows they insert
+		errs       map[byte]error
+		stored     [][]byte
+	}{
+		"all in common":   {ids: []byte{1, 2, 3}, callers: []string{"", "", ""}, statements: []string{"many"}, stored: [][]byte{{1, 2, 3}}},
+		"two callers":     {ids: []byte{1, 2, 3}, callers: []string{"a", "b", "a"}, statements: []string{"many", "one"}, stored: [][]byte{{1, 2, 3}}},
+		"one in conflict": {ids: []byte{1, 9, 3}, callers: []string{"", "", ""}, statements: []string{"many", "one", "one", "one"}, errs: map[byte]error{2: errConflict}, stored: [][]byte{{1}, {3}}},
+		"one is undone":   {ids: []byte{1, 2, 3}, callers: []string{"", "", ""}, undone: 2, statements: []string{"one", "many"}, stored: [][]byte{{1, 2, 3}}},
+		"only one":        {ids: []byte{1}, callers: []string{""}, statements: []string{"one"}, stored: [][]byte{{1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSharing(t, pgtest.URL(t))
+			sql, at := s.InsertSQL(db.NewTable(s.Database, users), 1, 1), model.TimeValue("2026-01-01T00:00:00.000Z")
+			insertion := func(id byte, caller string) *db.Insertion {
+				record := make(model.Record, len(users.Columns()))
+				record[model.IDColumn], record[users.CreatedColumn()], record[users.UpdatedColumn()] = model.IDValue(model.ID{id}), at, at
+				record[users.Field("name").Column], record[users.Field("email").Column] = model.TextValue("A"), model.TextValue("a@example.com")
+				return &db.Insertion{SQL: sql, Collection: users, Records: []model.Record{record}, At: at, Caller: model.TextValue(caller), New: true}
+			}
+			err := db.Write(t.Context(), s.Database, func(c db.Conn) error {
+				if err := c.Insert(insertion(9, "")); err != nil {
+					return err
+				}
+				_, err := c.Exec("DELETE FROM " + db.ChangesTable)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var mutex sync.Mutex
+			var statements []string
+			s.options.Trace = func(statement string) {
+				mutex.Lock()
+				defer mutex.Unlock()
+				switch statement {
+				case sql[insertNew]:
+					statements = append(statements, "one")
+				case sql[insertManyNew]:
+					statements = append(statements, "many")
+				}
+			}
+			for i, id := range c.ids {
+				number := byte(i + 1)
+				s.write(t.Context(), number, func(task *db.Task, conn db.Conn) error {
+					n := insertion(id, c.callers[i])
+					insert := func() error { return conn.Insert(n) }
+					if c.undone == number {
+						var failed error
+						if err := conn.Savepoint(func() bool { failed = insert(); return false }); err != nil || failed != nil {
+							return errors.Join(err, failed)
+						}
+					}
+					if err := insert(); err != nil {
+						return err
+					}
+					if n.Records[0].Null(users.RevisionColumn()) {
+						return errConflict
+					}
+					return nil
+				})
+				s.await(i + 1)
+			}
+			s.expect(t, c.errs, c.stored...)
+			if !slices.Equal(statements, c.statements) {
+				t.Errorf("got the statements %q, want %q", statements, c.statements)
+			}
 		})
 	}
 }

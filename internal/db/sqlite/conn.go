@@ -21,6 +21,7 @@ type connection struct {
 	trace  func(sql string)
 	binder binder        // reused for each value
 	values []model.Value // reused by Insert
+	text   []byte        // reused by hasVersion
 
 	// Of a connection that reads: functions that end a read, and that allow it to go on at the speed of a client.
 	release func()
@@ -120,6 +121,12 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 // Batch runs the statements one by one, as there are no round trips to save.
 func (c *connection) Batch(statements ...db.Statement) error {
 	for _, statement := range statements {
+		if statement.Read != nil {
+			if err := db.EachOrError(c, statement.Read, statement.SQL, statement.Args...); err != nil {
+				return err
+			}
+			continue
+		}
 		changed, err := c.Exec(statement.SQL, statement.Args...)
 		if err != nil {
 			return err
@@ -161,7 +168,7 @@ func (c *connection) Announce(string, model.ID) error {
 func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 	const detail = 3
 	err = db.Each(c, func(row model.Row) bool {
-		plan = append(plan, string(row.AppendText(nil, detail)))
+		plan = append(plan, row.Text(detail))
 		return true
 	}, "EXPLAIN QUERY PLAN "+sql)
 	return plan, err
@@ -175,12 +182,27 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	if c.writes && c.checked {
 		return nil
 	}
-	current, err := db.ReadVersion(c)
-	if err == nil && current != v {
+	same, err := c.hasVersion(v)
+	if err == nil && !same {
 		err = otherwise(c)
 	}
 	c.checked = err == nil
 	return err
+}
+
+// hasVersion reports whether the schema in force has a version.
+func (c *connection) hasVersion(v db.Version) (same bool, err error) {
+	row, err := c.query(db.SelectVersion, nil)
+	if err != nil {
+		return false, err
+	}
+	defer row.Close()
+	found, err := row.Next()
+	if found {
+		c.text = row.AppendText(c.text[:0], 1)
+		same = v.Is(row.Int(0), c.text)
+	}
+	return same, err
 }
 
 func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err error) {
@@ -261,6 +283,8 @@ func (r result) ID(column int) (id model.ID) {
 	r.stmt.ColumnBytes(column, id[:])
 	return id
 }
+
+func (r result) Text(column int) string { return r.stmt.ColumnText(column) }
 
 // AppendText asks for the length of the value only if it filled the buffer.
 func (r result) AppendText(dst []byte, column int) []byte {

@@ -28,7 +28,7 @@ func TestStatementsKeepSmallValues(t *testing.T) {
 	const sql = "SELECT $1"
 	for length, want := range map[int]int{1: 1, maxBound: maxBound, maxBound + 1: 0} {
 		var read string
-		if _, err := db.One(c, func(row model.Row) { read = string(row.AppendText(nil, 0)) }, sql, model.TextValue(strings.Repeat("x", length))); err != nil {
+		if _, err := db.One(c, func(row model.Row) { read = row.Text(0) }, sql, model.TextValue(strings.Repeat("x", length))); err != nil {
 			t.Fatal(err)
 		}
 		stmt := c.statements[sql]

@@ -196,7 +196,7 @@ func Restore(ctx context.Context, database, file string, steps RestoreSteps) err
 func checkWhole(ctx context.Context, file string, check func(db.Conn, db.Dialect) error) error {
 	return inspect(ctx, file, func(c *connection) error {
 		verdict := ""
-		if _, err := db.One(c, func(row model.Row) { verdict = string(row.AppendText(nil, 0)) }, "PRAGMA integrity_check"); err != nil {
+		if _, err := db.One(c, func(row model.Row) { verdict = row.Text(0) }, "PRAGMA integrity_check"); err != nil {
 			return err
 		}
 		if verdict != "ok" {

@@ -43,7 +43,7 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err err
 
 func checkForeignKeys(c db.Conn) error {
 	var table string
-	broken, err := db.One(c, func(row model.Row) { table = string(row.AppendText(nil, 0)) }, "PRAGMA foreign_key_check")
+	broken, err := db.One(c, func(row model.Row) { table = row.Text(0) }, "PRAGMA foreign_key_check")
 	if err == nil && broken {
 		err = fmt.Errorf("a resource of %s refers to one that does not exist", table)
 	}
@@ -71,7 +71,7 @@ func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 
 func triggers(c db.Conn) (names []string, err error) {
 	err = db.Each(c, func(row model.Row) bool {
-		names = append(names, string(row.AppendText(nil, 0)))
+		names = append(names, row.Text(0))
 		return true
 	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' AND name NOT GLOB '_items.*' ORDER BY name")
 	return names, err

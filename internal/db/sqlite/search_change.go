@@ -14,7 +14,7 @@ import (
 // text, of which a few words have changed, would take a second.
 func (r *ranks) change(rank int64, row db.ResourceWords) error {
 	var stored string
-	if _, err := db.One(r.conn, func(row model.Row) { stored = string(row.AppendText(nil, 0)) },
+	if _, err := db.One(r.conn, func(row model.Row) { stored = row.Text(0) },
 		"SELECT _words FROM "+r.table+" WHERE _rank = $1", model.IntValue(rank)); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 // indexed reads what the index has, word by word.
 func indexed(t *rapid.T, c db.Conn, sql db.SearchSQL) (found []string) {
 	if err := db.Each(c, func(row model.Row) bool {
-		found = append(found, fmt.Sprint(row.Int(0), string(row.AppendText(nil, 1))))
+		found = append(found, fmt.Sprint(row.Int(0), row.Text(1)))
 		return true
 	}, sql.Indexed); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestChangedWords(t *testing.T) {
 			ranks := map[int]int64{}
 			for n, words := range stored {
 				var text string
-				if _, err := db.One(c, func(row model.Row) { ranks[n], text = row.Int(0), string(row.AppendText(nil, 1)) },
+				if _, err := db.One(c, func(row model.Row) { ranks[n], text = row.Int(0), row.Text(1) },
 					`SELECT _rank, _words FROM "_search.books" WHERE _resource = $1`, model.IDValue(model.ID{15: byte(n)})); err != nil {
 					rt.Fatal(err)
 				}

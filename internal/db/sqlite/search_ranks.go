@@ -171,7 +171,7 @@ func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each ui
 	var words []model.Value
 	bytes := 0
 	if err := db.Each(r.conn, func(row model.Row) bool {
-		text := string(row.AppendText(nil, 0))
+		text := row.Text(0)
 		words, bytes = append(words, model.TextValue(text)), bytes+len(text)
 		return bytes < movedBytes
 	}, "SELECT _words FROM "+r.table+" WHERE _rank BETWEEN $1 AND $2 ORDER BY _rank"+order+" LIMIT $3",

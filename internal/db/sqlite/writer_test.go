@@ -47,7 +47,7 @@ func things(t *testing.T, d *Database) (names []string) {
 	}
 	defer release()
 	if err := db.Each(c, func(row model.Row) bool {
-		names = append(names, string(row.AppendText(nil, 0)))
+		names = append(names, row.Text(0))
 		return true
 	}, "SELECT name FROM things ORDER BY name"); err != nil {
 		t.Fatal(err)
