@@ -241,10 +241,10 @@ func (w *writer) rollBack() {
 func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 	w.conn.altered = false
 	queued.err = queued.task.Start(w.conn, earlier)
-	switch {
-	case queued.err == nil || diskFailed(queued.err):
-		return w.lost(queued)
-	case w.conn.altered:
+	if err := w.lost(queued); err != nil {
+		return err
+	}
+	if queued.err != nil && w.conn.altered {
 		return errUndo
 	}
 	return nil
