@@ -197,12 +197,12 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return c
 	}
 	for range maxLongReaders {
-		if err := read(db.PageInQueries).Extend(); err != nil {
+		if err := read(db.PageInSeveral).Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range maxPageReaders {
-		if _, err := read([]db.Use{db.PageInQueries, db.PageInQuery}[i%2]).Exec("SELECT 1"); err != nil {
+		if _, err := read([]db.Use{db.PageInSeveral, db.PageInOne}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 	}
