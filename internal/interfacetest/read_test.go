@@ -49,7 +49,9 @@ func TestHead(t *testing.T) {
 				t.Errorf("HEAD %s: %d %q, and GET %d", path, head.status, head.body, get.status)
 			}
 			for _, name := range []string{"Content-Type", "X-Total-Count", "Link", "Content-Location", "Allow"} {
-				if got, want := head.header.Get(name), get.header.Get(name); got != want {
+				// Positions advance on PostgreSQL with every transaction, also with those that change nothing here.
+				got, want := anyPosition.ReplaceAllString(head.header.Get(name), "since=POSITION"), anyPosition.ReplaceAllString(get.header.Get(name), "since=POSITION")
+				if got != want {
 					t.Errorf("HEAD %s: %s is %q, and for GET %q", path, name, got, want)
 				}
 			}
