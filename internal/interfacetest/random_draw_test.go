@@ -164,6 +164,13 @@ func (w *draws) drawFields(c *model.Collection) (names []string) {
 // drawIncludes draws relations of a collection, with their parameters. The limits along a path multiply to
 // at most the budget.
 func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget int) (includes []*naiveInclude) {
+	for _, relation := range c.Relations() {
+		if hidden := !slices.Contains(w.naiveView.relations(c), relation); hidden && w.included < 10 && w.chance("hidden", 10) {
+			w.refused = true
+			w.included++
+			w.parameters = append(w.parameters, "include="+before+relation.Name)
+		}
+	}
 	for _, relation := range w.naiveView.relations(c) {
 		if w.chance("left out", 2) || w.included == 10 {
 			continue

@@ -21,9 +21,10 @@ var randomAttributes = map[string]string{
 }
 
 var (
-	randomSearchable = []string{"text", "long", "state", "email"}
-	randomPaths      = map[string][]string{"spot": {"city", "floor", "fee", "since", "deep.on"}, "place": {"name", "size", "day", "code"}}
-	randomNames      = []string{"any", "order", "value", "key", "select", "rowid", "count", "data", "rank", "limit", "filter", "user", "null_"}
+	randomSearchable  = []string{"text", "long", "state", "email"}
+	randomPaths       = map[string][]string{"spot": {"city", "floor", "fee", "since", "deep.on"}, "place": {"name", "size", "day", "code"}}
+	randomCollections = []string{"alphas", "betas", "gammas", "order-lines", "tables", "sqlite_tests"}
+	randomNames       = []string{"any", "order", "value", "key", "select", "rowid", "count", "data", "rank", "limit", "filter", "user", "null_", "xmin", "ctid", "tableoid", "oid", "old", "excluded", "default", "rev", "c", "t"}
 )
 
 // randomAttribute is an attribute that was drawn.
@@ -49,7 +50,7 @@ func (c *randomCollection) names(kinds ...string) (names []string) {
 func drawSchema(t *rapid.T) string {
 	d := &drawing{t: t}
 	var collections []*randomCollection
-	for _, name := range []string{"alphas", "betas", "gammas", "deltas"}[:rapid.IntRange(2, 4).Draw(t, "collections")] {
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(randomCollections), 2, 4, rapid.ID).Draw(t, "collections") {
 		collections = append(collections, &randomCollection{name: name})
 	}
 	var text strings.Builder
@@ -77,14 +78,14 @@ func drawSchema(t *rapid.T) string {
 				options = ", as: " + a.as
 			}
 			if d.chance("inverse", 2) {
-				options += fmt.Sprintf(", inverse: %s_by%d", c.name, i)
+				options += fmt.Sprintf(", inverse: %s_by%d", strings.ReplaceAll(c.name, "-", "_"), i)
 			}
 			line("      %s: {references: {collection: %s, on_delete: %s}%s}", a.name, a.to, d.one("on delete", "restrict", "set_null", "cascade"), options)
 			c.attributes = append(c.attributes, a)
 		}
 		if d.chance("sub-collection", 2) {
 			a := randomAttribute{name: "up_id", kind: "reference", to: rapid.SampledFrom(collections).Draw(t, "parent").name, as: "up"}
-			line("    parent: {collection: %s, attribute: up_id, inverse: subs_%s, on_delete: %s}", a.to, c.name, d.one("on delete", "restrict", "set_null", "cascade"))
+			line("    parent: {collection: %s, attribute: up_id, inverse: subs_%s, on_delete: %s}", a.to, strings.ReplaceAll(c.name, "-", "_"), d.one("on delete", "restrict", "set_null", "cascade"))
 			c.attributes = append(c.attributes, a)
 		}
 		line("    required: [%s]", strings.Join(required, ", "))

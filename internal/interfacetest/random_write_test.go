@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"slices"
+	"strings"
 
 	"pgregory.net/rapid"
 
@@ -28,22 +29,14 @@ func (w *randomCase) writeMany() {
 		return
 	}
 	a := &c.Attributes[rapid.IntRange(0, len(c.Attributes)-1).Draw(w.t, "attribute")]
-	value := "null"
-	switch others := []*naiveRow(nil); {
-	case a.References != nil:
-		if others = editor.rows[editor.schema.Collection(a.References.Collection)]; len(others) > 0 && w.chance("some", 2) {
-			value = quoted(rapid.SampledFrom(others).Draw(w.t, "other").id)
-		}
-	case a.Required || w.chance("some", 2):
-		value = drawJSON(w.t, a)
-	}
+	value := w.drawStored(a)
 	before := map[*naiveRow]string{}
 	for _, each := range selected {
 		before[each], each.values[a.Name] = each.values[a.Name], value
 	}
 	status, want := 200, []string{}
 	for _, each := range selected {
-		if want = append(want, editor.represent(each, q)); w.conflicts(each) {
+		if want = append(want, editor.represent(each, q)); w.owner(each) != nil {
 			status = 409
 		}
 	}
@@ -57,6 +50,68 @@ func (w *randomCase) writeMany() {
 		}
 	}
 	w.changed()
+}
+
+// drawStored draws a value of an attribute that can be stored.
+func (w *randomCase) drawStored(a *model.Attribute) string {
+	if !a.Required && w.chance("null", 4) {
+		return "null"
+	}
+	if a.References == nil {
+		return drawJSON(w.t, a)
+	}
+	others := w.views[0].rows[w.views[0].schema.Collection(a.References.Collection)]
+	if len(others) == 0 {
+		return "null"
+	}
+	return quoted(rapid.SampledFrom(others).Draw(w.t, "other").id)
+}
+
+// upsert creates a resource, or changes the one that has the same unique values.
+func (w *randomCase) upsert(n int) {
+	editor := w.views[0]
+	c := rapid.SampledFrom(editor.schema.Collections()).Draw(w.t, "collection")
+	if len(c.Unique) == 0 {
+		return
+	}
+	r := &naiveRow{id: randomID(8, n), kind: c, values: map[string]string{}}
+	var members []string
+	for i := range c.Attributes {
+		a := &c.Attributes[i]
+		r.values[a.Name] = w.drawStored(a)
+		members = append(members, quoted(a.Name)+":"+r.values[a.Name])
+	}
+	path := "/" + c.Name + "?on_conflict=" + strings.Join(c.Unique[0], ",")
+	send := func(status int, want string) {
+		w.expect(editor, "POST", path, "{"+strings.Join(members, ",")+"}", status, want)
+	}
+	if slices.ContainsFunc(c.Unique[0], func(name string) bool { return r.value(name) == "null" }) {
+		send(422, "")
+		return
+	}
+	status := 200
+	if owner := w.owner(r); owner != nil {
+		owner.values = r.values
+		r = owner
+	} else {
+		status, members = 201, append(members, `"id":`+quoted(r.id))
+		editor.rows[c] = append(editor.rows[c], r)
+		slices.SortFunc(editor.rows[c], func(a, b *naiveRow) int { return strings.Compare(a.id, b.id) })
+	}
+	send(status, `{"data":`+editor.represent(r, &naiveQuery{})+`}`)
+	w.changed()
+}
+
+// owner is another resource that has the values which must be unique.
+func (w *randomCase) owner(r *naiveRow) *naiveRow {
+	for _, group := range r.kind.Unique {
+		for _, other := range w.views[0].rows[r.kind] {
+			if other != r && !slices.ContainsFunc(group, func(name string) bool { return r.value(name) == "null" || r.value(name) != other.value(name) }) {
+				return other
+			}
+		}
+	}
+	return nil
 }
 
 // remove deletes resources, and does to what refers to them what the schema says. It does nothing and
