@@ -31,7 +31,7 @@ func (w *draws) path(path string) string { return path + "?" + strings.Join(w.pa
 
 // list compares a list of a collection, or of a sub-collection, and one of its resources.
 func (w *randomCase) list(v *naiveView) {
-	c := rapid.SampledFrom(v.schema.Collections()).Draw(w.t, "collection")
+	c := pick(w.t, "collection", v.schema.Collections())
 	r := &draws{randomCase: w, naiveView: v}
 	path, among := "/"+c.Name, v.visible(c)
 	status := 200
@@ -40,7 +40,7 @@ func (w *randomCase) list(v *naiveView) {
 	}
 	for _, up := range v.relations(c) {
 		if parents := v.rows[up.To]; c.Parent != nil && up.One && referringAttribute(up) == c.Parent.Attribute && len(parents) > 0 && w.chance("sub-collection", 2) {
-			parent := rapid.SampledFrom(parents).Draw(w.t, "parent")
+			parent := pick(w.t, "parent", parents)
 			path = "/" + up.To.Name + "/" + parent.id + path
 			among = slices.DeleteFunc(slices.Clone(among), func(r *naiveRow) bool { return r.value(c.Parent.Attribute) != quoted(parent.id) })
 			if !v.sees(parent) {
@@ -58,15 +58,15 @@ func (w *randomCase) list(v *naiveView) {
 		r.give("search", search)
 	}
 	if w.chance("include", 2) {
-		q.includes = r.drawIncludes(c, "", rapid.IntRange(1, 3).Draw(w.t, "depth"), 1000)
+		q.includes = r.drawIncludes(c, "", w.number("depth", 1, 3), 1000)
 	}
 	if w.chance("range", 2) {
-		q.limit = rapid.IntRange(-6, 6).Draw(w.t, "limit")
+		q.limit = w.number("limit", -6, 6)
 		r.give("limit", fmt.Sprint(q.limit))
-		if q.offset = rapid.IntRange(-1, 6).Draw(w.t, "offset"); q.offset >= 0 {
+		if q.offset = w.number("offset", -1, 6); q.offset >= 0 {
 			r.give("offset", fmt.Sprint(q.offset))
 		} else if len(among) > 0 && w.chance("cursor", 2) {
-			q.cursor = rapid.SampledFrom(among).Draw(w.t, "cursor")
+			q.cursor = pick(w.t, "cursor", among)
 			r.give("cursor", q.cursor.id)
 		}
 	}
@@ -75,7 +75,7 @@ func (w *randomCase) list(v *naiveView) {
 	}
 	w.compare(v, r, q, path, among, status)
 	if len(among) > 0 && !r.refused && w.chance("one", 3) {
-		one := rapid.SampledFrom(among).Draw(w.t, "one")
+		one := pick(w.t, "one", among)
 		r.parameters = slices.DeleteFunc(r.parameters, func(given string) bool {
 			return !strings.HasPrefix(given, "include") && !strings.HasPrefix(given, "fields")
 		})
@@ -108,17 +108,17 @@ func (w *draws) drawQuery(c *model.Collection, path string) *naiveQuery {
 	if path != "" {
 		prefix, of = "include["+path+"][filter]", "include["+path+"]"
 	}
-	for range rapid.IntRange(0, 2).Draw(w.t, "filters") {
+	for range pick(w.t, "filters", []int{0, 0, 0, 1, 1, 2}) {
 		q.filters = append(q.filters, w.drawFilter(c, prefix))
 	}
-	if w.chance("any", 4) {
-		for n := range rapid.IntRange(1, 3).Draw(w.t, "alternatives") {
-			for range rapid.IntRange(1, 2).Draw(w.t, "filters") {
+	if w.chance("any", 6) {
+		for n := range w.number("alternatives", 1, 3) {
+			for range w.number("filters", 1, 2) {
 				q.any[n] = append(q.any[n], w.drawFilter(c, fmt.Sprintf("%s[any][%d]", prefix, n)))
 			}
 		}
 	}
-	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(append(w.scalars(c), "id")), 0, 2, rapid.ID).Draw(w.t, "sort") {
+	for _, name := range pickSome(w.t, "sort", append(w.scalars(c), "id"), 0, 2) {
 		q.sort = append(q.sort, naiveKey{name, c.Field(name).Kind, w.chance("descending", 2)})
 	}
 	if len(q.sort) > 0 {
@@ -158,7 +158,7 @@ func (w *draws) drawFields(c *model.Collection) (names []string) {
 	if !c.NoTimestamps {
 		known = append(known, "updated_at")
 	}
-	return rapid.SliceOfNDistinct(rapid.SampledFrom(known), 1, 3, rapid.ID).Draw(w.t, "fields")
+	return pickSome(w.t, "fields", known, 1, 3)
 }
 
 // drawIncludes draws relations of a collection, with their parameters. The limits along a path multiply to
@@ -183,7 +183,7 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 			include.naiveQuery = *w.drawQuery(relation.To, path)
 			include.limit, size = 10, 10
 			if w.chance("limited", 2) || budget < size {
-				include.limit = rapid.SampledFrom([]int{0, 1, 2, 5, -1, -2, -4}).Draw(w.t, "limit")
+				include.limit = pick(w.t, "limit", []int{0, 1, 2, 5, -1, -2, -4})
 				if size = max(include.limit, -include.limit, 1); size > budget {
 					include.limit, size = 1, 1
 				}
@@ -208,9 +208,9 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 	f := &naiveFilter{}
 	var names []string
-	for range rapid.IntRange(0, 2).Draw(w.t, "steps") {
+	for range w.number("steps", 0, 2) {
 		if relations := w.naiveView.relations(c); len(relations) > 0 && (w.through < 10 || len(names) > 0) {
-			step := rapid.SampledFrom(relations).Draw(w.t, "relation")
+			step := pick(w.t, "relation", relations)
 			f.steps, names, c = append(f.steps, step), append(names, step.Name), step.To
 		}
 	}
@@ -219,7 +219,7 @@ func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 	}
 	attribute := &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}
 	if !w.chance("id", 8) {
-		attribute = &c.Attributes[rapid.IntRange(0, len(c.Attributes)-1).Draw(w.t, "attribute")]
+		attribute = &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
 	}
 	if !w.knows(c, attribute.Name) {
 		if !w.chance("hidden", 8) {
@@ -233,7 +233,7 @@ func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string, prefix string) *naiveFilter {
 	f.path = []string{a.Name}
 	for len(a.Properties) > 0 && !w.chance("object", 4) {
-		a = &a.Properties[rapid.IntRange(0, len(a.Properties)-1).Draw(w.t, "property")]
+		a = &a.Properties[w.number("property", 0, len(a.Properties)-1)]
 		f.path = append(f.path, a.Name)
 	}
 	drawn := a
@@ -269,13 +269,13 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 			f.kind = model.KindJSON
 		}
 	case "", "has":
-		for range rapid.IntRange(1, 2).Draw(w.t, "values") {
+		for range w.number("values", 1, 2) {
 			f.values = append(f.values, value())
 			w.give(name+map[bool]string{true: "[has]"}[f.operator == "has"], plain(f.values[len(f.values)-1]))
 		}
 	case "in", "not_in", "has_all":
 		var list []string
-		for range rapid.IntRange(1, 3).Draw(w.t, "values") {
+		for range w.number("values", 1, 3) {
 			f.values = append(f.values, value())
 			list = append(list, strings.NewReplacer(`\`, `\\`, ",", `\,`).Replace(plain(f.values[len(f.values)-1])))
 		}
@@ -293,7 +293,52 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 // drawValue draws a value to compare with, one that a resource has or may have.
 func (w *draws) drawValue(a *model.Attribute) string {
 	if a.References != nil || a.Name == "id" {
-		return quoted(randomID(rapid.IntRange(0, 3).Draw(w.t, "collection"), rapid.IntRange(0, 9).Draw(w.t, "row")))
+		return quoted(randomID(w.number("collection", 0, 3), w.number("row", 0, 9)))
 	}
 	return drawJSON(w.t, a)
+}
+
+// dice draws evenly. Rapid prefers the first of what it samples, so that few resources would be related.
+type dice struct{ t *rapid.T }
+
+var evenly = rapid.Custom(func(t *rapid.T) (n int) {
+	for range 10 {
+		n *= 2
+		if rapid.Bool().Draw(t, "bit") {
+			n++
+		}
+	}
+	return n
+})
+
+func (d *dice) number(what string, least, most int) int {
+	return least + evenly.Draw(d.t, what)%(most-least+1)
+}
+
+// chance is true once in so many times.
+func (d *dice) chance(what string, in int) bool { return d.number(what, 1, in) == in }
+
+func (d *dice) one(what string, of ...string) string { return pick(d.t, what, of) }
+
+// some joins a few of what is drawn.
+func (d *dice) some(what string, least, most int, separator string, draw func() string) string {
+	var parts []string
+	for range d.number(what, least, most) {
+		parts = append(parts, draw())
+	}
+	return strings.Join(parts, separator)
+}
+
+func pick[V any](t *rapid.T, what string, of []V) V {
+	return of[(&dice{t}).number(what, 0, len(of)-1)]
+}
+
+// pickSome draws different ones of a list.
+func pickSome[V any](t *rapid.T, what string, of []V, least, most int) (some []V) {
+	of = slices.Clone(of)
+	for range (&dice{t}).number(what, min(least, len(of)), min(most, len(of))) {
+		at := (&dice{t}).number(what, 0, len(of)-1)
+		some, of = append(some, of[at]), slices.Delete(of, at, at+1)
+	}
+	return some
 }

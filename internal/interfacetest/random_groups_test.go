@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"pgregory.net/rapid"
-
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -23,7 +21,7 @@ type naiveGroup struct {
 
 // group compares the groups of a collection.
 func (w *randomCase) group(v *naiveView) {
-	c := rapid.SampledFrom(v.schema.Collections()).Draw(w.t, "collection")
+	c := pick(w.t, "collection", v.schema.Collections())
 	if !v.may(c, schema.MayList) {
 		return
 	}
@@ -38,7 +36,7 @@ func (w *randomCase) group(v *naiveView) {
 			keys = append(keys, name+":"+unit)
 		}
 	}
-	by := rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 2, rapid.ID).Draw(w.t, "by")
+	by := pickSome(w.t, "by", keys, 0, 2)
 	if len(by) > 0 {
 		r.give("by", strings.Join(by, ","))
 	}
@@ -49,13 +47,13 @@ func (w *randomCase) group(v *naiveView) {
 			return !isNumeric(kind) && (function == "sum" || function == "avg" || kind == model.KindUUID || kind == model.KindBoolean)
 		})
 		if len(apt) > 0 {
-			if values[function] = rapid.SliceOfNDistinct(rapid.SampledFrom(apt), 0, 2, rapid.ID).Draw(w.t, function); len(values[function]) > 0 {
+			if values[function] = pickSome(w.t, function, apt, 0, 2); len(values[function]) > 0 {
 				r.give(function, strings.Join(values[function], ","))
 			}
 		}
 	}
 	var sort []naiveKey
-	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(append(slices.Clone(by), "count")), 0, 2, rapid.ID).Draw(w.t, "sort") {
+	for _, name := range pickSome(w.t, "sort", append(slices.Clone(by), "count"), 0, 2) {
 		if !slices.Contains(by, "count") || name != "count" {
 			sort = append(sort, naiveKey{field: name, descending: w.chance("descending", 2)})
 		}
@@ -65,9 +63,9 @@ func (w *randomCase) group(v *naiveView) {
 	}
 	offset, limit := -1, 100
 	if w.chance("range", 2) {
-		limit = rapid.IntRange(-3, 3).Draw(w.t, "limit")
+		limit = w.number("limit", -3, 3)
 		r.give("limit", fmt.Sprint(limit))
-		if offset = rapid.IntRange(-1, 3).Draw(w.t, "offset"); offset >= 0 {
+		if offset = w.number("offset", -1, 3); offset >= 0 {
 			r.give("offset", fmt.Sprint(offset))
 		}
 	}

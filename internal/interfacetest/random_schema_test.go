@@ -48,9 +48,9 @@ func (c *randomCollection) names(kinds ...string) (names []string) {
 // drawSchema draws a schema file: a few collections that refer to each other and to themselves, with any
 // attributes, indexes and searches, and roles that see some of it.
 func drawSchema(t *rapid.T) string {
-	d := &drawing{t: t}
+	d := &dice{t}
 	var collections []*randomCollection
-	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(randomCollections), 2, 4, rapid.ID).Draw(t, "collections") {
+	for _, name := range pickSome(t, "collections", randomCollections, 2, 4) {
 		collections = append(collections, &randomCollection{name: name})
 	}
 	var text strings.Builder
@@ -59,7 +59,7 @@ func drawSchema(t *rapid.T) string {
 	for _, c := range collections {
 		line("  %s:\n    timestamps: %v\n    attributes:", c.name, d.chance("timestamps", 2))
 		var required []string
-		for i, kind := range rapid.SliceOfN(rapid.SampledFrom(sortedKeys(randomAttributes)), 2, 6).Draw(t, "kinds") {
+		for i, kind := range pickSome(t, "kinds", slices.Concat(sortedKeys(randomAttributes), sortedKeys(randomAttributes)), 2, 6) {
 			a := randomAttribute{name: fmt.Sprint(kind, i), kind: kind}
 			if name := d.one("name", randomNames...); d.chance("odd name", 4) && !slices.ContainsFunc(c.attributes, func(a randomAttribute) bool { return a.name == name }) {
 				a.name = name
@@ -70,8 +70,8 @@ func drawSchema(t *rapid.T) string {
 				required = append(required, a.name)
 			}
 		}
-		for i := range rapid.IntRange(0, 3).Draw(t, "references") {
-			a := randomAttribute{name: fmt.Sprintf("ref%d_id", i), kind: "reference", to: rapid.SampledFrom(collections).Draw(t, "to").name, as: fmt.Sprint("ref", i)}
+		for i := range d.number("references", 0, 3) {
+			a := randomAttribute{name: fmt.Sprintf("ref%d_id", i), kind: "reference", to: pick(t, "to", collections).name, as: fmt.Sprint("ref", i)}
 			options := ""
 			if d.chance("as", 3) {
 				a.name, a.as = fmt.Sprint("by", i), fmt.Sprint("maker", i)
@@ -84,13 +84,13 @@ func drawSchema(t *rapid.T) string {
 			c.attributes = append(c.attributes, a)
 		}
 		if d.chance("sub-collection", 2) {
-			a := randomAttribute{name: "up_id", kind: "reference", to: rapid.SampledFrom(collections).Draw(t, "parent").name, as: "up"}
+			a := randomAttribute{name: "up_id", kind: "reference", to: pick(t, "parent", collections).name, as: "up"}
 			line("    parent: {collection: %s, attribute: up_id, inverse: subs_%s, on_delete: %s}", a.to, strings.ReplaceAll(c.name, "-", "_"), d.one("on delete", "restrict", "set_null", "cascade"))
 			c.attributes = append(c.attributes, a)
 		}
 		line("    required: [%s]", strings.Join(required, ", "))
 		scalar := c.names("text", "state", "email", "whole", "number", "flag", "code", "day", "moment", "money", "exact", "reference")
-		if names := rapid.SliceOfNDistinct(rapid.SampledFrom(append(scalar, "")), 0, 2, rapid.ID).Draw(t, "unique"); !slices.Contains(names, "") && len(names) > 0 && d.chance("unique", 2) {
+		if names := pickSome(t, "unique", append(scalar, ""), 0, 2); !slices.Contains(names, "") && len(names) > 0 && d.chance("unique", 2) {
 			line("    unique: [[%s]]", strings.Join(names, ", "))
 		}
 		var indexes []string
@@ -99,7 +99,8 @@ func drawSchema(t *rapid.T) string {
 				scalar = append(scalar, a.name+"."+path)
 			}
 		}
-		for _, names := range rapid.SliceOfN(rapid.SliceOfNDistinct(rapid.SampledFrom(append(scalar, "")), 1, 2, rapid.ID), 0, 3).Draw(t, "index") {
+		for range d.number("indexes", 0, 3) {
+			names := pickSome(t, "index", append(scalar, ""), 1, 2)
 			if index := "[" + strings.Join(names, ", ") + "]"; !slices.Contains(names, "") && !slices.Contains(indexes, index) {
 				indexes = append(indexes, index)
 			}
@@ -111,7 +112,7 @@ func drawSchema(t *rapid.T) string {
 		}
 		line("    index: [%s]", strings.Join(indexes, ", "))
 		if searchable := c.names(randomSearchable...); len(searchable) > 0 {
-			line("    search: [%s]", strings.Join(rapid.SliceOfNDistinct(rapid.SampledFrom(searchable), 0, 2, rapid.ID).Draw(t, "search"), ", "))
+			line("    search: [%s]", strings.Join(pickSome(t, "search", searchable, 0, 2), ", "))
 			if d.chance("label", 2) {
 				line("    label: %s", d.one("label", searchable...))
 			}
@@ -144,7 +145,7 @@ func drawSchema(t *rapid.T) string {
 }
 
 // drawRandomRule draws a row rule, which may read resources that are referred to.
-func drawRandomRule(d *drawing, collections []*randomCollection, c *randomCollection) string {
+func drawRandomRule(d *dice, collections []*randomCollection, c *randomCollection) string {
 	var leaves []string
 	var add func(prefix string, c *randomCollection, steps int)
 	add = func(prefix string, c *randomCollection, steps int) {
@@ -180,8 +181,8 @@ func drawRandomRule(d *drawing, collections []*randomCollection, c *randomCollec
 		return "true"
 	}
 	rule := d.one("rule", leaves...)
-	for range rapid.IntRange(0, 2).Draw(d.t, "more") {
-		rule = fmt.Sprintf(d.one("combination", "(%s) && (%s)", "(%s) || (%s)", "!(%s) || (%s)"), rule, d.one("rule", leaves...))
+	for range d.number("more", 0, 2) {
+		rule = fmt.Sprintf(d.one("combination", "(%s) && (%s)", "(%s) || (%s)", "(%s) || (%s)", "!(%s) || (%s)"), rule, d.one("rule", leaves...))
 	}
 	return `"` + rule + `"`
 }
@@ -191,7 +192,7 @@ func randomID(collection, row int) string { return id(1000*(collection+1) + row)
 
 // drawJSON draws a value of an attribute, not null, as the server writes it. There are few, so that they meet.
 func drawJSON(t *rapid.T, a *model.Attribute) string {
-	d := &drawing{t: t}
+	d := &dice{t}
 	switch {
 	case a.Enum != nil:
 		return d.one("state", `"new"`, `"old"`)
@@ -229,6 +230,9 @@ func drawJSON(t *rapid.T, a *model.Attribute) string {
 		return quoted(d.one("exact", "0", "-1", "10", "999999999999999999"))
 	case kind.IsDecimal():
 		return quoted(d.one("money", "0.00", "-0.05", "1.50", "10.00", "9999999999999999.99"))
+	}
+	if d.chance("short", 2) {
+		return d.one("text", `""`, `"Ada"`, `"lodz"`)
 	}
 	return string(model.AppendQuoted(nil, d.some("text", 0, 3, " ", func() string { return d.one("word", sortedKeys(modelWords)...) })))
 }

@@ -4,15 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"pgregory.net/rapid"
-
 	"github.com/plural-go/plural/internal/model"
 )
 
 // writeMany changes or deletes what a filter selects.
 func (w *randomCase) writeMany() {
 	editor := w.views[0]
-	c := rapid.SampledFrom(editor.schema.Collections()).Draw(w.t, "collection")
+	c := pick(w.t, "collection", editor.schema.Collections())
 	r := &draws{randomCase: w, naiveView: editor}
 	q := &naiveQuery{offset: -1, limit: 1000, filters: []*naiveFilter{r.drawFilter(c, "filter")}}
 	_, selected := editor.selects(q, editor.rows[c])
@@ -28,7 +26,7 @@ func (w *randomCase) writeMany() {
 		}
 		return
 	}
-	a := &c.Attributes[rapid.IntRange(0, len(c.Attributes)-1).Draw(w.t, "attribute")]
+	a := &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
 	value := w.drawStored(a)
 	before := map[*naiveRow]string{}
 	for _, each := range selected {
@@ -64,13 +62,13 @@ func (w *randomCase) drawStored(a *model.Attribute) string {
 	if len(others) == 0 {
 		return "null"
 	}
-	return quoted(rapid.SampledFrom(others).Draw(w.t, "other").id)
+	return quoted(pick(w.t, "other", others).id)
 }
 
 // upsert creates a resource, or changes the one that has the same unique values.
 func (w *randomCase) upsert(n int) {
 	editor := w.views[0]
-	c := rapid.SampledFrom(editor.schema.Collections()).Draw(w.t, "collection")
+	c := pick(w.t, "collection", editor.schema.Collections())
 	if len(c.Unique) == 0 {
 		return
 	}
