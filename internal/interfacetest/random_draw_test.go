@@ -57,10 +57,10 @@ func (w *randomCase) list(v *naiveView) {
 		q.search = modelSearches[search]
 		r.give("search", search)
 	}
-	if w.chance("include", 2) {
+	if !w.chance("no include", 3) {
 		q.includes = r.drawIncludes(c, "", w.number("depth", 1, 3), 1000)
 	}
-	if w.chance("range", 2) {
+	if w.chance("range", 3) {
 		q.limit = w.number("limit", -6, 6)
 		r.give("limit", fmt.Sprint(q.limit))
 		if q.offset = w.number("offset", -1, 6); q.offset >= 0 {
@@ -172,7 +172,7 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 		}
 	}
 	for _, relation := range w.naiveView.relations(c) {
-		if w.chance("left out", 2) || w.included == 10 {
+		if w.chance("left out", 3) || w.included == 10 {
 			continue
 		}
 		w.included++

@@ -70,7 +70,7 @@ func drawSchema(t *rapid.T) string {
 				required = append(required, a.name)
 			}
 		}
-		for i := range d.number("references", 0, 3) {
+		for i := range pick(t, "references", []int{0, 1, 2, 2, 3}) {
 			a := randomAttribute{name: fmt.Sprintf("ref%d_id", i), kind: "reference", to: pick(t, "to", collections).name, as: fmt.Sprint("ref", i)}
 			options := ""
 			if d.chance("as", 3) {
