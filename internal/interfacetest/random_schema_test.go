@@ -28,7 +28,10 @@ var (
 )
 
 // randomAttribute is an attribute that was drawn.
-type randomAttribute struct{ name, kind, to, as string }
+type randomAttribute struct {
+	name, kind, to, as string
+	required           bool
+}
 
 // randomCollection is a collection that was drawn.
 type randomCollection struct {
@@ -65,10 +68,10 @@ func drawSchema(t *rapid.T) string {
 				a.name = name
 			}
 			line("      %s: {%s}", a.name, randomAttributes[kind])
-			c.attributes = append(c.attributes, a)
-			if d.chance("required", 6) {
+			if a.required = d.chance("required", 6); a.required {
 				required = append(required, a.name)
 			}
+			c.attributes = append(c.attributes, a)
 		}
 		for i := range pick(t, "references", []int{0, 1, 2, 2, 3}) {
 			a := randomAttribute{name: fmt.Sprintf("ref%d_id", i), kind: "reference", to: pick(t, "to", collections).name, as: fmt.Sprint("ref", i)}
@@ -157,7 +160,10 @@ func drawRandomRule(d *dice, collections []*randomCollection, c *randomCollectio
 			case "state":
 				leaves = append(leaves, name+" == 'new'", name+" in ['new', 'odd']")
 			case "whole":
-				leaves = append(leaves, name+" > 0", name+" == null || "+name+" < 2", name+" != 1")
+				leaves = append(leaves, name+" > 0", name+" != 1")
+				if !a.required { // else a comparison with null is refused
+					leaves = append(leaves, name+" == null || "+name+" < 2")
+				}
 			case "number":
 				leaves = append(leaves, name+" <= 0.5")
 			case "flag":
