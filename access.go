@@ -81,7 +81,7 @@ func (k keyStore) List(ctx context.Context) ([]auth.APIKey, error) {
 
 func (k keyStore) Add(ctx context.Context, key auth.APIKey) error {
 	return k.store.AddAPIKey(ctx, store.APIKey{
-		Prefix: key.Prefix, Hash: key.Hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: key.Created, Expires: key.Expires,
+		Prefix: key.Prefix, Hash: key.Hash, Name: key.Name, Role: key.Role, Subject: key.Subject, Created: key.Created, Expires: key.Expires,
 	})
 }
 
@@ -96,7 +96,7 @@ func (k keyStore) Revoke(ctx context.Context, prefix, at string) (*auth.APIKey, 
 func authKey(stored store.APIKey) auth.APIKey {
 	return auth.APIKey{
 		Prefix: stored.Prefix, Hash: stored.Hash, Name: stored.Name, Role: stored.Role, Subject: stored.Subject,
-		Created: stored.At, Expires: stored.Expires, Revoked: stored.Revoked,
+		Created: stored.Created, Expires: stored.Expires, Revoked: stored.Revoked,
 	}
 }
 
@@ -139,7 +139,7 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 	if key.Subject == "" {
 		key.Subject = prefix
 	}
-	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, At: model.FormatTime(time.Now())}
+	kept := store.APIKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, Created: model.FormatTime(time.Now())}
 	if !key.Expires.IsZero() {
 		kept.Expires = model.FormatTime(key.Expires)
 	}
@@ -153,7 +153,7 @@ func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
 	for i, each := range kept {
 		keys[i] = APIKey{
 			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
-			Created: timeOf(each.At), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
+			Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 		}
 	}
 	return keys, err

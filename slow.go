@@ -60,7 +60,7 @@ func (s *slowLists) note(ctx context.Context, requestID string, path resource.Pa
 	if s.limit <= 0 || took < s.limit {
 		return
 	}
-	filter, sort := resource.Shape(path, q)
+	filter, sort := resource.DescribeList(path, q)
 	slow := observe.SlowList{RequestID: requestID, Collection: path.Collection.Name, Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: took}
 	if !s.due(slow.Collection + "?" + slow.Filter + "?" + slow.Sort) {
 		return

@@ -61,7 +61,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	if c := t.path.Collection; c != nil {
 		switch verb := t.verb(r.Method); {
 		case by.May(verb, c):
-		case verb == schema.MayCreate && by.May(schema.MayUpdate, c) && r.URL.Query().Has("on_conflict"): // what is needed depends on what happens
+		case t.mayUpsert(verb) && r.URL.Query().Has("on_conflict"):
 		case t.history:
 			return by.Denied("You may not see the changes of resources of %s: that needs the verb changes.", c.Name)
 		case a.isLog(t):
@@ -71,6 +71,12 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 		}
 	}
 	return nil
+}
+
+// mayUpsert reports whether a caller without the verb may send an upsert nevertheless: it may only update. Which verb an
+// upsert needs is known in the transaction, where package resource checks it (checkUpserts).
+func (t *target) mayUpsert(verb schema.AccessVerb) bool {
+	return verb == schema.MayCreate && t.path.By.May(schema.MayUpdate, t.path.Collection)
 }
 
 // verb is the access verb that a method requires.

@@ -76,16 +76,16 @@ type Config struct {
 // API handles requests.
 type API struct {
 	Config
-	metrics  http.Handler
-	keys     *keysInUse
-	buckets  *limit.Buckets
-	inFlight *limit.InFlight
-	openapis *documents
-	patterns map[*model.Collection]patterns
-	bodies   *limit.Budget
-	ready    *readiness
-	stopped  context.Context // ends when new requests are refused
-	local    bool            // see Local
+	metrics         http.Handler
+	idempotencyKeys *keysInUse
+	buckets         *limit.Buckets
+	inFlight        *limit.InFlight
+	openapis        *documents
+	patterns        map[*model.Collection]patterns
+	bodies          *limit.Budget
+	ready           *readiness
+	stopped         context.Context // ends when new requests are refused
+	local           bool            // see Local
 }
 
 // New returns an API.
@@ -96,16 +96,16 @@ func New(config Config) *API {
 		stop()
 	}()
 	return &API{
-		Config:   config,
-		stopped:  stopped,
-		metrics:  config.Observer.Metrics(),
-		keys:     &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
-		buckets:  limit.NewBuckets(),
-		inFlight: limit.NewInFlight(config.MaxRequests),
-		ready:    &readiness{now: time.Now},
-		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
-		openapis: &documents{all: map[string]*document{}},
-		patterns: patternsOf(config.Schema),
+		Config:          config,
+		stopped:         stopped,
+		metrics:         config.Observer.Metrics(),
+		idempotencyKeys: &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		buckets:         limit.NewBuckets(),
+		inFlight:        limit.NewInFlight(config.MaxRequests),
+		ready:           &readiness{now: time.Now},
+		bodies:          limit.NewBudget(config.MaxBodies, config.MaxBody),
+		openapis:        &documents{all: map[string]*document{}},
+		patterns:        patternsOf(config.Schema),
 	}
 }
 

@@ -144,7 +144,7 @@ func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, err
 	}
 	reply.header["Etag"] = []string{etag}
 	if t.kind == singularPath {
-		reply.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
+		reply.header.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
 	}
 	return reply, nil
 }

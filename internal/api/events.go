@@ -67,7 +67,7 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Accel-Buffering", "no") // nginx forwards every event at once
 	if t.kind == singularPath {
-		head.Set("Content-Location", a.locate(t.path.Collection, t.id))
+		head.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
 	}
 	return &reply{status: http.StatusOK, header: head, events: &eventStream{api: a, ctx: ctx, cancel: cancel, subscription: subscription}}, nil
 }

@@ -43,7 +43,7 @@ func (a *API) idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool,
 // fingerprint identifies the content of a request, without preferences about its reply.
 func (a *API) fingerprint(request resource.Request, query string) string {
 	parts := [][]byte{
-		[]byte(request.Method), []byte(a.address(request.Path)), request.ID[:],
+		[]byte(request.Method), []byte(a.collectionAddress(request.Path)), request.ID[:],
 		[]byte(strings.Join(request.IfMatch, ",")), []byte(strings.Join(request.IfNoneMatch, ",")), request.Body,
 	}
 	if query != "" { // without one, records of earlier versions stay valid

@@ -34,7 +34,7 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 		reply.header["Etag"] = []string{found.ETag}
 	}
 	if t.kind == singularPath {
-		reply.header.Set("Content-Location", a.locate(t.path.Collection, t.id))
+		reply.header.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
 	}
 	return reply, nil
 }

@@ -54,9 +54,9 @@ type target struct {
 	kind     pathKind
 	pattern  string         // for metrics
 	redirect string         // set for a redirect
-	system   string         // path below /-/
-	webPage  string         // the same, of a web page
-	file     *explorer.File // of that page; nil: its HTML document
+	system   string         // what follows /-/ in a system path
+	webPage  string         // the same if it is a web page, otherwise empty
+	file     *explorer.File // of the web page; nil: its HTML document
 	path     resource.Path
 	id       model.ID
 	history  bool   // the changes of the resource
@@ -292,26 +292,26 @@ func (t *target) refuseMethod(method string) *reply {
 	return refusal
 }
 
-// locate is the canonical path of a resource.
-func (a *API) locate(c *model.Collection, id model.ID) string {
+// resourceAddress is the canonical path of a resource.
+func (a *API) resourceAddress(c *model.Collection, id model.ID) string {
 	return a.Prefix + "/" + c.Name + "/" + id.String()
 }
 
-// address is the path of a collection or sub-collection.
-func (a *API) address(p resource.Path) string {
+// collectionAddress is the path of a collection or sub-collection.
+func (a *API) collectionAddress(p resource.Path) string {
 	if p.Parent == nil {
 		return a.Prefix + "/" + p.Collection.Name
 	}
-	return a.locate(p.Collection.ParentLink().To, *p.Parent) + "/" + p.Collection.Name
+	return a.resourceAddress(p.Collection.ParentLink().To, *p.Parent) + "/" + p.Collection.Name
 }
 
-// addressOf is the path of a list.
-func (a *API) addressOf(t *target) string {
+// listAddress is the path of a list: of a collection, of its groups, or of the changes of a resource.
+func (a *API) listAddress(t *target) string {
 	if t.kind == groupsPath {
 		return a.Prefix + groupsPrefix + "/" + t.path.Collection.Name
 	}
 	if t.history {
-		return a.address(t.path) + "/" + t.id.String() + "/" + model.ChangesName
+		return a.collectionAddress(t.path) + "/" + t.id.String() + "/" + model.ChangesName
 	}
-	return a.address(t.path)
+	return a.collectionAddress(t.path)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 const transactionAddress = "/-/transaction"
@@ -133,7 +132,7 @@ func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool
 		s.failed = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
 		return s
 	}
-	s.failed = a.prepare(ctx, &s.write, quotaKey)
+	s.failed = a.beforeTransaction(ctx, &s.write, quotaKey)
 	return s
 }
 
@@ -156,7 +155,7 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 		return nil, query.Query{}, fault.Parameter(methodOfStep, problem.CodeEnum, "A step cannot be %s of this path. POST takes the path of a collection, the other methods that of one resource.", given.Method)
 	}
 	// As for a request by itself: without any right, nothing of the collection is shown.
-	if verb, by, c := to.verb(given.Method), to.path.By, to.path.Collection; !by.May(verb, c) && (verb != schema.MayCreate || !by.May(schema.MayUpdate, c)) {
+	if verb := to.verb(given.Method); !to.path.By.May(verb, to.path.Collection) && !to.mayUpsert(verb) {
 		return nil, query.Query{}, to.path.Require(verb)
 	}
 	q, err := a.parseWrite(given.Method, raw, to)

@@ -68,10 +68,10 @@ func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.Idempote
 	if idempotent == nil {
 		return perform(ctx)
 	}
-	if !a.keys.enter(idempotent.Key) {
+	if !a.idempotencyKeys.enter(idempotent.Key) {
 		return nil, resource.KeyInUse()
 	}
-	defer a.keys.leave(idempotent.Key)
+	defer a.idempotencyKeys.leave(idempotent.Key)
 	idempotent.Reserve = func(bytes int64) error { return a.reserveReplay(out, bytes) }
 	record, err := a.Resources.FindRecord(ctx, *idempotent)
 	if err != nil || record != nil {
@@ -171,7 +171,7 @@ func (a *API) memoryOf(out *response) func(*resource.Work) {
 func (a *API) prepareNow(ctx context.Context, request resource.Request, out *response) pendingWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.prepare(ctx, &write, quotaKeyOf(out))
+		err = a.beforeTransaction(ctx, &write, quotaKeyOf(out))
 	}
 	reserve := func(*resource.Work) {}
 	if write.OfMany() {
@@ -194,9 +194,8 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 	return pending
 }
 
-// prepare reads what a write needs to know before its transaction, and runs the hooks that come
-// before it.
-func (a *API) prepare(ctx context.Context, write *resource.Write, quotaKey string) error {
+// beforeTransaction reads what a write needs to know before its transaction, and runs its Before hooks.
+func (a *API) beforeTransaction(ctx context.Context, write *resource.Write, quotaKey string) error {
 	if write.Range != nil {
 		timer := a.startQueryTimer(ctx)
 		err := timer.Explain(a.Resources.FindRange(timer, write, quotaKey))
@@ -245,7 +244,7 @@ func (a *API) prepareLater(ctx context.Context, request resource.Request, when t
 		},
 		reply: func() *reply {
 			reply := enveloped(http.StatusAccepted, []byte(`{"id":"`+accepted.Resource.String()+`","type":"`+request.Path.Collection.Name+`"}`))
-			reply.header.Set("Location", a.locate(a.Schema.Operations(), accepted.Operation))
+			reply.header.Set("Location", a.resourceAddress(a.Schema.Operations(), accepted.Operation))
 			reply.header.Set("Preference-Applied", when.applied)
 			if when.wait > 0 {
 				reply.provisional = when.wait + settleTime
@@ -301,7 +300,7 @@ func (a *API) replyToWrite(write resource.Write, results []resource.Resource) *r
 	}
 	reply := enveloped(status, results[0].Representation)
 	if status == http.StatusCreated {
-		reply.header.Set("Location", a.locate(write.Path.Collection, results[0].ID))
+		reply.header.Set("Location", a.resourceAddress(write.Path.Collection, results[0].ID))
 	}
 	if write.Verb != resource.Delete {
 		reply.header.Set("ETag", results[0].ETag)

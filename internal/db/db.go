@@ -145,8 +145,8 @@ type Use int
 const (
 	OneQuery      Use = iota // a single query
 	ShortRead                // several queries, one after the other
-	PageInQuery              // a single query, whose rows a client reads
-	PageInQueries            // several queries; a client reads the rows of the last one
+	PageInOne                // a page by a single query, whose rows a client reads
+	PageInSeveral            // a page by several queries; a client reads the rows of the last one
 	LongRead                 // any number of queries that take any time
 )
 

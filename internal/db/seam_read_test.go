@@ -43,13 +43,13 @@ func TestExpect(t *testing.T) {
 			return asked, keys, err
 		}
 		write(t, d, func(c db.Conn) error { return putMeta(c, "a") })
-		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageInQuery, db.PageInQueries, db.LongRead} {
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageInOne, db.PageInSeveral, db.LongRead} {
 			if asked, keys, err := attempt(use, nil); asked || err != nil || !slices.Equal(keys, []string{"a"}) {
 				t.Errorf("use %d: asked %v, got %q, %v", use, asked, keys, err)
 			}
 		}
 		write(t, d, func(c db.Conn) error { return saveVersion(c, 2) })
-		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageInQuery, db.PageInQueries, db.LongRead} {
+		for _, use := range []db.Use{db.OneQuery, db.ShortRead, db.PageInOne, db.PageInSeveral, db.LongRead} {
 			if asked, keys, err := attempt(use, nil); !asked || err != nil || !slices.Equal(keys, []string{"a"}) {
 				t.Errorf("use %d, another version: asked %v, got %q, %v", use, asked, keys, err)
 			}
@@ -90,7 +90,7 @@ func TestExplain(t *testing.T) {
 func TestSingleQueries(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
 		write(t, d, func(c db.Conn) error { return c.Batch(insertMeta("a"), insertMeta("b"), insertMeta("c")) })
-		for _, use := range []db.Use{db.OneQuery, db.PageInQuery} {
+		for _, use := range []db.Use{db.OneQuery, db.PageInOne} {
 			for _, c := range []struct{ sql, want string }{
 				{"SELECT key FROM " + db.MetaTable + " ORDER BY key DESC", "c b a "},
 				{"SELECT key FROM " + db.MetaTable + " WHERE key > $1 ORDER BY key LIMIT 1", "b "},
@@ -141,7 +141,7 @@ func versionOf(t *testing.T, d db.Database) (v db.Version) {
 
 func TestReadsSeeOneSnapshot(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
-		for i, use := range []db.Use{db.ShortRead, db.PageInQueries, db.LongRead} {
+		for i, use := range []db.Use{db.ShortRead, db.PageInSeveral, db.LongRead} {
 			c, release, err := d.Read(context.Background(), use)
 			if err != nil {
 				t.Fatal(err)
@@ -202,7 +202,7 @@ func TestCursor(t *testing.T) {
 			return c.Batch(statements...)
 		})
 		for _, every := range []int{31, 2049} {
-			c, release, err := d.Read(context.Background(), db.PageInQueries)
+			c, release, err := d.Read(context.Background(), db.PageInSeveral)
 			if err != nil {
 				t.Fatal(err)
 			}

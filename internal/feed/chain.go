@@ -217,11 +217,11 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		var items []item
 		for i := range entries {
 			var err error
-			if items, err = f.match(each.view, items, history, &entries[i], states); err != nil {
+			if items, err = f.matchOrUnreadable(each.view, items, history, &entries[i], states); err != nil {
 				// The changes are not read again: let the subscriptions begin again.
 				f.options.Failed(err)
 				again := newItem(&entries[i], beginsAgain)
-				again.cause = matchFailed
+				again.why = matchFailed
 				items = append(items, again)
 				break
 			}

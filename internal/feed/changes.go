@@ -146,7 +146,7 @@ func (c *Changes) since(text string) (point changelog.Point, err error) {
 		case err != nil:
 			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", query.NoPositionOrChange)
 		}
-		point, known = p.point, p.history == startOf(c.history)
+		point, known = p.point, p.history == tailOf(c.history)
 	}
 	if !known || point.Number < c.floor || point.Number > c.End {
 		return point, gone("since")

@@ -58,7 +58,7 @@ type Metrics struct {
 	CaughtUp     func()           // a subscriber read from the database
 	Waiting      func(change int) // +1, -1: subscribers that wait until they may read from the database
 	ClosedAsSlow func()
-	Reset        func(cause string)
+	Reset        func(reason string)
 }
 
 // withDefaults replaces zero values, and functions that are nil.
@@ -231,42 +231,5 @@ func (f *Feed) unregister(s *Subscription) {
 // Link is the position of a list in the log, for a client that subscribes to what it has
 // listed: shape is that of the list, and point and history those of its snapshot.
 func (f *Feed) Link(shape Shape, history model.ID, point changelog.Point) string {
-	return f.signer.text(position{history: startOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point})
-}
-
-// The reasons why a stream cannot go on from a position.
-const (
-	otherHistory = "history" // of another history
-	otherShape   = "shape"   // the schema, the filter, or what the caller may see has changed
-	belowFloor   = "floor"   // the log no longer has what follows
-	beyondEnd    = "end"     // the log has no such position yet
-	parentMoved  = "parent"  // the parent in the path has changed
-	damagedLog   = "damaged" // a change cannot be read
-
-	relatedChanged = "related" // a resource that a rule reads through a reference has changed
-	matchFailed    = "failed"  // such a resource could not be read
-)
-
-// whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
-// the current one.
-func (p position) whyReset(tx *store.Tx, f fingerprint) (cause string, history model.ID, err error) {
-	floor, _, err := tx.Floor()
-	if err != nil {
-		return "", history, err
-	}
-	now, err := tx.Point()
-	if err != nil {
-		return "", history, err
-	}
-	switch {
-	case p.history != startOf(now.History):
-		cause = otherHistory
-	case p.fingerprint != f:
-		cause = otherShape
-	case p.point.Number < floor:
-		cause = belowFloor
-	case p.point.Number > now.Number:
-		cause = beyondEnd
-	}
-	return cause, now.History, nil
+	return f.signer.text(position{history: tailOf(history), fingerprint: fingerprintOf(f.canonical(&shape)), point: point})
 }

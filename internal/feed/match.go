@@ -27,7 +27,7 @@ type item struct {
 	transaction uint64
 	event       Event
 	effect      effect
-	cause       string // of beginsAgain
+	why         resetReason // of beginsAgain
 }
 
 func newItem(e *changelog.Entry, effect effect) item {
@@ -121,28 +121,28 @@ func (v *view) match(items []item, history model.ID, e *changelog.Entry, states 
 		}
 		return items, nil
 	}
-	if cause, err := v.restarts(e, states); err != nil {
+	if why, err := v.whyBeginAgain(e, states); err != nil {
 		return items, err
-	} else if cause != "" {
+	} else if why != "" {
 		// The resource that has changed may be one of the list as well, if the collection is its own
 		// parent: the list cannot be told of a change that ends it.
 		again := newItem(e, beginsAgain)
-		again.cause = cause
+		again.why = why
 		return append(items, again), nil
 	}
 	event, effect, ok, err := v.event(history, e, states)
 	if err != nil || !ok {
 		return items, err
 	}
-	event.Position = v.signer.text(position{history: startOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
+	event.Position = v.signer.text(position{history: tailOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
 	told := newItem(e, effect)
 	told.event = event
 	return append(items, told), nil
 }
 
-// match is that of a view. Where a rule reads a state through a reference that cannot be read, the change
-// is as one that cannot be read itself.
-func (f *Feed) match(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
+// matchOrUnreadable is match, but treats a change as unreadable if a rule reads, through a reference, a state that cannot be
+// read.
+func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
 	matched, err := v.match(items, history, e, states)
 	if changelog.IsUnreadable(err) {
 		f.options.Failed(err)
@@ -151,8 +151,8 @@ func (f *Feed) match(v *view, items []item, history model.ID, e *changelog.Entry
 	return matched, err
 }
 
-// restarts reports why a change of another resource makes the stream begin again; empty: it does not.
-func (v *view) restarts(e *changelog.Entry, states *changelog.States) (cause string, err error) {
+// whyBeginAgain returns why a change of another resource makes the stream begin again; empty: it does not.
+func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why resetReason, err error) {
 	if v.isParent(e) {
 		before, after, err := seenBy(v.Path.By, e, states)
 		if err != nil || before != after {

@@ -19,7 +19,7 @@ import (
 
 // position says which changes of the log a subscriber of a shape has received.
 type position struct {
-	history     [historyBytes]byte // start of the history id
+	history     [historyBytes]byte // see tailOf
 	fingerprint fingerprint        // of the shape
 	point       changelog.Point
 }
@@ -142,9 +142,9 @@ func (r *decoder) snapshot() (s db.Snapshot) {
 	return s
 }
 
-// startOf is the part of a history id that positions contain.
-func startOf(history model.ID) (start [historyBytes]byte) {
-	// The end of an id is random in all its versions, the start may be a time.
-	copy(start[:], history[len(history)-historyBytes:])
-	return start
+// tailOf is the part of a history id that positions contain. The end of an id is random in all versions of UUIDs; the start
+// may be a time.
+func tailOf(history model.ID) (tail [historyBytes]byte) {
+	copy(tail[:], history[len(history)-historyBytes:])
+	return tail
 }

@@ -13,7 +13,7 @@ import (
 
 // snapshot is the list that a stream begins with, while it is sent.
 type snapshot struct {
-	cause   string // why the stream begins again; empty: it just begins
+	why     resetReason // the stream begins again; empty: it just begins
 	opened  bool
 	listing *resource.Page
 	timer   *limit.QueryTimer
@@ -37,10 +37,10 @@ const (
 	pieceRows  = 500
 )
 
-// begin begins the stream with a snapshot, and reads its first piece. Cause is that of a reset;
+// begin begins the stream with a snapshot, and reads its first piece. Why is the reason of a reset;
 // empty: there is none.
-func (s *Subscription) begin(ctx context.Context, cause string) error {
-	s.snapshot = &snapshot{cause: cause}
+func (s *Subscription) begin(ctx context.Context, why resetReason) error {
+	s.snapshot = &snapshot{why: why}
 	return s.readSnapshot(ctx)
 }
 
@@ -105,8 +105,8 @@ func (s *Subscription) openSnapshot() error {
 		return err
 	}
 	s.history, n.opened = n.point.History, true
-	if n.cause != "" {
-		s.feed.options.Metrics.Reset(n.cause)
+	if n.why != "" {
+		s.feed.options.Metrics.Reset(string(n.why))
 		s.pending = append(s.pending, Event{Kind: Reset, Data: nothing})
 	}
 	return nil

@@ -111,16 +111,16 @@ func take(t *testing.T, s *Subscription, n int) (events []Event) {
 // TestResets: a position that cannot be continued begins the stream again.
 func TestResets(t *testing.T) {
 	var mutex sync.Mutex
-	causes := []string{}
+	reasons := []resetReason{}
 	options := func() Options {
-		return Options{Metrics: Metrics{Reset: func(cause string) {
+		return Options{Metrics: Metrics{Reset: func(reason string) {
 			mutex.Lock()
 			defer mutex.Unlock()
-			causes = append(causes, cause)
+			reasons = append(reasons, resetReason(reason))
 		}}}
 	}
 	eachDatabase(t, options, func(t *testing.T, n *notes) {
-		causes = nil
+		reasons = nil
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
 		shape := Shape{Path: resource.Path{Collection: n.links}}
@@ -142,8 +142,8 @@ func TestResets(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, next(t, n.subscribe(t, shape, n.feed.signer.text(at)), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
-		if want := []string{otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(causes, want) {
-			t.Errorf("causes %v, want %v", causes, want)
+		if want := []resetReason{otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(reasons, want) {
+			t.Errorf("reasons %v, want %v", reasons, want)
 		}
 		// What was removed does not disturb those who have seen it.
 		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"label": "c"})

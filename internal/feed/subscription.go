@@ -96,36 +96,36 @@ func (k signer) parseOptional(text string) (*position, error) {
 
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(ctx context.Context, p position) error {
-	cause := ""
+	var why resetReason
 	err := s.inTurn(ctx, toCheck, func() (err error) {
-		cause, err = s.verify(p)
+		why, err = s.verify(p)
 		if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
 			// The deletion may have no position yet.
 			if _, err = s.feed.store.Sequence(s.ctx); err == nil {
-				cause, err = s.verify(p)
+				why, err = s.verify(p)
 			}
 		}
-		if err != nil || cause != "" {
+		if err != nil || why != "" {
 			return err
 		}
 		return s.continueAfter(p.point)
 	})
-	if err != nil || cause == "" {
+	if err != nil || why == "" {
 		return err
 	}
-	return s.begin(ctx, cause)
+	return s.begin(ctx, why)
 }
 
 // verify compares a position with the log, and makes sure that what the stream is about exists. The
-// cause is why the stream must begin again; empty: it can go on.
-func (s *Subscription) verify(p position) (cause string, err error) {
+// result is why the stream must begin again; empty: it can go on.
+func (s *Subscription) verify(p position) (why resetReason, err error) {
 	tx, err := s.feed.store.Read(s.ctx)
 	if err != nil {
 		return "", err
 	}
 	defer tx.Close()
-	if cause, s.history, err = p.whyReset(tx, s.shape.fingerprint); err != nil || cause != "" {
-		return cause, err
+	if why, s.history, err = p.whyReset(tx, s.shape.fingerprint); err != nil || why != "" {
+		return why, err
 	}
 	if err := s.shape.Path.RequireParent(tx); err != nil || s.shape.ID == nil {
 		return "", err
@@ -166,7 +166,7 @@ func (s *Subscription) markSent(number int64) {
 }
 
 func (s *Subscription) position() string {
-	return s.feed.signer.text(position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point})
+	return s.feed.signer.text(position{history: tailOf(s.history), fingerprint: s.shape.fingerprint, point: s.point})
 }
 
 // Next returns the next events, at least one, or an error when the stream ends: an *End, or why
@@ -282,10 +282,10 @@ func (s *Subscription) deliver(items []item) {
 			s.finish = errUnreadable(model.ChangeID(s.history, each.number), nil) // whoever read it has logged why
 			return
 		case each.effect == unreadable:
-			s.restartBecause(damagedLog)
+			s.beginAgain(damagedLog)
 			return
 		case each.effect == beginsAgain:
-			s.restartBecause(each.cause)
+			s.beginAgain(each.why)
 			return
 		}
 		s.markSent(each.number)
@@ -305,12 +305,12 @@ func (s *Subscription) deliver(items []item) {
 	}
 }
 
-// restartBecause makes the stream begin again with a snapshot, after the pending events.
-func (s *Subscription) restartBecause(cause string) {
+// beginAgain makes the stream begin again with a snapshot, after the pending events.
+func (s *Subscription) beginAgain(why resetReason) {
 	s.feed.mutex.Lock()
 	s.feed.detach(s)
 	s.feed.mutex.Unlock()
-	s.snapshot = &snapshot{cause: cause}
+	s.snapshot = &snapshot{why: why}
 }
 
 // catchUp reads changes from the database. When there are no more, the subscription follows the
@@ -352,13 +352,13 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
-	p := position{history: startOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
-	cause, _, err := p.whyReset(tx, s.shape.fingerprint)
+	p := position{history: tailOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
+	why, _, err := p.whyReset(tx, s.shape.fingerprint)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
-	if cause != "" {
-		s.restartBecause(cause)
+	if why != "" {
+		s.beginAgain(why)
 		return nil, oldest, 0, false, nil
 	}
 	q := changelog.Query{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
@@ -373,7 +373,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.feed.match(s.shape.view, items, s.history, &entries[i], states); err != nil {
+		if items, err = s.feed.matchOrUnreadable(s.shape.view, items, s.history, &entries[i], states); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}

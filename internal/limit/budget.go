@@ -1,5 +1,5 @@
-// Package limit bounds what requests use at the same time: their number, the memory of their bodies, and
-// that of the resources that they write.
+// Package limit bounds what requests use: how many are sent in a time (Buckets) and are in progress (InFlight), the time of
+// their queries (QueryTimer), and the memory of their bodies and of the resources that they write (Budget).
 package limit
 
 import (

@@ -55,8 +55,8 @@ func startIfFits(ctx context.Context, b db.Database, s *model.Schema, ready func
 	return different, err
 }
 
-// misfitOf lists the steps of a plan that was not applied when the database was opened.
-func misfitOf(p *plan, additive bool) *db.MisfitError {
+// misfitOf lists the steps of a plan that was not applied when the database was opened. MayAdd: additive steps would have been.
+func misfitOf(p *plan, mayAdd bool) *db.MisfitError {
 	e := &db.MisfitError{Problem: db.Misfit}
 	for _, step := range p.steps {
 		e.Differences = append(e.Differences, fmt.Sprintf("%s (%s)", step.Text, step.Class))
@@ -64,7 +64,7 @@ func misfitOf(p *plan, additive bool) *db.MisfitError {
 	e.Advice = `"plural migrate --plan" shows the steps in detail, and "plural migrate" applies them.`
 	if back := p.earlierVersion(); back != "" {
 		e.Advice = back + `. Start the server with the current schema. "plural migrate" would migrate back, with the steps above.`
-	} else if !additive && p.additive() {
+	} else if !mayAdd && p.additive() {
 		e.Advice = `"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`
 	}
 	return e

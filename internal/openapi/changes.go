@@ -53,7 +53,7 @@ func (b *builder) preferWait() object {
 // changes is the paths of the change log.
 func (b *builder) changes() object {
 	c := b.schema.Changes()
-	if !b.by.May(schema.MayList, c) {
+	if !b.reader.May(schema.MayList, c) {
 		return nil
 	}
 	public := b.Public != nil && b.Public.May(schema.MayList, c)
@@ -73,8 +73,8 @@ func (b *builder) history(paths *object, p place) {
 	if !may || p.collection.ReadOnly() {
 		return
 	}
-	one := b.said(p, an(spaced(p.collection.Singular)))
-	paths.add(p.path()+"/{id}/"+model.ChangesName, pathItem(b.pathParameters(p, true), member{"get", b.listChanges("listChangesOf"+b.called(p, false), p.collection.Name,
+	one := b.phraseAt(p, an(spaced(p.collection.Singular)))
+	paths.add(p.path()+"/{id}/"+model.ChangesName, pathItem(b.pathParameters(p, true), member{"get", b.listChanges("listChangesOf"+b.nameAt(p, false), p.collection.Name,
 		"List changes of "+one, "The history of one resource, also after it was deleted, as far back as the server keeps changes.", public)}))
 }
 

@@ -9,14 +9,14 @@ import (
 
 // decisions is the path that explains what a role may do; none if the reader may not ask.
 func (b *builder) decisions() object {
-	if len(b.by.Grantable()) == 0 {
+	if len(b.reader.Grantable()) == 0 {
 		return nil
 	}
 	roles, verbs := list{}, list{}
-	for _, role := range b.by.Grantable() {
+	for _, role := range b.reader.Grantable() {
 		roles = append(roles, role)
 	}
-	if !slices.Contains(b.by.Grantable(), schema.PublicRole) {
+	if !slices.Contains(b.reader.Grantable(), schema.PublicRole) {
 		roles = append(roles, schema.PublicRole)
 	}
 	for _, verb := range schema.AccessVerbs() {

@@ -77,7 +77,7 @@ func Document(s *model.Schema, options Options) []byte {
 type builder struct {
 	Options
 	schema *model.Schema
-	by     View
+	reader View // Options.By, or everything if that is nil
 
 	operationIDs names
 	titles       map[*model.Collection]title
@@ -96,11 +96,11 @@ type title struct{ one, many string }
 
 func newBuilder(s *model.Schema, options Options) *builder {
 	b := &builder{
-		Options: options, schema: s, by: options.By, titles: map[*model.Collection]title{},
+		Options: options, schema: s, reader: options.By, titles: map[*model.Collection]title{},
 		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
-	if b.by == nil {
-		b.by = everything{options.Keys}
+	if b.reader == nil {
+		b.reader = everything{options.Keys}
 	}
 	for _, name := range ownSchemas {
 		b.componentNames.unique(name)
@@ -142,7 +142,7 @@ func (b *builder) isNew(what string) bool {
 
 // knows reports whether a collection is there for the reader: they may do something in it.
 func (b *builder) knows(c *model.Collection) bool {
-	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, c) })
+	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.reader.May(verb, c) })
 }
 
 // restricted reports whether there may be more than the reader knows of.

@@ -57,5 +57,5 @@ func (b *builder) maySeeThrough(r *model.Relation) bool {
 	if r.One {
 		verb = schema.MayRead
 	}
-	return b.by.May(verb, r.To) && b.by.Visible(r.Referring()).Has(r.Column)
+	return b.reader.May(verb, r.To) && b.reader.Visible(r.Referring()).Has(r.Column)
 }

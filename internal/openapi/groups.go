@@ -23,7 +23,7 @@ func (b *builder) groups() object {
 		}
 		codes := append(b.ofList(p), problem.CodeOutOfRange)
 		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(operation{
-			id: groupsVerb + b.called(p, true), tag: c.Name, public: public,
+			id: groupsVerb + b.nameAt(p, true), tag: c.Name, public: public,
 			summary:     "Group " + spaced(c.Name),
 			description: "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for.",
 			parameters:  append(b.groupParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),

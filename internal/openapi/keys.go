@@ -9,7 +9,7 @@ const examplePrefix = "k7f3q2m5xa"
 
 // keys is the paths of the API keys; none if the reader may not manage any.
 func (b *builder) keys() object {
-	roles := b.by.Grantable()
+	roles := b.reader.Grantable()
 	if len(roles) == 0 {
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // etagList is what If-Match and If-None-Match hold: any state, or a list of ETags.
@@ -193,7 +192,7 @@ func (b *builder) cursor() object {
 // fields lists what the reader can filter and sort by: id, type, the attributes, and the
 // timestamps.
 func (b *builder) fields(c *model.Collection) []*model.Field {
-	visible := b.by.Visible(c)
+	visible := b.reader.Visible(c)
 	var fields []*model.Field
 	for i, column := range c.Columns() {
 		if field := c.Field(column.Name); field != nil && visible.Has(i) {
@@ -311,7 +310,7 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	case model.ChangeCollection:
 		var names list
 		for _, each := range b.schema.Collections() {
-			if slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.by.May(verb, each) }) {
+			if b.knows(each) {
 				names = append(names, each.Name)
 			}
 		}

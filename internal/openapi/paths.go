@@ -31,7 +31,7 @@ func (b *builder) paths() object {
 			continue
 		}
 		b.addPlace(&paths, place{collection: c})
-		if b.schema.Singular(c.Singular) == c && b.by.May(schema.MayRead, c) {
+		if b.schema.Singular(c.Singular) == c && b.reader.May(schema.MayRead, c) {
 			paths.add("/"+c.Singular+"/{id}", b.singular(place{collection: c}))
 		}
 		for _, child := range b.schema.Collections() {
@@ -46,7 +46,7 @@ func (b *builder) paths() object {
 // hasBelow reports whether a sub-collection is there for the reader, who must see the
 // parents, and which child belongs to which.
 func (b *builder) hasBelow(link *model.Link) bool {
-	return b.knows(link.From) && b.by.May(schema.MayRead, link.To) && b.by.Visible(link.From).Has(link.Column)
+	return b.knows(link.From) && b.reader.May(schema.MayRead, link.To) && b.reader.Visible(link.From).Has(link.Column)
 }
 
 func (b *builder) addPlace(paths *object, p place) {
@@ -105,7 +105,7 @@ func (b *builder) singular(p place) object {
 
 // may reports whether the reader may do something at a place, and whether everybody may.
 func (b *builder) may(verb schema.AccessVerb, p place) (may, public bool) {
-	may = b.by.May(verb, p.collection)
+	may = b.reader.May(verb, p.collection)
 	public = b.Public != nil && b.Public.May(verb, p.collection) && (p.parent == nil || b.Public.May(schema.MayRead, p.parent.To))
 	return may, public
 }
@@ -138,8 +138,8 @@ func (b *builder) describe(o operation) object {
 	return described
 }
 
-// called is the name of one resource or all, at a place: PostOfUser.
-func (b *builder) called(p place, many bool) string {
+// nameAt is the name of one resource or of all, at a place, in the ids of operations: PostOfUser.
+func (b *builder) nameAt(p place, many bool) string {
 	name := b.titles[p.collection].one
 	if many {
 		name = b.titles[p.collection].many
@@ -150,8 +150,8 @@ func (b *builder) called(p place, many bool) string {
 	return name
 }
 
-// said is the same for people: "a post of a user".
-func (b *builder) said(p place, text string) string {
+// phraseAt adds the place to a phrase for people: "a post" becomes "a post of a user".
+func (b *builder) phraseAt(p place, text string) string {
 	if p.parent != nil {
 		text += " of " + an(spaced(p.parent.To.Singular))
 	}
@@ -169,8 +169,8 @@ func (b *builder) list(p place) object {
 		parameters = append(parameters, b.streamParameters()...)
 	}
 	return b.describe(operation{
-		id: "list" + b.called(p, true), tag: c.Name, public: public,
-		summary:     "List " + b.said(p, spaced(c.Name)),
+		id: "list" + b.nameAt(p, true), tag: c.Name, public: public,
+		summary:     "List " + b.phraseAt(p, spaced(c.Name)),
 		description: "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold.",
 		parameters:  parameters,
 		responses:   object{{"200", b.listed(p)}, {"304", b.unchanged()}},
@@ -185,8 +185,8 @@ func (b *builder) read(p place, singular bool) object {
 	}
 	c := p.collection
 	o := operation{
-		id: "get" + b.called(p, false), tag: c.Name, public: public,
-		summary:     "Get " + b.said(p, an(spaced(c.Singular))),
+		id: "get" + b.nameAt(p, false), tag: c.Name, public: public,
+		summary:     "Get " + b.phraseAt(p, an(spaced(c.Singular))),
 		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
 		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
 		responses:   object{{"200", b.found(p, singular)}},
@@ -209,7 +209,7 @@ func (b *builder) read(p place, singular bool) object {
 
 func (b *builder) create(p place) object {
 	may, public := b.may(schema.MayCreate, p)
-	if !may || p.collection.ReadOnly() || p.parent != nil && !b.by.Writable(p.collection).Has(p.parent.Column) {
+	if !may || p.collection.ReadOnly() || p.parent != nil && !b.reader.Writable(p.collection).Has(p.parent.Column) {
 		return nil
 	}
 	c := p.collection
@@ -218,8 +218,8 @@ func (b *builder) create(p place) object {
 		description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
 	}
 	return b.describe(operation{
-		id: "create" + b.called(p, false), tag: c.Name, public: public,
-		summary: "Create " + b.said(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
+		id: "create" + b.nameAt(p, false), tag: c.Name, public: public,
+		summary: "Create " + b.phraseAt(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
 		parameters: list{b.onConflict(c), b.dryRun(), b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
 		body:       b.body(p, createVariant),
 		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
@@ -234,8 +234,8 @@ func (b *builder) update(p place, v variant) object {
 	}
 	c := p.collection
 	o := operation{
-		id: "replace" + b.called(p, false), tag: c.Name, public: public,
-		summary:     "Replace " + b.said(p, an(spaced(c.Singular))),
+		id: "replace" + b.nameAt(p, false), tag: c.Name, public: public,
+		summary:     "Replace " + b.phraseAt(p, an(spaced(c.Singular))),
 		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
 		parameters:  b.changeParameters(c),
 		body:        b.body(p, v),
@@ -243,7 +243,7 @@ func (b *builder) update(p place, v variant) object {
 		codes:       b.ofWrite(p, v), headers: writeHeaders,
 	}
 	if v == patchVariant {
-		o.id, o.summary = "update"+b.called(p, false), "Update "+b.said(p, an(spaced(c.Singular)))
+		o.id, o.summary = "update"+b.nameAt(p, false), "Update "+b.phraseAt(p, an(spaced(c.Singular)))
 		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
 	}
 	return b.describe(o)
@@ -256,8 +256,8 @@ func (b *builder) delete(p place) object {
 	}
 	c := p.collection
 	return b.describe(operation{
-		id: "delete" + b.called(p, false), tag: c.Name, public: public,
-		summary:     "Delete " + b.said(p, an(spaced(c.Singular))),
+		id: "delete" + b.nameAt(p, false), tag: c.Name, public: public,
+		summary:     "Delete " + b.phraseAt(p, an(spaced(c.Singular))),
 		description: "Answers with the resource as it last was." + b.asyncText(c, "DELETE"),
 		parameters:  b.changeParameters(c),
 		responses:   object{{"200", b.deleted(p)}, {"202", b.accepted(p)}},

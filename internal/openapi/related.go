@@ -17,7 +17,7 @@ func (b *builder) relations(c *model.Collection) []*model.Relation {
 		if relation.One {
 			verb = schema.MayRead
 		}
-		if b.by.May(verb, relation.To) && b.by.Visible(relation.Referring()).Has(relation.Column) {
+		if b.reader.May(verb, relation.To) && b.reader.Visible(relation.Referring()).Has(relation.Column) {
 			found = append(found, relation)
 		}
 	}

@@ -160,7 +160,7 @@ func timestampSchema(description string, v variant) object {
 // that they can only read can be sent back.
 func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
-	seen, set := b.by.Visible(c).Has(column), b.by.Writable(c).Has(column)
+	seen, set := b.reader.Visible(c).Has(column), b.reader.Writable(c).Has(column)
 	switch v {
 	case readVariant:
 		return seen
@@ -171,12 +171,12 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 }
 
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.by.Writable(c).Has(c.Field(a.Name).Column)
+	return a.Required && a.Default == nil && b.reader.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
 func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
-	return (v == replaceVariant || v == patchVariant) && !b.by.Writable(c).Has(c.Field(a.Name).Column)
+	return (v == replaceVariant || v == patchVariant) && !b.reader.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // attributeSchema is the definition of an attribute of a collection.

@@ -27,7 +27,7 @@ func (b *builder) onConflict(c *model.Collection) object {
 		for _, group := range c.UniqueGroups() {
 			var names []string
 			for _, column := range group {
-				if b.by.Visible(c).Has(column) {
+				if b.reader.Visible(c).Has(column) {
 					names = append(names, c.Columns()[column].Name)
 				}
 			}
@@ -77,8 +77,8 @@ func (b *builder) updateRange(p place) object {
 	c := p.collection
 	codes := append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
 	return b.describe(operation{
-		id: "update" + b.called(p, true), tag: c.Name, public: public,
-		summary: "Update " + b.said(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
+		id: "update" + b.nameAt(p, true), tag: c.Name, public: public,
+		summary: "Update " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
 		parameters: b.rangeParameters(c), body: b.body(p, patchVariant),
 		responses: object{{"200", b.rangeWritten(p)}}, codes: codes, headers: writeHeaders,
 	})
@@ -91,8 +91,8 @@ func (b *builder) deleteRange(p place) object {
 	}
 	c := p.collection
 	return b.describe(operation{
-		id: "delete" + b.called(p, true), tag: c.Name, public: public,
-		summary: "Delete " + b.said(p, spaced(c.Name)), description: b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted.",
+		id: "delete" + b.nameAt(p, true), tag: c.Name, public: public,
+		summary: "Delete " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted.",
 		parameters: b.rangeParameters(c),
 		responses:  object{{"200", b.rangeWritten(p)}}, codes: append(b.ofRange(p), b.ofDelete(p)...), headers: writeHeaders,
 	})
@@ -147,7 +147,7 @@ func (b *builder) mayWrite(by View) bool {
 
 // transaction is the path that executes several writes; nil: the reader may write nothing.
 func (b *builder) transaction() object {
-	if !b.mayWrite(b.by) {
+	if !b.mayWrite(b.reader) {
 		return nil
 	}
 	step := object{

@@ -3,7 +3,6 @@
 package operation
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -170,7 +169,7 @@ func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id mod
 		return err
 	}
 	for _, job := range ahead {
-		write, err := o.decode(w.Context(), job, true)
+		write, err := o.decode(job, true, w.Decode)
 		if err == nil {
 			err = w.Savepoint(func() error {
 				_, err := w.Do(write)
@@ -185,8 +184,9 @@ func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id mod
 	return nil
 }
 
-// decode reads the stored request of an operation.
-func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) (resource.Write, error) {
+// decode reads the stored request of an operation, by a function that may look at stored resources. In a transaction it is that
+// of the transaction: to wait for another connection could take forever if all who have one do so.
+func (o *Operations) decode(job store.Job, accepting bool, decode func(resource.Request) (resource.Write, error)) (resource.Write, error) {
 	c := o.schema.Collection(job.Collection)
 	if c == nil {
 		return resource.Write{}, fault.New(problem.CodeNotFound, "There is no collection %s any more.", job.Collection)
@@ -202,7 +202,7 @@ func (o *Operations) decode(ctx context.Context, job store.Job, accepting bool) 
 	if job.Parent != nil && c.ParentLink() == nil {
 		return resource.Write{}, fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
 	}
-	write, err := o.resources.Decode(ctx, request)
+	write, err := decode(request)
 	if err == nil && write.Verb == resource.Create {
 		write.SetID(job.Resource)
 	}

@@ -188,7 +188,7 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	}()
 	held, release := o.keepLease(ctx, job)
 	defer release()
-	outcome.Write, outcome.Err = o.decode(held, job, false)
+	outcome.Write, outcome.Err = o.decode(job, false, func(request resource.Request) (resource.Write, error) { return o.resources.Decode(held, request) })
 	if outcome.Err == nil {
 		outcome.Err = o.Guard.CheckNotRevoked(held, outcome.Write.Path.By)
 	}

@@ -68,6 +68,10 @@ func (s *Server) command(program string, args ...string) *exec.Cmd {
 
 // Run runs one of PostgreSQL's programs to its end, as the user that runs the server.
 func (s *Server) Run(program string, args ...string) error {
+	// The program is ended with the thread that started it, and Go ends the thread of a goroutine that
+	// never unlocks it. While this one has it, no such goroutine gets it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	if out, err := s.command(program, args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", program, err, out)
 	}

@@ -58,7 +58,7 @@ type deletion struct {
 	by     *auth.Permit // of the caller, who may not see everything that is deleted
 	marked map[*model.Collection]map[model.ID]bool
 	order  []store.Set               // the requested resources first
-	closed int                       // sets that get no more resources
+	closed int                       // how many sets of order get no more resources, as each has visited them
 	last   map[model.ID]model.Record // of the requested resources
 }
 
@@ -106,12 +106,12 @@ func (d *deletion) collect() error {
 	})
 }
 
-// minByLink is how many resources get a set with their link. Fewer are deleted together with those that other
+// minByLink is from how many resources on sets have a link: see store.Set. Fewer are deleted together with those that other
 // links lead to, so that they need no statements of their own. It is a variable for tests.
 var minByLink = 500
 
-// unmarked finds the resources that refer to marked ones by a link and are not marked. They are in sets with this link,
-// or in one without.
+// unmarked finds the resources that refer to marked ones by a link and are not marked. It returns several sets with this
+// link, or one set without a link, of any size.
 func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, error) {
 	found := references{}
 	marked := 0
@@ -147,12 +147,13 @@ func (r references) Swap(i, j int) {
 	r.referred[i], r.referred[j] = r.referred[j], r.referred[i]
 }
 
-// setsByLink divides all resources that refer to some others by a link. A set has those of several, or a part of
-// those of one.
+// setsByLink divides references by a link into sets with this link. The condition of such a set selects everything that refers
+// to its Referred, within the lowest and the highest id. So a set has all referrers of several resources, or, if one resource
+// has more than store.SetSize, a part of its referrers.
 func (r references) setsByLink(link model.Link) (sets []store.Set) {
 	sort.Sort(r)
 	for start := 0; start < r.Len(); {
-		next := start // what follows the last that is complete
+		next := start // the end of the referrers that are in the set: those of a resource are complete
 		for end := start; end < r.Len(); next = end {
 			for end < r.Len() && r.referred[end] == r.referred[next] {
 				end++

@@ -14,9 +14,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// A range of resources is updated or deleted in one transaction, which reads it. Before the
-// transaction it is read once more: a query that takes too long ends there, and does not block
-// other writes, and Before hooks need the resources.
+// A range of resources is updated or deleted in one transaction, which reads it. FindRange reads it once before the
+// transaction as well: a query that takes too long ends there, and does not block other writes, and Before hooks need
+// the resources.
 
 // checkRange refuses conditions and callers that a range cannot have.
 func (write *Write) checkRange() error {
@@ -95,14 +95,14 @@ func (write *Write) refuseTooMany(count int64) error {
 	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, write.bodyLimits.Items)
 }
 
-// runBeforeRange runs the hooks before the transaction for the resources that the survey found.
+// runBeforeRange runs the hooks before the transaction for the resources that FindRange has found.
 func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 	if !r.hasBefore(write.Path.Collection, write.Verb) {
 		return nil
 	}
 	write.prepared = map[model.ID]model.Input{}
 	for _, id := range write.found {
-		input, err := r.prepare(ctx, write, id)
+		input, err := r.runBeforeInRange(ctx, write, id)
 		if err != nil {
 			return err
 		}
@@ -111,8 +111,8 @@ func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 	return nil
 }
 
-// prepare runs the hooks before the transaction for one resource of a range.
-func (r *Resources) prepare(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
+// runBeforeInRange runs the hooks before the transaction for one resource of a range, and returns its input.
+func (r *Resources) runBeforeInRange(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
 	if write.Verb == Delete {
 		return input, r.before(ctx, write, Delete, &id, nil)
 	}
@@ -122,7 +122,7 @@ func (r *Resources) prepare(ctx context.Context, write *Write, id model.ID) (inp
 }
 
 // inputOf is the input of one resource of a range. A resource that has come into the range after
-// the survey gets its Before hooks now.
+// FindRange gets its Before hooks now, in the transaction.
 func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) {
 	if write.withoutBefore || !w.resources.hasBefore(write.Path.Collection, write.Verb) {
 		if write.Verb == Update {
@@ -133,7 +133,7 @@ func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) 
 	if input, ok := write.prepared[id]; ok {
 		return input, nil
 	}
-	return w.resources.prepare(w.resources.transactionContext(w.ctx), &write, id)
+	return w.resources.runBeforeInRange(w.resources.transactionContext(w.ctx), &write, id)
 }
 
 // changeRange updates or deletes the resources of a range, or none of them.

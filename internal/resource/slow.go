@@ -6,9 +6,9 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// Shape describes the list of a query without values: the conditions of path, caller and request that must
-// hold, and the sort.
-func Shape(path Path, q query.Query) (filter, sort []string) {
+// DescribeList describes the list of a query without values, for logs: the conditions of path, caller and request that
+// must hold, and the sort.
+func DescribeList(path Path, q query.Query) (filter, sort []string) {
 	return query.Conditions(path.Collection, query.Both(path.Scope(), q.Filter)), query.SortNames(path.Collection, q.Sort)
 }
 

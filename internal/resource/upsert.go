@@ -140,7 +140,7 @@ func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
 		return err
 	}
 	for i := range write.upserts {
-		if err := r.prepareUpsert(ctx, write, i, owners[i]); err != nil {
+		if err := r.runBeforeUpsert(ctx, write, i, owners[i]); err != nil {
 			return err
 		}
 	}
@@ -156,8 +156,8 @@ func (write *Write) items() []int {
 	return items
 }
 
-// prepareUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
-func (r *Resources) prepareUpsert(ctx context.Context, write *Write, i int, found model.Record) (err error) {
+// runBeforeUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
+func (r *Resources) runBeforeUpsert(ctx context.Context, write *Write, i int, found model.Record) (err error) {
 	each := &write.upserts[i]
 	switch {
 	case write.withoutBefore:
@@ -312,7 +312,7 @@ func (k keySet) add(record model.Record) (again bool) {
 func (w *Work) upsertItems(write Write, items []int, owners []loaded, results []Resource) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
-		if err := w.resources.prepareUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k].record); err != nil {
+		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k].record); err != nil {
 			return err
 		}
 		each := write.upserts[i]

@@ -132,10 +132,10 @@ func (w *Work) Context() context.Context { return w.ctx }
 
 // Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
 func (w *Work) Savepoint(fn func() error) error {
-	after, coming, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
+	after, creating, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
 	err := w.tx.Savepoint(fn)
 	if err != nil {
-		w.after, w.creating, w.affected = w.after[:after], w.creating[:coming], affected
+		w.after, w.creating, w.affected = w.after[:after], w.creating[:creating], affected
 	}
 	return err
 }

@@ -83,3 +83,8 @@ type FoundSearch struct {
 	query.Search
 	IDs []model.ID // sorted
 }
+
+// WithFound is the filter of a search whose matches are known, and of the rest of a filter. Selection.narrowed recognises it.
+func WithFound(f query.Search, ids []model.ID, rest query.Filter) query.Filter {
+	return query.And{FoundSearch{Search: f, IDs: ids}, rest}
+}

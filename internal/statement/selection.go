@@ -134,7 +134,8 @@ func (s *Statement) where(selection Selection) {
 	}
 }
 
-// narrowed leaves out matches that a selection cannot have, if it has no other filter and the order of ids.
+// narrowed leaves out matches of a search that a selection cannot have, if its filter is that of WithFound without a rest and
+// its order is that of ids.
 func (s Selection) narrowed() query.Filter {
 	and, ok := s.Filter.(query.And)
 	if !ok || len(and) != 2 || len(s.Order) != 1 || !query.IsAll(and[1]) {
@@ -159,5 +160,5 @@ func (s Selection) narrowed() query.Filter {
 	if s.Take == 0 || most < 0 {
 		most = math.MaxInt64
 	}
-	return query.And{FoundSearch{found.Search, search.Part(found.IDs, low, high, most, last)}, and[1]}
+	return WithFound(found.Search, search.Part(found.IDs, low, high, most, last), and[1])
 }

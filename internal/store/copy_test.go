@@ -85,7 +85,7 @@ func fillForCopy(t *testing.T, url string) {
 	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
 	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
 	operations := []model.ID{{15: 1}, {15: 2}}
-	if err := AddAPIKey(ctx, url, APIKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", At: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
+	if err := AddAPIKey(ctx, url, APIKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", Created: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, now, func(tx *Tx) error {

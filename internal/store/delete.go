@@ -17,19 +17,22 @@ import (
 // SetSize is how many resources one statement changes. It is a variable for tests.
 var SetSize = db.MaxListed
 
-// Set is resources of a collection that are deleted together, at most SetSize.
+// Set is resources of a collection that are deleted together. Methods of Tx take at most SetSize of them.
+//
+// Without a Link, the database finds them by the list of their ids.
+//
+// With a Link, it finds them by a condition, in less time: they refer by the Link to one of Referred, and their ids are
+// between the lowest and the highest of IDs. All resources of which this is true must be in the set, and all of the set must exist.
+// Referred is what each of them refers to. The set is sorted by Referred, and then by IDs.
 type Set struct {
 	Collection *model.Collection
 	IDs        []model.ID
-	// Link is nil, or exactly these resources, all of which exist, refer by it to one of Referred and have an id from the lowest to the
-	// highest of IDs. The database finds them by this condition in less time than by a list of ids. Referred is what each
-	// of them refers to; they have the order of Referred, and then of IDs.
-	Link     *model.Link
-	Referred []model.ID
+	Link       *model.Link // nil: none
+	Referred   []model.ID  // with a Link, one for each of IDs
 }
 
-// condition is the condition that finds the resources of a set, its arguments from a number on, and the order in which
-// they are logged.
+// condition returns the condition that finds the resources of a set, the order in which they are logged, and the arguments of
+// the condition, whose placeholders start at $first.
 func (t *Tx) condition(s Set, first int) (where, order string, args []model.Value) {
 	d, table := t.store.db, t.store.tables[s.Collection]
 	id, number := table.Columns[model.IDColumn], func(i int) string { return "$" + strconv.Itoa(first+i) }
@@ -51,9 +54,11 @@ func (t *Tx) Delete(c *model.Collection, record model.Record) ([]byte, error) {
 	return c.Represent(record), err
 }
 
-// DeleteSet removes resources, as far as they exist, and returns how many it has removed. The highest id is removed
-// first; of a set with a link, that of the highest that is referred to. What such a set refers to must be
-// deleted later in the transaction, also after SetNull: its own entries in the log do not become Evidence.
+// DeleteSet removes resources, as far as they exist, and returns how many it has removed. In the log they have the
+// descending order of their ids; those of a set with a link, of what they refer to and then of their ids.
+//
+// A set with a link is never the Evidence of the transaction, because its revisions are not read. So the caller deletes what
+// it refers to later in the same transaction. The same holds for SetNull.
 func (t *Tx) DeleteSet(s Set) (removed int, err error) {
 	if err := t.announceAll(s.Collection, s.IDs...); err != nil {
 		return 0, err

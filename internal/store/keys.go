@@ -17,7 +17,7 @@ type APIKey struct {
 	Name    string
 	Role    string
 	Subject string
-	At      string // creation time, in the form of model.FormatTime
+	Created string // in the form of model.FormatTime, as Expires and Revoked
 	Expires string // empty: never
 	Revoked string // empty: not revoked
 }
@@ -108,7 +108,7 @@ func addKey(c db.Conn, key APIKey) error {
 	}
 	_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
 		model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
-		model.TimeValue(key.At), expires)
+		model.TimeValue(key.Created), expires)
 	return err
 }
 

@@ -15,8 +15,8 @@ func TestKeys(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		st := open(t, url, (*model.Schema)(schema.Example()))
-		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", At: "2026-11-15T08:00:00.000Z"}
-		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", At: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
+		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", Created: "2026-11-15T08:00:00.000Z"}
+		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", Created: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
 		for _, key := range []APIKey{short, ci} {
 			if err := AddAPIKey(ctx, url, key); err != nil {
 				t.Fatal(err)

@@ -117,7 +117,7 @@ func lookAtShop(st *Store) error { return inside(st.ReadOne, lookAt) }
 
 func pageOfShops(st *Store) error { return inside(st.lookAtPage, pageOf) }
 
-func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageInQuery) }
+func (s *Store) lookAtPage(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageInOne) }
 
 func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 	tx, err := open(context.Background())

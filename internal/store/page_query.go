@@ -30,7 +30,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if r.Offset > 0 {
 		sql, args = s.tables[c].pageAt, []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
-	if err := p.open(ctx, s, db.PageInQuery); err != nil {
+	if err := p.open(ctx, s, db.PageInOne); err != nil {
 		return false, err
 	}
 	rows, err := p.tx.conn.Query(sql, args...)

@@ -134,7 +134,7 @@ func (p *Page) locateLast() (err error) {
 		ids = ids[:size]
 	}
 	slices.SortFunc(ids, lists.CompareIDs)
-	p.selection.Filter = query.And{statement.FoundSearch{Search: search.Search, IDs: ids}, query.And{}}
+	p.selection.Filter = statement.WithFound(search.Search, ids, query.All) // they pass the rest of the filter
 	return err
 }
 

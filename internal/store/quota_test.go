@@ -3,8 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plural-go/plural/internal/model"
@@ -95,5 +99,41 @@ func TestReadsAreGivenInTurn(t *testing.T) {
 	quota.release("eve")
 	if want := []int{-1, 0, 2}; !slices.Equal(got, want) || len(quota.held)+len(quota.waiting) > 0 {
 		t.Errorf("got %v, want %v; left are %v, %v", got, want, quota.held, quota.waiting)
+	}
+}
+
+// TestQuotaWithCallersThatLeave: whoever waits may leave at any moment, also when a read is just given to them. No caller has
+// more reads than its quota, and nothing is left of those that are released.
+func TestQuotaWithCallersThatLeave(t *testing.T) {
+	const most = 3
+	quota := newReadQuota(most)
+	var reading [2]atomic.Int64
+	var callers sync.WaitGroup
+	for g := range 24 {
+		callers.Go(func() {
+			who, random := g%len(reading), rand.New(rand.NewPCG(1, uint64(g)))
+			key := strconv.Itoa(who)
+			for range 200 {
+				ctx, leave := context.WithCancel(t.Context())
+				if random.IntN(2) == 0 {
+					go leave()
+				}
+				if err := quota.wait(ctx, key); err == nil {
+					if n := reading[who].Add(1); n > most {
+						t.Errorf("a caller has %d reads", n)
+					}
+					runtime.Gosched()
+					reading[who].Add(-1)
+					quota.release(key)
+				} else if !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				leave()
+			}
+		})
+	}
+	callers.Wait()
+	if len(quota.held) > 0 || len(quota.waiting) > 0 {
+		t.Errorf("%v are held, and %v wait", quota.held, quota.waiting)
 	}
 }

@@ -74,7 +74,7 @@ func (t *Tx) findSearched(c *model.Collection, filter query.Filter, order statem
 			return nil, t.fault(err)
 		}
 		if all {
-			return query.And{statement.FoundSearch{Search: words, IDs: ids}, rest}, nil
+			return statement.WithFound(words, ids, rest), nil
 		}
 	}
 	if byID && !found {

@@ -29,7 +29,7 @@ func (p *snapshot) openWithQuota(ctx context.Context, s *Store) error {
 	if err := s.pages.wait(ctx, p.quotaKey); err != nil {
 		return s.fault(ctx, err)
 	}
-	if err := p.open(ctx, s, db.PageInQueries); err != nil {
+	if err := p.open(ctx, s, db.PageInSeveral); err != nil {
 		s.pages.release(p.quotaKey)
 		return err
 	}

@@ -122,9 +122,13 @@ func gather(all []*db.Insertion, n *db.Insertion) []*db.Insertion {
 	return append(all, &copied)
 }
 
+// maxGathered is how many bytes of texts a row has at most that is inserted with others. Larger ones would take the
+// memory of all of them at once, and a round trip less makes no difference to them.
+const maxGathered = 64 << 10
+
 // Insert stops the task until the row is inserted, unless other tasks must not run meanwhile.
 func (t *gatheredTask) Insert(n *db.Insertion) error {
-	if !n.New || len(n.Records) != 1 || t.savepoints > 0 {
+	if !n.New || len(n.Records) != 1 || t.savepoints > 0 || n.Records[0].TextSize() > maxGathered {
 		return t.connection.Insert(n)
 	}
 	t.insertion = n

@@ -3,6 +3,8 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -96,5 +98,60 @@ func TestCreationAfterADeletion(t *testing.T) {
 				t.Errorf("rows    %q\nentries %q\nwant    %q", rows, entries, want)
 			}
 		})
+	}
+}
+
+// TestRevisionsWhileOthersTakeThem: while rows with given ids are inserted, others take revisions, before or after any of the
+// rows and their entries, and some rows are in conflict with others. Every row has the revision of its entry.
+func TestRevisionsWhileOthersTakeThem(t *testing.T) {
+	users := (*model.Schema)(schema.Example()).Collection("users")
+	last, at := users.RevisionColumn(), model.TimeValue("2026-01-02T03:04:05.678Z")
+	ctx, url := context.Background(), pgtest.URL(t)
+	b := open(t, url)
+	other, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close(ctx) }()
+	// The third and the fourth byte of an id tell how many revisions are taken while its row and its entry are stored.
+	for _, sql := range []string{
+		"CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN" +
+			" FOR i IN 1..get_byte(uuid_send(NEW.id), TG_ARGV[0]::int) LOOP PERFORM " + nextRevision + "; END LOOP; RETURN NEW; END $$",
+		"CREATE TRIGGER take BEFORE INSERT ON users FOR EACH ROW EXECUTE FUNCTION take(2)",
+		"CREATE TRIGGER take BEFORE INSERT ON " + db.ChangesTable + " FOR EACH ROW EXECUTE FUNCTION take(3)",
+	} {
+		if _, err := other.Exec(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sql, random := b.InsertSQL(db.NewTable(b, users), 7, 1), rand.New(rand.NewPCG(1, 2))
+	want := map[string]int64{}
+	for range 40 {
+		records := make([]model.Record, 1+random.IntN(12))
+		for i := range records {
+			id := model.ID{byte(random.IntN(256)), 0, byte(max(0, random.IntN(6)-3)), byte(max(0, random.IntN(6)-3))}
+			records[i] = make(model.Record, len(users.Columns()))
+			records[i][model.IDColumn], records[i][users.Field("name").Column] = model.IDValue(id), model.TextValue("A")
+			records[i][users.Field("email").Column] = model.TextValue("ada@example.com")
+			records[i][users.CreatedColumn()], records[i][users.UpdatedColumn()] = at, at
+		}
+		err := db.Write(ctx, b, func(c db.Conn) error {
+			return c.Insert(&db.Insertion{SQL: sql, Collection: users, Records: records, At: at, Caller: model.TextValue("")})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range records {
+			if !record.Null(last) {
+				want[record.ID(model.IDColumn).String()] = record.Int(last)
+			}
+		}
+	}
+	for _, from := range []string{"SELECT id, _revision FROM users", "SELECT id, revision FROM " + db.ChangesTable} {
+		got := map[string]int64{}
+		query(t, b, func(row model.Row) { got[row.ID(0).String()] = row.Int(1) }, from)
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: got\n%v, want\n%v", from, got, want)
+		}
 	}
 }

@@ -318,3 +318,25 @@ func with(t *testing.T, database, name, value string) string {
 	u.RawQuery = q.Encode()
 	return u.String()
 }
+
+// TestCancelledReadKeepsConnections: a client that has gone does not replace the connections of others.
+func TestCancelledReadKeepsConnections(t *testing.T) {
+	d := open(t, pgtest.URL(t))
+	ctx, cancel := context.WithCancel(context.Background())
+	c, release, err := d.Read(ctx, db.ShortRead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := d.pool.Stat().NewConnsCount()
+	cancel()
+	if _, err := db.One(c, nil, "SELECT 1"); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	release()
+	if err := db.Write(context.Background(), d, func(c db.Conn) error { return db.ExecAll(c, "SELECT 1") }); err != nil {
+		t.Error(err)
+	}
+	if after := d.pool.Stat().NewConnsCount(); after != before {
+		t.Errorf("%d new connections", after-before)
+	}
+}

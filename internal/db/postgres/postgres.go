@@ -91,7 +91,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	ctx = cancellable(ctx)
 	var slots chan struct{} // nil: no limit but that of the pool
 	switch how {
-	case db.PageInQuery, db.PageInQueries:
+	case db.PageInOne, db.PageInSeveral:
 		slots = b.pages
 	case db.LongRead:
 		slots = b.long
@@ -108,7 +108,7 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInQuery}
+	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInOne}
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}

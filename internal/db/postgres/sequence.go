@@ -145,7 +145,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	renumbered := false
 	for attempt := 0; attempt < writeAttempts; {
 		more, found := false, false
-		err = b.order(ctx, deferred{sql: b.tick, look: func(row model.Row) error {
+		err = b.runLocked(ctx, deferred{sql: b.tick, look: func(row model.Row) error {
 			last, more, found = row.Int(0), row.Int(1) != 0, true
 			return nil
 		}})
@@ -159,7 +159,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 			return 0, errNoTick
 		case !found:
 			renumbered = true
-			if err = b.order(ctx, deferred{sql: renumber[0]}, deferred{sql: renumber[1]}); err != nil {
+			if err = b.runLocked(ctx, deferred{sql: renumber[0]}, deferred{sql: renumber[1]}); err != nil {
 				return 0, err
 			}
 		case !more:
@@ -169,9 +169,9 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	return 0, err
 }
 
-// order runs statements while no other server gives positions. All are sent at once, so that a
-// server that hangs keeps no lock. Each sees what is committed when it begins.
-func (b *Database) order(ctx context.Context, statements ...deferred) error {
+// runLocked runs statements in a transaction that holds the lock of ticks, so that no other server gives positions. All are
+// sent at once, so that a server that hangs keeps no lock. Each sees what is committed when it begins.
+func (b *Database) runLocked(ctx context.Context, statements ...deferred) error {
 	acquired, err := b.acquire(ctx)
 	if err != nil {
 		return err

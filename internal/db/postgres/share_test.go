@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -154,6 +155,7 @@ func TestTasksInsertTogether(t *testing.T) {
 		ids        []byte   // of the rows of tasks 1, 2, …
 		callers    []string // of the tasks
 		undone     byte     // the task that undoes its row, and inserts it again
+		large      byte     // the row with a long text
 		statements []string // by how many rows they insert
 		errs       map[byte]error
 		stored     [][]byte
@@ -162,6 +164,7 @@ func TestTasksInsertTogether(t *testing.T) {
 		"two callers":     {ids: []byte{1, 2, 3}, callers: []string{"a", "b", "a"}, statements: []string{"many", "one"}, stored: [][]byte{{1, 2, 3}}},
 		"one in conflict": {ids: []byte{1, 9, 3}, callers: []string{"", "", ""}, statements: []string{"many", "one", "one", "one"}, errs: map[byte]error{2: errConflict}, stored: [][]byte{{1}, {3}}},
 		"one is undone":   {ids: []byte{1, 2, 3}, callers: []string{"", "", ""}, undone: 2, statements: []string{"one", "many"}, stored: [][]byte{{1, 2, 3}}},
+		"one is large":    {ids: []byte{1, 2, 3}, callers: []string{"", "", ""}, large: 2, statements: []string{"one", "many"}, stored: [][]byte{{1, 2, 3}}},
 		"only one":        {ids: []byte{1}, callers: []string{""}, statements: []string{"one"}, stored: [][]byte{{1}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,6 +175,9 @@ func TestTasksInsertTogether(t *testing.T) {
 				record := make(model.Record, len(users.Columns()))
 				record[model.IDColumn], record[users.CreatedColumn()], record[users.UpdatedColumn()] = model.IDValue(model.ID{id}), at, at
 				record[users.Field("name").Column], record[users.Field("email").Column] = model.TextValue("A"), model.TextValue("a@example.com")
+				if id == c.large {
+					record[users.Field("name").Column] = model.TextValue(strings.Repeat("A", maxGathered+1))
+				}
 				return &db.Insertion{SQL: sql, Collection: users, Records: []model.Record{record}, At: at, Caller: model.TextValue(caller), New: true}
 			}
 			err := db.Write(t.Context(), s.Database, func(c db.Conn) error {
@@ -220,6 +226,44 @@ func TestTasksInsertTogether(t *testing.T) {
 			s.expect(t, c.errs, c.stored...)
 			if !slices.Equal(statements, c.statements) {
 				t.Errorf("got the statements %q, want %q", statements, c.statements)
+			}
+		})
+	}
+}
+
+// TestInsertsThatFail: the error of an insert is that of its task only, and no goroutine is left of the tasks.
+func TestInsertsThatFail(t *testing.T) {
+	users := (*model.Schema)(schema.Example()).Collection("users")
+	for name, ids := range map[string][]byte{"one task": {7}, "the first": {7, 1, 2}, "the last": {1, 2, 7}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSharing(t, pgtest.URL(t))
+			sql, at := s.InsertSQL(db.NewTable(s.Database, users), 1, 1), model.TimeValue("2026-01-01T00:00:00.000Z")
+			var want [][]byte
+			for i, id := range ids {
+				if id != 7 {
+					want = append(want, []byte{id})
+				}
+				s.write(t.Context(), id, func(task *db.Task, conn db.Conn) error {
+					record := make(model.Record, len(users.Columns()))
+					record[model.IDColumn], record[users.CreatedColumn()], record[users.UpdatedColumn()] = model.IDValue(model.ID{id}), at, at
+					record[users.Field("email").Column] = model.TextValue(fmt.Sprint(id, "@example.com"))
+					if id != 7 { // it has no name, which the table requires
+						record[users.Field("name").Column] = model.TextValue("A")
+					}
+					return conn.Insert(&db.Insertion{SQL: sql, Collection: users, Records: []model.Record{record}, At: at, Caller: model.TextValue(""), New: true})
+				})
+				s.await(i + 1)
+			}
+			s.release()
+			s.writing.Wait()
+			if err := s.errs[7]; !hasCode(err, "23502") {
+				t.Errorf("the task that failed got %v", err)
+			}
+			delete(s.errs, 7)
+			s.expect(t, nil, want...)
+			var stacks [1 << 20]byte
+			if all := string(stacks[:runtime.Stack(stacks[:], true)]); strings.Contains(all, "(*gathering).start") {
+				t.Errorf("a task is left: %s", all)
 			}
 		})
 	}

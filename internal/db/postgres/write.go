@@ -258,6 +258,8 @@ func isLostConnection(err error) bool {
 		// timeout, between transactions or within one.
 		return slices.Contains([]string{"57P01", "57P02", "25006", "57P05", "25P03"}, pg.Code)
 	}
-	return !errors.Is(err, errUnknownOutcome) && (pgconn.SafeToRetry(err) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+	// A statement that was not sent because its context had ended says nothing about the connection.
+	notSent := pgconn.SafeToRetry(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+	return !errors.Is(err, errUnknownOutcome) && (notSent || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
 }

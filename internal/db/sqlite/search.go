@@ -10,9 +10,9 @@ import (
 )
 
 // The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
-// the two alike where rows are added and removed; changes.go does it for rows that change. FTS5 only has to split at spaces and to find
-// prefixes: all that is about language is done before. It returns matches in the order of their numbers,
-// without finding all of them first. So the numbers have the order of the ids: they are ranks, see ranks.go.
+// the two alike where rows are added and removed; search_change.go does it for rows that change. FTS5 only splits
+// at spaces and finds prefixes: package words has made the words before. FTS5 returns matches in the order of their
+// numbers, without finding all of them first. So the numbers have the order of the ids: they are ranks, see search_ranks.go.
 
 // tokenizer makes a character of words of every ASCII character but the space. FTS5 treats all other
 // characters so by itself.

@@ -170,7 +170,7 @@ func useWAL(raw *sqlite.Conn) error {
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	slots := b.short
 	switch how {
-	case db.PageInQuery, db.PageInQueries:
+	case db.PageInOne, db.PageInSeveral:
 		slots = b.pages
 	case db.LongRead:
 		slots = b.long

@@ -235,15 +235,16 @@ func (w *writer) rollBack() {
 	}
 }
 
-// runOne runs a task. An error means that the transaction is lost: a full disk rolls back all of
-// it, and the partial changes of a task can only be undone together with everything else.
+// runOne runs a task without a savepoint. An error means that the whole transaction must be rolled back. It is errUndo if
+// the task has failed and left changes, which can only be undone together with those of the others. Any other error means
+// that the disk has failed, or that SQLite has rolled back by itself.
 func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 	w.conn.altered = false
 	queued.err = queued.task.Start(w.conn, earlier)
-	switch {
-	case queued.err == nil || diskFailed(queued.err):
-		return w.lost(queued)
-	case w.conn.altered:
+	if err := w.lost(queued); err != nil {
+		return err
+	}
+	if queued.err != nil && w.conn.altered {
 		return errUndo
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
@@ -105,6 +106,31 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	}
 }
 
+// When SQLite rolls back because of a task that has only read, nothing is finished outside a transaction.
+func TestTransactionLostByARead(t *testing.T) {
+	d := open(t, db.Options{})
+	w := writerByHand(t, d, db.Options{Finish: func(c db.Conn, tasks []*db.Task) (func(), error) {
+		for range tasks {
+			if _, err := c.Exec("INSERT INTO things (name) SELECT 'finished ' || count(*) FROM things"); err != nil {
+				return nil, err
+			}
+		}
+		return func() {}, nil
+	}})
+	lost := errors.New("lost on purpose")
+	batch := []*queuedTask{insertion("a"), queuedOf(func(c db.Conn) error {
+		_ = sqlitex.ExecuteTransient(c.(*connection).raw, "ROLLBACK", nil) // as SQLite does after an error of the disk
+		return lost
+	})}
+	w.runBatch(batch)
+	if batch[0].err != nil || !errors.Is(batch[1].err, lost) {
+		t.Errorf("got %v, %v", batch[0].err, batch[1].err)
+	}
+	if got := things(t, d); !slices.Equal(got, []string{"a", "finished 1"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A task that fails in the middle harms no other that shares its transaction.
 func TestFailureInASharedTransaction(t *testing.T) {
 	d := open(t, db.Options{})
@@ -197,12 +223,12 @@ func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
 		return c
 	}
 	for range maxLongReaders {
-		if err := read(db.PageInQueries).Extend(); err != nil {
+		if err := read(db.PageInSeveral).Extend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range maxPageReaders {
-		if _, err := read([]db.Use{db.PageInQueries, db.PageInQuery}[i%2]).Exec("SELECT 1"); err != nil {
+		if _, err := read([]db.Use{db.PageInSeveral, db.PageInOne}[i%2]).Exec("SELECT 1"); err != nil {
 			t.Fatal(err)
 		}
 	}

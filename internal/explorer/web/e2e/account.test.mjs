@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { accessible, binary, launch, open, serve } from './harness.mjs'
@@ -36,6 +38,7 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   assert.equal((await rights.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes yes yes yes yes')
   const form = page.getByRole('form', { name: 'New API key' })
   await form.getByLabel('Name').fill('Reports')
+  assert.equal(await form.getByLabel('Role').inputValue(), '') // nobody gets the first one by mistake
   await form.getByLabel('Role').selectOption('reader')
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog', { name: 'New API key' })
@@ -88,6 +91,28 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   await other.getByRole('dialog', { name: 'Sign in' }).waitFor()
   await other.leave()
   await page.leave()
+})
+
+test('after a wrong key, whoever needs none still sees what is public', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plural-public-'))
+  const schema = join(folder, 'public.yaml')
+  await writeFile(schema, 'collections: {notes: {attributes: {title: {type: string}}}}\naccess: {roles: {public: {notes: [list, read]}}}\n')
+  const shop = await serve({ schema })
+  try {
+    const page = await open(browser, shop.explorer, { expect: [/status of 401/] })
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Sign in' })
+    await dialog.getByLabel('API key or token').fill('wrong')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    await dialog.getByText('This key or token is not valid.').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('main').getByRole('link', { name: 'notes' }).waitFor()
+    await page.getByRole('navigation').getByRole('link', { name: 'public' }).waitFor()
+    await page.leave()
+  } finally {
+    await shop.stop()
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('signing in survives a new tab if the person asks for it, until they sign out', async () => {

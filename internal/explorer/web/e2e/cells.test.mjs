@@ -99,6 +99,22 @@ test('a form has tags, pickers of dates and times, descriptions and limits', asy
   await page.leave()
 })
 
+test('a form begins with the attribute that was to be edited, else at its top', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  await page.setViewportSize({ width: 1280, height: 420 })
+  await page.locator('#row-0').waitFor()
+  await (await cell(page, 0, 'tags')).dblclick()
+  await page.locator('#field-tags:focus').waitFor()
+  await page.keyboard.press('Escape')
+  const panel = page.getByRole('complementary', { name: 'issue' })
+  await panel.getByRole('button', { name: 'History' }).click()
+  await page.waitForFunction(() => document.querySelector('aside').scrollTop > 0)
+  await page.keyboard.press('e')
+  await page.locator('#field-title:focus').waitFor()
+  assert.equal(await page.locator('aside').evaluate((aside) => aside.scrollTop), 0)
+  await page.leave()
+})
+
 test('Markdown has an editor with highlighting, in the form', async () => {
   const text = '# Plan\n\nWith **care**.\n'
   const project = await server.ask('POST', '/projects', { title: 'Documented', about: text })
@@ -171,6 +187,13 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   const start = await place()
   await page.locator('[role=grid]').evaluate((grid) => (grid.scrollLeft = 300))
   assert.equal(await place(), start)
+  // Nor do the handles of the others, which are then behind its header, show.
+  const covered = await page.locator('.head').evaluate((head) => {
+    const { left, right } = head.querySelectorAll('.frozen')[1].getBoundingClientRect()
+    const behind = [...head.querySelectorAll('.cell:not(.frozen) .handle')].map((each) => each.getBoundingClientRect()).filter((each) => each.left > left && each.right < right - 8)
+    return behind.map(({ x, y }) => !!document.elementFromPoint(x + 4, y + 8)?.closest('.frozen'))
+  })
+  assert.deepEqual([...new Set(covered)], [true])
 
   // On a phone it leaves more than half of the width to the others.
   await page.setViewportSize({ width: 390, height: 700 })

@@ -75,8 +75,11 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   await page.getByRole('option', { name: /Édith Piaf/ }).click()
   assert.equal(await assignee.inputValue(), 'Édith Piaf')
   await assignee.fill('Nobody')
+  await page.getByRole('option', { name: 'No person found.' }).waitFor()
   await page.getByRole('option', { name: /New person/ }).click()
   const dialog = page.getByRole('dialog', { name: 'New person' })
+  await dialog.locator('#new-name:focus').waitFor()
+  assert.equal(await dialog.getByLabel('name', { exact: true }).inputValue(), 'Nobody') // what was typed
   await dialog.getByLabel('name', { exact: true }).fill('Emmy Noether')
   await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.waitFor({ state: 'detached' })

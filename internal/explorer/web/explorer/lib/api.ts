@@ -53,6 +53,9 @@ export interface Exchange {
   took: number // milliseconds
 }
 
+/** Whether a request only asks what it would do. */
+export const isDry = (url: string) => /[?&]dry_run=true/.test(url)
+
 export interface Setting {
   root: string // URL of the interface, with a slash at its end
   credential: () => string | null

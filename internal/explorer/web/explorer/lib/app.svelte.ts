@@ -12,6 +12,7 @@ const home = base.pathname.replace(/\/$/, '')
 class Router {
   view = $state.raw<View>(START)
   jumps = $state(0) // how often the view was moved by anything but scrolling
+  begin: string | null = null // the attribute that the next form begins with
   unsaved: () => boolean = () => false // whether an open form holds what leaving it would lose
 
   constructor() {

@@ -1,7 +1,7 @@
 // Charts of a collection: groups, counted or summed, each linked to the list of its resources.
 
 import type { Filter } from './filters'
-import { fieldsOf, isNumeric, type Collection, type Field } from './schema'
+import { count, fieldsOf, isNumeric, type Collection, type Field } from './schema'
 
 export interface Group {
   id: string
@@ -38,9 +38,19 @@ export function groupsPath(collection: Collection, by: string, measure: string, 
   return `-/groups/${collection.name}?${[`by=${by}`, ...(attribute ? [`${kind}=${attribute}`] : []), ...parts, sort, `limit=${limit}`].join('&')}`
 }
 
-export function amountOf(group: Group, measure: string): number {
+function measured(group: Group, measure: string): number | string {
   const [kind, attribute = ''] = measure.split(' ')
-  return Number((kind === 'sum' ? group.sum?.[attribute] : kind === 'avg' ? group.avg?.[attribute] : group.count) ?? 0)
+  return (kind === 'sum' ? group.sum?.[attribute] : kind === 'avg' ? group.avg?.[attribute] : group.count) ?? 0
+}
+
+export const amountOf = (group: Group, measure: string): number => Number(measured(group, measure))
+
+/** An amount to read. That of a decimal has all its digits, "1,029.50". */
+export function amountText(group: Group, measure: string): string {
+  const value = measured(group, measure)
+  if (typeof value !== 'string') return count(Math.round(Number(value) * 100) / 100)
+  const [whole = '', fraction] = value.split('.')
+  return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? `.${fraction}` : '')
 }
 
 /** The filters that a group stands for. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountOf, daily, filtersOf, groupings, groupsPath, measures, shortTime } from '../lib/chart'
+import { amountOf, amountText, daily, filtersOf, groupings, groupsPath, measures, shortTime } from '../lib/chart'
 import { limitsOf } from '../lib/limits'
 import { quantile, readMetrics, sumOf } from '../lib/metrics'
 import type { Collection } from '../lib/schema'
@@ -26,6 +26,9 @@ test('what a chart can show', () => {
   expect(groupsPath(collection, 'due', 'count', [], 5)).toBe('-/groups/issues?by=due&sort=-due&limit=5')
   const group = { id: '1', by: {}, count: 2, sum: { cost: '3.50' }, avg: { cost: null } }
   expect([amountOf(group, 'count'), amountOf(group, 'sum cost'), amountOf(group, 'avg cost')]).toEqual([2, 3.5, 0])
+  expect([amountText(group, 'count'), amountText(group, 'sum cost'), amountText(group, 'avg cost')]).toEqual(['2', '3.50', '0'])
+  expect(['-1234567.00', '999', '-0.50'].map((cost) => amountText({ ...group, sum: { cost } }, 'sum cost'))).toEqual(['-1,234,567.00', '999', '-0.50'])
+  expect(amountText({ ...group, avg: { cost: 1234.5678 } }, 'avg cost')).toBe('1,234.57')
 })
 
 test('a group is a filter', () => {

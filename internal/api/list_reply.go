@@ -1,0 +1,140 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
+// because the headers depend on it. list_writer.go sends it, and reads and sends the rest.
+
+// unchangedList checks the conditions of a request for a list, which has no ETag.
+func unchangedList(r *http.Request) (bool, error) {
+	condition, err := conditionOf(r)
+	if err != nil {
+		return false, err
+	}
+	return condition.AllowsReading("")
+}
+
+// startQueryTimer bounds the time of the queries of a list.
+func (a *API) startQueryTimer(ctx context.Context) *limit.QueryTimer {
+	return limit.NewQueryTimer(ctx, a.QueryTimeout, "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields.")
+}
+
+// listPage is a range that was opened.
+type listPage struct {
+	rows       rows
+	query      query.Query
+	neighbours func() (previous, next *query.Range, err error)
+	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
+	// which may read on: a list of changes begins its stream after the last change that was read.
+	position func() string
+	found    func()   // called with the first piece, or when reading it has failed; nil: nothing to do
+	applied  []string // preferences
+	header   http.Header
+}
+
+func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
+
+// openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
+// running; it is ended with the range.
+func (a *API) openReply(r *http.Request, t *target, timer *limit.QueryTimer, p *listPage) (*reply, error) {
+	list := a.newListWriter(p.rows)
+	list.timer = timer
+	reply := &reply{status: http.StatusOK, list: list}
+	defer func() {
+		if reply.header == nil { // an error or a panic: nobody else closes the list
+			list.close()
+		}
+	}()
+	err := list.begin(r)
+	if p.found != nil {
+		p.found()
+	}
+	if err != nil {
+		return nil, timer.Explain(err)
+	}
+	previous, next, err := p.neighbours()
+	if err != nil {
+		return nil, timer.Explain(err)
+	}
+	if links := links(a.listAddress(t), p.query, p.position(), previous, next); links != "" {
+		p.header.Set("Link", links)
+	}
+	timer.Pause()
+	if len(p.applied) > 0 {
+		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
+	}
+	if r.Method == http.MethodGet && (!list.ended || len(list.buffer) >= minZipped) {
+		p.header["Vary"] = acceptEncoding
+	}
+	switch {
+	case list.ended:
+		list.endRows() // release the snapshot: all rows are in memory
+	case r.Method == http.MethodGet:
+		if err := p.rows.Extend(); err != nil {
+			return nil, err
+		}
+	}
+	reply.header = p.header
+	if p.header["Vary"] != nil && headers.AcceptsGzip(r.Header) {
+		reply.zipped = true
+		p.header.Set("Content-Encoding", "gzip")
+	}
+	return reply, nil
+}
+
+var acceptEncoding = []string{"Accept-Encoding"}
+
+// maxEcho is how many bytes of a request one response header may repeat. Many proxies refuse
+// responses with more than a few KiB of headers.
+const maxEcho = 2 << 10
+
+// links returns the Link header of a range (RFC 8288). Relations that would make it longer
+// than maxEcho are left out.
+func links(address string, q query.Query, position string, previous, next *query.Range) string {
+	size := q.Range.Size()
+	// In the order in which they are sent. The smallest rank is left out first.
+	relations := [...]struct {
+		name  string
+		rank  int
+		known bool
+		to    *query.Range // nil: the stream
+	}{
+		{"changes", 1, position != "", nil},
+		{"first", 2, size > 0, &query.Range{Limit: size}},
+		{"prev", 3, size > 0 && previous != nil, previous},
+		{"next", 4, size > 0 && next != nil, next},
+		{"last", 2, size > 0, &query.Range{Limit: -size}},
+	}
+	text := make([]byte, 0, maxEcho/4)
+	for least := range 5 {
+		text = text[:0]
+		for _, relation := range relations {
+			if !relation.known || relation.rank < least {
+				continue
+			}
+			if len(text) > 0 {
+				text = append(text, ", "...)
+			}
+			text = append(append(append(text, '<'), address...), '?')
+			if relation.to == nil {
+				text = q.AppendChangesLink(text, position)
+			} else {
+				text = q.AppendLink(text, *relation.to)
+			}
+			text = append(append(append(text, `>; rel="`...), relation.name...), '"')
+		}
+		if len(text) <= maxEcho {
+			return string(text)
+		}
+	}
+	return ""
+}

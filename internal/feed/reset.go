@@ -1,0 +1,46 @@
+package feed
+
+import (
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/store"
+)
+
+// resetReason is why a stream cannot go on from a position, and begins again with a reset and a snapshot. Empty: it goes on. It is a label
+// of metrics. A Cause, on the other hand, ends a stream.
+type resetReason string
+
+const (
+	otherHistory resetReason = "history" // the position is of another history
+	otherShape   resetReason = "shape"   // the schema, the filter, or what the caller may see has changed
+	belowFloor   resetReason = "floor"   // the log no longer has what follows
+	beyondEnd    resetReason = "end"     // the log has no such position yet
+	parentMoved  resetReason = "parent"  // the parent in the path has changed
+	damagedLog   resetReason = "damaged" // a change cannot be read
+
+	relatedChanged resetReason = "related" // a resource that a rule reads through a reference has changed
+	matchFailed    resetReason = "failed"  // such a resource could not be read
+)
+
+// whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
+// the current one.
+func (p position) whyReset(tx *store.Tx, f fingerprint) (why resetReason, history model.ID, err error) {
+	floor, _, err := tx.Floor()
+	if err != nil {
+		return "", history, err
+	}
+	now, err := tx.Point()
+	if err != nil {
+		return "", history, err
+	}
+	switch {
+	case p.history != tailOf(now.History):
+		why = otherHistory
+	case p.fingerprint != f:
+		why = otherShape
+	case p.point.Number < floor:
+		why = belowFloor
+	case p.point.Number > now.Number:
+		why = beyondEnd
+	}
+	return why, now.History, nil
+}
