@@ -23,6 +23,7 @@ var (
 	modelWords = map[string][]string{
 		"Ada": {"ada"}, "ADAM": {"adam"}, "Straße": {"strasse"}, "strasse,": {"strasse"}, "ÉTUDE": {"etude"}, "e\u0301tage": {"etage"}, "Łódź": {"łodz"}, "lodz": {"lodz"},
 		"can't": {"can't"}, "東京": {"東", "京"}, "タワー": {"タワー"}, "3.14": {"3.14"}, "e-mail": {"e", "mail"}, "🦄": nil, "—": nil, "Ωmega": {"ωmega"}, "snake_case": {"snake_case"},
+		"100%": {"100"}, `a\b"c`: {"a", "b", "c"}, "new": {"new"}, "old": {"old"}, "odd": {"odd"}, "new@example.com": {"new", "example.com"},
 	}
 	modelSearches = map[string][]string{
 		"a": {"a"}, "AD": {"ad"}, "adam": {"adam"}, "straß": {"strass"}, "STRASSE!": {"strasse"}, "et": {"et"}, "É": {"e"}, "ł": {"ł"}, "lo": {"lo"}, "can'": {"can"}, "can't": {"can't"},
@@ -87,8 +88,13 @@ func (b *modelBook) has(beginnings []string, withSecret bool) bool {
 			found = append(found, modelWords[word]...)
 		}
 	}
+	return allBegin(beginnings, found)
+}
+
+// allBegin reports whether each beginning is one of a word.
+func allBegin(beginnings, words []string) bool {
 	return !slices.ContainsFunc(beginnings, func(beginning string) bool {
-		return !slices.ContainsFunc(found, func(word string) bool { return strings.HasPrefix(word, beginning) })
+		return !slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, beginning) })
 	})
 }
 

@@ -1,0 +1,344 @@
+package interfacetest
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
+)
+
+// draws is a request that is being drawn: its parameters, and whether it must be refused.
+type draws struct {
+	*randomCase
+	*naiveView
+	parameters []string
+	refused    bool
+	included   int      // relations, of which a request can have 10
+	through    int      // filters through relations, likewise
+	taken      []string // names of filters
+}
+
+func (w *draws) give(name, value string) {
+	w.parameters = append(w.parameters, name+"="+url.QueryEscape(value))
+}
+
+func (w *draws) path(path string) string { return path + "?" + strings.Join(w.parameters, "&") }
+
+// list compares a list of a collection, or of a sub-collection, and one of its resources.
+func (w *randomCase) list(v *naiveView) {
+	c := pick(w.t, "collection", v.schema.Collections())
+	r := &draws{randomCase: w, naiveView: v}
+	path, among := "/"+c.Name, v.visible(c)
+	status := 200
+	if !v.may(c, schema.MayList) {
+		status = map[bool]int{true: 401, false: 403}[v.name == "public"]
+	}
+	for _, up := range v.relations(c) {
+		if parents := v.rows[up.To]; c.Parent != nil && up.One && referringAttribute(up) == c.Parent.Attribute && len(parents) > 0 && w.chance("sub-collection", 2) {
+			parent := pick(w.t, "parent", parents)
+			path = "/" + up.To.Name + "/" + parent.id + path
+			among = slices.DeleteFunc(slices.Clone(among), func(r *naiveRow) bool { return r.value(c.Parent.Attribute) != quoted(parent.id) })
+			if !v.sees(parent) {
+				w.expect(v, "GET", path, "", map[bool]int{true: 404, false: status}[v.may(c, schema.MayList)], "")
+				return
+			}
+		}
+	}
+	q := r.drawQuery(c, "")
+	q.limit = 100
+	if searched := v.searched(c); w.chance("search", 4) && (len(searched) > 0 || w.chance("refused", 4)) {
+		r.refused = r.refused || len(searched) == 0
+		search := w.one("search", sortedKeys(modelSearches)...)
+		q.search = modelSearches[search]
+		r.give("search", search)
+	}
+	if !w.chance("no include", 3) {
+		q.includes = r.drawIncludes(c, "", w.number("depth", 1, 3), 1000)
+	}
+	if w.chance("range", 3) {
+		q.limit = w.number("limit", -6, 6)
+		r.give("limit", fmt.Sprint(q.limit))
+		if q.offset = w.number("offset", -1, 6); q.offset >= 0 {
+			r.give("offset", fmt.Sprint(q.offset))
+		} else if len(among) > 0 && w.chance("cursor", 2) {
+			q.cursor = pick(w.t, "cursor", among)
+			r.give("cursor", q.cursor.id)
+		}
+	}
+	if q.fields = r.drawFields(c); q.fields != nil {
+		r.give("fields", strings.Join(q.fields, ","))
+	}
+	w.compare(v, r, q, path, among, status)
+	if len(among) > 0 && !r.refused && w.chance("one", 3) {
+		one := pick(w.t, "one", among)
+		r.parameters = slices.DeleteFunc(r.parameters, func(given string) bool {
+			return !strings.HasPrefix(given, "include") && !strings.HasPrefix(given, "fields")
+		})
+		w.expect(v, "GET", r.path(path+"/"+one.id), "", 200, `{"data":`+v.represent(one, q)+`}`)
+	}
+}
+
+// compare compares the answer to a list.
+func (w *randomCase) compare(v *naiveView, r *draws, q *naiveQuery, path string, among []*naiveRow, status int) {
+	switch {
+	case status == 200 && r.refused:
+		w.expect(v, "GET", r.path(path), "", 400, "")
+	case status != 200:
+		w.expect(v, "GET", r.path(path), "", status, "")
+	default:
+		all, some := v.selects(q, among)
+		var want []string
+		for _, each := range some {
+			want = append(want, v.represent(each, q))
+		}
+		w.expect(v, "GET", r.path(path), "", 200, data(want...), len(all))
+	}
+}
+
+// drawQuery draws what selects resources, without a range, and what is included. The prefix is that of the
+// parameters of a relation.
+func (w *draws) drawQuery(c *model.Collection, path string) *naiveQuery {
+	q := &naiveQuery{offset: -1, any: map[int][]*naiveFilter{}}
+	prefix, of := "filter", ""
+	if path != "" {
+		prefix, of = "include["+path+"][filter]", "include["+path+"]"
+	}
+	for range pick(w.t, "filters", []int{0, 0, 0, 1, 1, 2}) {
+		q.filters = append(q.filters, w.drawFilter(c, prefix))
+	}
+	if w.chance("any", 6) {
+		for n := range w.number("alternatives", 1, 3) {
+			for range w.number("filters", 1, 2) {
+				q.any[n] = append(q.any[n], w.drawFilter(c, fmt.Sprintf("%s[any][%d]", prefix, n)))
+			}
+		}
+	}
+	for _, name := range pickSome(w.t, "sort", append(w.scalars(c), "id"), 0, 2) {
+		q.sort = append(q.sort, naiveKey{name, c.Field(name).Kind, w.chance("descending", 2)})
+	}
+	if len(q.sort) > 0 {
+		w.give(map[bool]string{true: "sort", false: of + "[sort]"}[path == ""], joinKeys(q.sort))
+	}
+	return q
+}
+
+func joinKeys(keys []naiveKey) string {
+	var names []string
+	for _, key := range keys {
+		names = append(names, map[bool]string{true: "-"}[key.descending]+key.field)
+	}
+	return strings.Join(names, ",")
+}
+
+// scalars lists the attributes that the caller sees and that have an order.
+func (w *draws) scalars(c *model.Collection) (names []string) {
+	for i := range c.Attributes {
+		if a := &c.Attributes[i]; a.Scalar() && w.knows(c, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+func (w *draws) drawFields(c *model.Collection) (names []string) {
+	if !w.chance("fields", 3) {
+		return nil
+	}
+	known := []string{"id"}
+	for _, a := range c.Attributes {
+		if w.knows(c, a.Name) {
+			known = append(known, a.Name)
+		}
+	}
+	if !c.NoTimestamps {
+		known = append(known, "updated_at")
+	}
+	return pickSome(w.t, "fields", known, 1, 3)
+}
+
+// drawIncludes draws relations of a collection, with their parameters. The limits along a path multiply to
+// at most the budget.
+func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget int) (includes []*naiveInclude) {
+	for _, relation := range c.Relations() {
+		if hidden := !slices.Contains(w.naiveView.relations(c), relation); hidden && w.included < 10 && w.chance("hidden", 10) {
+			w.refused = true
+			w.included++
+			w.parameters = append(w.parameters, "include="+before+relation.Name)
+		}
+	}
+	for _, relation := range w.naiveView.relations(c) {
+		if w.chance("left out", 3) || w.included == 10 {
+			continue
+		}
+		w.included++
+		path := before + relation.Name
+		w.parameters = append(w.parameters, "include="+path)
+		include, size := &naiveInclude{Relation: relation, naiveQuery: naiveQuery{offset: -1, limit: 1}}, 1
+		if !relation.One {
+			include.naiveQuery = *w.drawQuery(relation.To, path)
+			include.limit, size = 10, 10
+			if w.chance("limited", 2) || budget < size {
+				include.limit = pick(w.t, "limit", []int{0, 1, 2, 5, -1, -2, -4})
+				if size = max(include.limit, -include.limit, 1); size > budget {
+					include.limit, size = 1, 1
+				}
+				w.give("include["+path+"][limit]", fmt.Sprint(include.limit))
+			}
+			if include.total = w.chance("total", 3); include.total {
+				w.give("include["+path+"][total]", "true")
+			}
+		}
+		if include.fields = w.drawFields(relation.To); include.fields != nil {
+			w.give("fields["+path+"]", strings.Join(include.fields, ","))
+		}
+		if depth > 1 {
+			include.includes = w.drawIncludes(relation.To, path+".", depth-1, budget/size)
+		}
+		includes = append(includes, include)
+	}
+	return includes
+}
+
+// drawFilter draws a condition, through relations and inside objects, and gives it as a parameter.
+func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
+	f := &naiveFilter{}
+	var names []string
+	for range w.number("steps", 0, 2) {
+		if relations := w.naiveView.relations(c); len(relations) > 0 && (w.through < 10 || len(names) > 0) {
+			step := pick(w.t, "relation", relations)
+			f.steps, names, c = append(f.steps, step), append(names, step.Name), step.To
+		}
+	}
+	if len(names) > 0 {
+		w.through++
+	}
+	attribute := &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}
+	if !w.chance("id", 8) {
+		attribute = &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
+	}
+	if !w.knows(c, attribute.Name) {
+		if !w.chance("hidden", 8) {
+			return w.drawFilterOf(f, &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}, names, prefix)
+		}
+		w.refused = true
+	}
+	return w.drawFilterOf(f, attribute, names, prefix)
+}
+
+func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string, prefix string) *naiveFilter {
+	f.path = []string{a.Name}
+	for len(a.Properties) > 0 && !w.chance("object", 4) {
+		a = &a.Properties[w.number("property", 0, len(a.Properties)-1)]
+		f.path = append(f.path, a.Name)
+	}
+	drawn := a
+	f.kind = a.Kind()
+	operators := []string{"null", "bare", "", "eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in"}
+	switch {
+	case a.ScalarItems() != nil:
+		operators, drawn = []string{"null", "bare", "has", "has_all", "has", "has_all"}, a.Items
+		f.kind = drawn.Kind()
+	case f.kind == model.KindJSON:
+		operators = []string{"null", "bare"}
+	case f.kind == model.KindText:
+		operators = append(operators, "contains", "starts_with")
+	}
+	name := prefix + "[" + strings.Join(append(names, f.path...), ".") + "]"
+	if strings.HasSuffix(name, "[any]") && (len(names) == 0 && len(f.path) == 1) { // has to be written with an operator
+		operators = slices.DeleteFunc(slices.Clone(operators), func(operator string) bool { return operator == "" || operator == "bare" })
+	}
+	f.operator = w.one("operator", operators...)
+	if taken := name + "[" + strings.Replace(f.operator, "bare", "", 1) + "]"; slices.Contains(w.taken, taken) {
+		return &naiveFilter{path: []string{"id"}, operator: "bare"} // which is always true
+	} else {
+		w.taken = append(w.taken, taken)
+	}
+	value := func() string { return w.drawValue(drawn) }
+	switch f.operator {
+	case "null":
+		f.values = []string{w.one("null", "true", "false")}
+		w.give(name+"[null]", f.values[0])
+	case "bare":
+		w.parameters = append(w.parameters, name)
+		if f.kind == model.KindBoolean && a.Type == model.Array {
+			f.kind = model.KindJSON
+		}
+	case "", "has":
+		for range w.number("values", 1, 2) {
+			f.values = append(f.values, value())
+			w.give(name+map[bool]string{true: "[has]"}[f.operator == "has"], plain(f.values[len(f.values)-1]))
+		}
+	case "in", "not_in", "has_all":
+		var list []string
+		for range w.number("values", 1, 3) {
+			f.values = append(f.values, value())
+			list = append(list, strings.NewReplacer(`\`, `\\`, ",", `\,`).Replace(plain(f.values[len(f.values)-1])))
+		}
+		w.give(name+"["+f.operator+"]", strings.Join(list, ","))
+	default:
+		f.values = []string{value()}
+		if strings.Contains("contains starts_with", f.operator) {
+			f.values[0] = string(model.AppendQuoted(nil, w.one("part", "", "a", "A", "ß", "%", "_", `\`, "'", "n", "東", ",")))
+		}
+		w.give(name+"["+f.operator+"]", plain(f.values[0]))
+	}
+	return f
+}
+
+// drawValue draws a value to compare with, one that a resource has or may have.
+func (w *draws) drawValue(a *model.Attribute) string {
+	if a.References != nil || a.Name == "id" {
+		return quoted(randomID(w.number("collection", 0, 3), w.number("row", 0, 9)))
+	}
+	return drawJSON(w.t, a)
+}
+
+// dice draws evenly. Rapid prefers the first of what it samples, so that few resources would be related.
+type dice struct{ t *rapid.T }
+
+var evenly = rapid.Custom(func(t *rapid.T) (n int) {
+	for range 10 {
+		n *= 2
+		if rapid.Bool().Draw(t, "bit") {
+			n++
+		}
+	}
+	return n
+})
+
+func (d *dice) number(what string, least, most int) int {
+	return least + evenly.Draw(d.t, what)%(most-least+1)
+}
+
+// chance is true once in so many times.
+func (d *dice) chance(what string, in int) bool { return d.number(what, 1, in) == in }
+
+func (d *dice) one(what string, of ...string) string { return pick(d.t, what, of) }
+
+// some joins a few of what is drawn.
+func (d *dice) some(what string, least, most int, separator string, draw func() string) string {
+	var parts []string
+	for range d.number(what, least, most) {
+		parts = append(parts, draw())
+	}
+	return strings.Join(parts, separator)
+}
+
+func pick[V any](t *rapid.T, what string, of []V) V {
+	return of[(&dice{t}).number(what, 0, len(of)-1)]
+}
+
+// pickSome draws different ones of a list.
+func pickSome[V any](t *rapid.T, what string, of []V, least, most int) (some []V) {
+	of = slices.Clone(of)
+	for range (&dice{t}).number(what, min(least, len(of)), min(most, len(of))) {
+		at := (&dice{t}).number(what, 0, len(of)-1)
+		some, of = append(some, of[at]), slices.Delete(of, at, at+1)
+	}
+	return some
+}
