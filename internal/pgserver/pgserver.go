@@ -41,9 +41,7 @@ func New() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Not in os.TempDir: the path of a socket has at most 104 bytes on some systems, and the user that runs
-	// the server must be allowed into the directory.
-	dir, err := os.MkdirTemp("/tmp", "plural-pg-")
+	dir, err := os.MkdirTemp(parent(os.TempDir()), "plural-pg-")
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +50,17 @@ func New() (*Server, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	return &Server{programs: programs, dir: dir, attributes: attributes}, nil
+}
+
+// parent is the directory for the directories of servers: temp, unless the path of a socket in it could be longer
+// than some systems allow (104 bytes), or the user that runs the server may not enter it.
+func parent(temp string) string {
+	const longest = 60
+	info, err := os.Stat(temp)
+	if err != nil || len(temp) > longest || info.Mode().Perm()&0o001 == 0 {
+		return "/tmp"
+	}
+	return temp
 }
 
 // Data is the data directory.

@@ -1,6 +1,7 @@
 package pgserver
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -120,5 +121,31 @@ func install(t *testing.T, dir string) {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestParent: a directory that is too long for a socket, closed to others or missing is not used.
+func TestParent(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "parent-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	long := filepath.Join(dir, strings.Repeat("x", 60))
+	for _, path := range []string{dir, long} {
+		if err := errors.Join(os.MkdirAll(path, 0o755), os.Chmod(path, 0o755)); err != nil { // #nosec G302 -- empty
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{dir: dir, long: "/tmp", filepath.Join(dir, "missing"): "/tmp"} {
+		if got := parent(path); got != want {
+			t.Errorf("%s: %s, want %s", path, got, want)
+		}
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got := parent(dir); got != "/tmp" {
+		t.Errorf("closed: %s", got)
 	}
 }

@@ -30,6 +30,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/plural-go/plural/internal/pgserver"
 )
 
@@ -43,6 +45,7 @@ var (
 
 	mu      sync.Mutex
 	started *pgserver.Server // for Run to stop; nil until the first URL
+	admin   *pgx.Conn        // creates and drops databases; nil until the first URL
 )
 
 // Run runs the tests of a package and then stops the cluster, if one was
@@ -167,17 +170,28 @@ func stopServer(c *pgserver.Server) {
 func stop() {
 	mu.Lock()
 	defer mu.Unlock()
+	if admin != nil {
+		_ = admin.Close(context.Background()) // the server is stopped, or is not ours
+	}
 	if started != nil {
 		stopServer(started)
 	}
 }
 
-// adminExec runs one statement on a connection of its own: CREATE and DROP DATABASE
-// cannot be in a transaction, and are too rare to keep a connection for.
+// adminExec runs one statement on a connection that all tests share: CREATE and DROP DATABASE
+// cannot be in a transaction.
 func adminExec(server *url.URL, statement string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), adminTimeout)
 	defer cancel()
-	if err := pgserver.Query(ctx, server.String(), nil, statement); err != nil {
+	mu.Lock()
+	defer mu.Unlock()
+	if admin == nil || admin.IsClosed() {
+		var err error
+		if admin, err = pgx.Connect(ctx, server.String()); err != nil {
+			return err
+		}
+	}
+	if _, err := admin.Exec(ctx, statement); err != nil {
 		return fmt.Errorf("%s: %w", statement, err)
 	}
 	return nil
