@@ -96,7 +96,8 @@ func (s *Server) Init() error {
 func (s *Server) Start(ctx context.Context, settings ...string) error {
 	args := []string{"-D", s.Data(), "-k", s.dir,
 		"-c", "listen_addresses=", // the socket only: no port, and no access for others
-		"-c", "port=5432"} // names the socket; PGPORT would change it
+		"-c", "port=5432", // names the socket; PGPORT would change it
+		"-c", "dynamic_shared_memory_type=mmap"} // in the data directory: a server that is killed leaves nothing elsewhere
 	for _, setting := range settings {
 		args = append(args, "-c", setting)
 	}
