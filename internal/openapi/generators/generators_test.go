@@ -33,11 +33,11 @@ func TestGeneratedClients(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	url := serve(t)
 	document := filepath.Join(directory, "document.json")
-	download(t, url+"/-/openapi.json", document)
+	download(t, serve(t)+"/-/openapi.json", document)
 	t.Run("TypeScript", func(t *testing.T) {
 		t.Parallel()
+		url := serve(t)
 		generated := filepath.Join(directory, "generated")
 		npm(t, directory, "openapi-typescript", document, "--default-non-nullable=false", "--output", filepath.Join(generated, "openapi-typescript.ts"))
 		npm(t, directory, "orval", "--input", document, "--output", filepath.Join(generated, "orval.ts"), "--client", "fetch")
@@ -59,6 +59,7 @@ func TestGeneratedClients(t *testing.T) {
 	})
 	t.Run("oapi-codegen", func(t *testing.T) {
 		t.Parallel()
+		url := serve(t)
 		module := filepath.Join(directory, "oapi")
 		if err := os.MkdirAll(filepath.Join(module, "api"), 0o700); err != nil {
 			t.Fatal(err)
