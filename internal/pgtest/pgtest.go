@@ -171,7 +171,7 @@ func stop() {
 	mu.Lock()
 	defer mu.Unlock()
 	if admin != nil {
-		_ = admin.Close(context.Background()) // the server is stopped, or is not ours
+		_ = admin.Close(context.Background()) // an error changes nothing: the server stops next, or is not ours
 	}
 	if started != nil {
 		stopServer(started)
