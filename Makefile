@@ -135,7 +135,7 @@ test: packages ## Everything CI runs: setup, lint, all tests, the concurrent one
 # Temporary files in memory, where there are 4 GiB for them and programs may run: most are databases that have to survive nothing.
 define in-memory
 shm=$$(mktemp -d /dev/shm/plural-XXXXXX 2>/dev/null) && trap 'rm -rf "$$shm"' EXIT && chmod 1777 "$$shm" && \
-	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(command -v true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm || true
+	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(type -P true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm || true
 endef
 
 # Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
