@@ -2,6 +2,7 @@ package statement
 
 import (
 	"math"
+	"slices"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -61,10 +62,41 @@ func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 	}
 	id := table.Columns[model.IDColumn]
 	s := t.Statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
-	s.selection(id, selection.fromNearerEnd())
+	if nearer := selection.fromNearerEnd(); !s.skipInIndex(nearer) {
+		s.selection(id, nearer)
+	}
 	s.Write(")")
 	s.Order(selection.Order)
 	return s
+}
+
+// skipInIndex selects the ids of resources with one value, if an index has them one after another in the order of the selection.
+// What is skipped is not compared with the value: in the index it can only be followed by other values, and those are left out
+// of the result. SQLite takes a third of the time then.
+func (s *Statement) skipInIndex(selection Selection) bool {
+	equals, ok := selection.Filter.(query.Compare)
+	if !ok || equals.Op != query.Equal || selection.Skip == 0 || selection.From != nil || selection.Until != nil {
+		return false
+	}
+	descending := selection.Order[0].Descending
+	keys := slices.Insert(slices.Clone(selection.Order), 0, query.SortKey{Column: equals.Column, Descending: descending})
+	columns := make([]string, len(keys))
+	for i, key := range keys {
+		if columns[i] = s.table.Collection.Columns()[key.Column].Name; key.Descending != descending {
+			return false
+		}
+	}
+	if !slices.ContainsFunc(s.table.indexes, func(index []string) bool { return slices.Equal(index, columns) }) {
+		return false
+	}
+	id, value := s.table.Columns[model.IDColumn], s.table.Columns[equals.Column]
+	s.Write("SELECT ", id, " FROM (SELECT ", id, ", ", value, " FROM ", s.table.Name, " WHERE ", value, db.Choose(descending, " <= ", " >= "))
+	s.Arg(equals.Value)
+	s.Order(keys)
+	s.limit(selection)
+	s.Write(") AS _skipped WHERE ", value, " = ")
+	s.Arg(equals.Value)
+	return true
 }
 
 // fromNearerEnd is the same resources in the reversed order, if fewer are skipped there.
@@ -92,6 +124,10 @@ func (s *Statement) selection(columns string, selection Selection) {
 	} else {
 		s.Order(selection.Order)
 	}
+	s.limit(selection)
+}
+
+func (s *Statement) limit(selection Selection) {
 	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(selection.Take))

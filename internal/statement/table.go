@@ -15,6 +15,7 @@ type Table struct {
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with
+	indexes [][]string               // columns of the indexes on columns
 }
 
 func newTable(d db.Dialect, c *model.Collection) *Table {
@@ -31,6 +32,8 @@ func newTable(d db.Dialect, c *model.Collection) *Table {
 	for _, index := range db.Indexes(c) {
 		if index.Items {
 			t.items[c.Field(index.Columns[0]).Column] = index.Name
+		} else if !index.Expression {
+			t.indexes = append(t.indexes, index.Columns)
 		}
 	}
 	if len(c.SearchColumns()) > 0 {
