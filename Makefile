@@ -138,9 +138,10 @@ shm=$$(mktemp -d /dev/shm/plural-XXXXXX 2>/dev/null) && trap 'rm -rf "$$shm"' EX
 	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(type -P true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm || true
 endef
 
-# Each Go test runs once: with the race detector if several things happen at once in it, else without. There the race detector
-# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Nor does
-# it find anything of ours in tests that run the server as another process: those of the tools, unless they import the library.
+# Each Go test runs once: with the race detector if several goroutines run at once in it, else without. There the race detector
+# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Those that
+# run the server as another process go without it as well, and with them the tests of tools that do not import the library: what a
+# server does at once is tested in its packages.
 .PHONY: test-concurrent
 test-concurrent: setup ## The tests in which several things of ours happen at once, with the race detector
 	@failed=; for module in . $(TOOLS); do \
@@ -169,7 +170,7 @@ if [ $$module != . ]; then \
 fi; \
 tests=; directories=; \
 if [ -n "$$packages" ]; then \
-	found=$$(go run ./internal/concurrent -together $$packages); \
+	found=$$(go run ./internal/concurrent -race $$packages); \
 	tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found"); \
 fi
 endef

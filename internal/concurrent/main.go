@@ -2,12 +2,13 @@
 // by their names. For each directory of a package that has any, it prints the directory and a regular expression
 // for go test -run.
 //
-// With -together it prints one expression for all directories, and in the lines below it the directories with tests
-// of these names. go test -skip of the expression in all directories, and go test -run of it in those printed, run
-// every test once, also if a name stands for tests of several packages of which not all are concurrent.
+// With -race it finds those for the race detector, and prints one expression for all directories, and in the lines below it the
+// directories with tests of these names. go test -skip of the expression in all directories, and go test -run of it in those
+// printed, run every test once, also if a name stands for tests of several packages of which not all are concurrent.
 //
 // A test counts if its code, or code that it reaches in the files of its package, starts a goroutine, or a process without
 // waiting for its end; or if it reaches code of the test files that uses a channel, or runs another server on the same database.
+// With -race, processes do not count: what a server does at once is tested in its packages, and there in the process of the test.
 package main
 
 import (
@@ -27,14 +28,14 @@ import (
 )
 
 func main() {
-	together := flag.Bool("together", false, "print one expression for all directories, and the directories")
+	race := flag.Bool("race", false, "print one expression for all directories, and the directories, of the tests for the race detector")
 	flag.Parse()
-	found, err := find(flag.Args())
+	found, err := find(flag.Args(), !*race)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "concurrent:", err)
 		os.Exit(1)
 	}
-	if *together {
+	if *race {
 		found.printTogether(os.Stdout)
 	} else {
 		found.print(os.Stdout)
@@ -47,10 +48,10 @@ type tests struct {
 	all, concurrent map[string][]string // names, by directory
 }
 
-func find(directories []string) (tests, error) {
+func find(directories []string, processes bool) (tests, error) {
 	found := tests{directories: directories, all: map[string][]string{}, concurrent: map[string][]string{}}
 	for _, dir := range directories {
-		all, concurrent, err := testsOf(dir)
+		all, concurrent, err := testsOf(dir, processes)
 		if err != nil {
 			return tests{}, err
 		}
@@ -82,8 +83,9 @@ func (f tests) printTogether(w io.Writer) {
 // expression matches nothing if there are no names.
 func expression(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
-// testsOf lists the tests of a directory, and those in which several things happen at once, sorted.
-func testsOf(dir string) (all, concurrent []string, err error) {
+// testsOf lists the tests of a directory, and those in which several things happen at once, sorted. Processes that a test starts
+// count on request.
+func testsOf(dir string, processes bool) (all, concurrent []string, err error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, nil, err
@@ -98,7 +100,7 @@ func testsOf(dir string) (all, concurrent []string, err error) {
 		packages[file.Name.Name] = append(packages[file.Name.Name], file)
 	}
 	for _, files := range packages {
-		g := &graph{set: set, functions: map[types.Object]*function{}}
+		g := &graph{set: set, functions: map[types.Object]*function{}, processes: processes}
 		g.info.Defs, g.info.Uses = map[*ast.Ident]types.Object{}, map[*ast.Ident]types.Object{}
 		// Imports are not looked at, and what depends on them is not resolved. What is left
 		// suffices: calls of functions and methods of the same package.
@@ -121,6 +123,7 @@ type graph struct {
 	set       *token.FileSet
 	info      types.Info
 	functions map[types.Object]*function
+	processes bool // they count
 }
 
 type function struct {
@@ -157,7 +160,7 @@ func (g *graph) tests(files []*ast.File) (all, concurrent []string) {
 	}
 	g.spread(func(f *function) *bool { return &f.command })
 	for _, f := range g.functions {
-		f.concurrent = f.concurrent || f.command && f.starts
+		f.concurrent = f.concurrent || g.processes && f.command && f.starts
 	}
 	g.spread(func(f *function) *bool { return &f.concurrent })
 	for object, f := range g.functions {
@@ -188,12 +191,14 @@ func (g *graph) read(body *ast.BlockStmt) *function {
 			f.concurrent = f.concurrent || test
 		case *ast.SelectorExpr:
 			switch n.Sel.Name {
-			case "StartProcess", "Go": // of os and sync.WaitGroup
+			case "Go": // of sync.WaitGroup
 				f.concurrent = true
 			case "another": // of the servers of interfacetest
 				f.concurrent = f.concurrent || test
 			case "Command", "CommandContext": // of os/exec
 				f.command = true
+			case "StartProcess": // of os
+				f.command, f.starts = true, true
 			case "Start":
 				f.starts = true
 			}

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestConcurrentTests: a test counts by what it reaches, in its own package or in that of tests from outside.
+// TestConcurrentTests: a test counts by what it reaches, in its own package or in that of tests from outside. For the race
+// detector, processes do not count.
 func TestConcurrentTests(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -85,9 +86,13 @@ func TestOutsideAlone(t *testing.T) {}
 	}
 	want := []string{"TestChannel", "TestGoroutine", "TestGoroutineOfTheCode", "TestGroup", "TestHelper", "TestMethod", "TestNode", "TestOutside", "TestProcess", "TestValue"}
 	sequential := []string{"TestChannelOfTheCode", "TestNothing", "TestOutsideAlone", "TestProcessAlone", "TestStart"}
-	all, concurrent, err := testsOf(dir)
+	all, concurrent, err := testsOf(dir, true)
 	if err != nil || !slices.Equal(concurrent, want) {
 		t.Errorf("got  %q, %v\nwant %q", concurrent, err, want)
+	}
+	_, race, err := testsOf(dir, false)
+	if want := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return name == "TestOutside" || name == "TestProcess" }); err != nil || !slices.Equal(race, want) {
+		t.Errorf("for the race detector: got  %q, %v\nwant %q", race, err, want)
 	}
 	if want := slices.Sorted(slices.Values(slices.Concat(want, sequential))); !slices.Equal(all, want) {
 		t.Errorf("got  %q\nwant %q", all, want)
