@@ -2,7 +2,6 @@ package plural
 
 import (
 	"context"
-	"net/http"
 	"slices"
 
 	"github.com/plural-go/plural/internal/model"
@@ -90,15 +89,10 @@ func (s *Server) count(ctx context.Context, c *model.Collection, request query.R
 
 // verbsOf is the access verbs of which a write requires one. What an upsert requires depends on what it does.
 func verbsOf(w write) []schema.AccessVerb {
-	switch {
-	case w.conflict != nil:
+	if w.conflict != nil {
 		return []schema.AccessVerb{schema.MayCreate, schema.MayUpdate}
-	case w.Method == http.MethodPost:
-		return []schema.AccessVerb{schema.MayCreate}
-	case w.Method == http.MethodDelete:
-		return []schema.AccessVerb{schema.MayDelete}
 	}
-	return []schema.AccessVerb{schema.MayUpdate}
+	return []schema.AccessVerb{resource.VerbOf(w.Method)}
 }
 
 func (s *Server) do(ctx context.Context, w write) (results []resource.Resource, err error) {

@@ -83,7 +83,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		return nil, err
 	}
 	if guard != nil {
-		guard.Keys = keyStore{st}
+		guard.Keys = st
 	}
 	s := &Server{
 		config:    config,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -81,18 +82,12 @@ func (t *target) mayUpsert(verb schema.AccessVerb) bool {
 
 // verb is the access verb that a method requires.
 func (t *target) verb(method string) schema.AccessVerb {
-	switch method {
-	case http.MethodPost:
-		return schema.MayCreate
-	case http.MethodPut, http.MethodPatch:
-		return schema.MayUpdate
-	case http.MethodDelete:
-		return schema.MayDelete
-	}
-	if t.history {
+	switch {
+	case !isRead(method):
+		return resource.VerbOf(method)
+	case t.history:
 		return schema.MayChanges
-	}
-	if t.isCollection() || t.kind == groupsPath {
+	case t.isCollection() || t.kind == groupsPath:
 		return schema.MayList
 	}
 	return schema.MayRead

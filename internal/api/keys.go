@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/plural-go/plural/internal/access"
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/rights"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -78,18 +78,18 @@ func (a *API) manageKeys(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	return enveloped(http.StatusOK, model.MustMarshal(access.Represent(*found))), nil
+	return enveloped(http.StatusOK, model.MustMarshal(rights.RepresentKey(*found))), nil
 }
 
 func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
-	all, err := a.Guard.Keys.List(out.context(r))
+	all, err := a.Guard.Keys.APIKeys(out.context(r))
 	if err != nil {
 		return nil, err
 	}
-	list := []access.Key{}
+	list := []rights.KeyResource{}
 	for _, key := range all {
 		if slices.Contains(by.Grantable(), key.Role) {
-			list = append(list, access.Represent(key))
+			list = append(list, rights.RepresentKey(key))
 		}
 	}
 	reply := enveloped(http.StatusOK, model.MustMarshal(list))
@@ -98,8 +98,8 @@ func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply,
 }
 
 // findKey finds the API key of the path.
-func (a *API) findKey(r *http.Request, out *response, t *target) (*auth.APIKey, error) {
-	found, err := a.Guard.Keys.Find(out.context(r), t.key)
+func (a *API) findKey(r *http.Request, out *response, t *target) (*auth.StoredKey, error) {
+	found, err := a.Guard.Keys.APIKey(out.context(r), t.key)
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,12 @@ func (a *API) revokeKey(r *http.Request, out *response, t *target) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	revoked, err := a.Guard.Keys.Revoke(out.context(r), found.Prefix, model.FormatTime(time.Now()))
+	revoked, err := a.Guard.Keys.RevokeAPIKey(out.context(r), found.Prefix, model.FormatTime(time.Now()))
 	if err != nil {
 		return nil, err
 	}
 	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
-	return enveloped(http.StatusOK, model.MustMarshal(access.Represent(*revoked))), nil
+	return enveloped(http.StatusOK, model.MustMarshal(rights.RepresentKey(*revoked))), nil
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
@@ -127,15 +127,15 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	if err != nil {
 		return nil, err
 	}
-	key, secret, err := access.NewKey(body, a.Resources.BodyLimits.Depth, by, time.Now())
+	key, secret, err := rights.NewKey(body, a.Resources.BodyLimits.Depth, by, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Guard.Keys.Add(out.context(r), key); err != nil {
+	if err := a.Guard.Keys.AddAPIKey(out.context(r), key); err != nil {
 		return nil, err
 	}
 	a.Observer.KeyCreated(out.id, out.caller, key.Prefix, key.Role)
-	shown := access.Represent(key)
+	shown := rights.RepresentKey(key)
 	shown.Secret = secret
 	reply := enveloped(http.StatusCreated, model.MustMarshal(shown))
 	reply.header.Set("Location", a.Prefix+keysAddress+"/"+key.Prefix)

@@ -24,23 +24,29 @@ type Guard struct {
 	now func() time.Time // for tests; nil: the clock
 }
 
-// KeyStore stores API keys.
+// KeyStore stores API keys. It is the store: this package knows no database.
 type KeyStore interface {
-	// Find returns the API key with a prefix, nil if there is none.
-	Find(ctx context.Context, prefix string) (*APIKey, error)
-	// List returns all API keys, the oldest first.
-	List(ctx context.Context) ([]APIKey, error)
-	// Add stores a new API key. When it returns nil, the key is durable.
-	Add(ctx context.Context, key APIKey) error
-	// Revoke revokes an API key at a time, at once and for every server. One that is revoked already
+	// APIKey returns the API key with a prefix, nil if there is none.
+	APIKey(ctx context.Context, prefix string) (*StoredKey, error)
+	// APIKeys returns all API keys, the oldest first.
+	APIKeys(ctx context.Context) ([]StoredKey, error)
+	// AddAPIKey stores a new API key. When it returns nil, the key is durable.
+	AddAPIKey(ctx context.Context, key StoredKey) error
+	// RevokeAPIKey revokes an API key at a time, at once and for every server. One that is revoked already
 	// keeps its time. It returns the key, nil if there is none.
-	Revoke(ctx context.Context, prefix, at string) (*APIKey, error)
+	RevokeAPIKey(ctx context.Context, prefix, at string) (*StoredKey, error)
 }
 
-// APIKey is an API key as stored, without its secret.
-type APIKey struct {
-	Prefix, Hash, Name, Role, Subject string
-	Created, Expires, Revoked         string // in the form of model.FormatTime; empty: never
+// StoredKey is an API key as stored, without its secret.
+type StoredKey struct {
+	Prefix  string // identifies the key
+	Hash    string // of its secret
+	Name    string
+	Role    string
+	Subject string
+	Created string // in the form of model.FormatTime, as Expires and Revoked
+	Expires string // empty: never
+	Revoked string // empty: not revoked
 }
 
 // maxCredentials bounds the length of credentials.
@@ -86,7 +92,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if !ok {
 		return Caller{}, refusal
 	}
-	key, err := g.Keys.Find(ctx, prefix)
+	key, err := g.Keys.APIKey(ctx, prefix)
 	if err != nil {
 		return Caller{}, err
 	}
@@ -114,7 +120,7 @@ func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	if !isKey {
 		return nil
 	}
-	key, err := g.Keys.Find(ctx, prefix)
+	key, err := g.Keys.APIKey(ctx, prefix)
 	if err == nil && (key == nil || key.Revoked != "") {
 		err = invalid("The API key has been revoked.")
 	}

@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 
 	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
@@ -62,10 +62,10 @@ var mayImport = map[string][]string{
 	"internal/openapi":   {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
-	"internal/access":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},
+	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/access", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},

@@ -1,19 +1,33 @@
 package resource
 
 import (
+	"net/http"
+
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
 )
 
-// Verb is the kind of a change.
-type Verb string
+// Verb is what a write does. It is also what a role must be granted for it.
+type Verb = schema.AccessVerb
 
-// The verbs.
+// The verbs of writes.
 const (
-	Create Verb = "create"
-	Update Verb = "update"
-	Delete Verb = "delete"
+	Create = schema.MayCreate
+	Update = schema.MayUpdate
+	Delete = schema.MayDelete
 )
+
+// VerbOf is the verb of a method that writes.
+func VerbOf(method string) Verb {
+	switch method {
+	case http.MethodPost:
+		return Create
+	case http.MethodDelete:
+		return Delete
+	}
+	return Update
+}
 
 // Change is one resource that is created, updated or deleted.
 type Change struct {

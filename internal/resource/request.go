@@ -77,7 +77,7 @@ func isInvalid(err error) bool {
 func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decode(request) }
 
 func (r *Resources) decode(request Request) (write Write, err error) {
-	write = Write{Verb: Update, Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
+	write = Write{Verb: VerbOf(request.Method), Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
 	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
 		write.bodyLimits = r.BodyLimits
 	}
@@ -90,14 +90,9 @@ func (r *Resources) decode(request Request) (write Write, err error) {
 		}
 	}
 	c := request.Path.Collection
-	switch request.Method {
-	case http.MethodDelete:
-		write.Verb, write.Condition.Required = Delete, c.RequireIfMatch
+	write.Condition.Required = write.Verb != Create && c.RequireIfMatch
+	if write.Verb == Delete {
 		return write, nil
-	case http.MethodPost:
-		write.Verb = Create
-	default:
-		write.Condition.Required = c.RequireIfMatch
 	}
 	options := model.DecodeOptions{
 		Mode: modes[request.Method], ID: request.ID, MaxDepth: write.bodyLimits.Depth, MaxItems: write.bodyLimits.Items,

@@ -28,7 +28,7 @@ func (w *Work) requireValues(path Path, before, after []model.Record, pointer fu
 		}
 		return Update
 	}
-	rule := func(i int) query.Filter { return path.By.Rule(verbs[verbOf(i)], c) }
+	rule := func(i int) query.Filter { return path.By.Rule(verbOf(i), c) }
 	denied := func(i int) error {
 		var err *problem.Error
 		if verbOf(i) == Create {

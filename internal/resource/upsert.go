@@ -227,7 +227,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 		if record != nil {
 			verb = Update
 		}
-		if err := path.Require(verbs[verb]); err != nil {
+		if err := path.Require(verb); err != nil {
 			return atPointer(pointer, err)
 		}
 		if record == nil {

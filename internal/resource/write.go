@@ -10,7 +10,6 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
-	"github.com/plural-go/plural/schema"
 )
 
 // Write is one write as data. Requests and operations all become one.
@@ -151,7 +150,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	}
 	if by := write.Path.By; by != nil {
 		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Require(verbs[write.Verb]); err != nil {
+			if err := write.Path.Require(write.Verb); err != nil {
 				return nil, err
 			}
 		}
@@ -172,12 +171,9 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	return w.delete(write)
 }
 
-// verbs is the access verb that a write requires.
-var verbs = map[Verb]schema.AccessVerb{Create: schema.MayCreate, Update: schema.MayUpdate, Delete: schema.MayDelete}
-
 // requireOn returns why the caller may not change a resource that they see, or nil.
 func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
-	allowed, err := p.By.Allows(verbs[verb], p.Collection, before, tx.Find)
+	allowed, err := p.By.Allows(verb, p.Collection, before, tx.Find)
 	if err == nil && !allowed {
 		err = p.By.Denied("You may not %s this resource.", verb)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
@@ -85,7 +86,7 @@ func fillForCopy(t *testing.T, url string) {
 	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
 	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
 	operations := []model.ID{{15: 1}, {15: 2}}
-	if err := AddAPIKey(ctx, url, APIKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", Created: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
+	if err := AddAPIKey(ctx, url, auth.StoredKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", Created: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, now, func(tx *Tx) error {

@@ -10,6 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 )
@@ -44,7 +45,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 		do     func(context.Context) error
 		writes bool
 	}{
-		"AddAPIKey":    {func(ctx context.Context) error { return AddAPIKey(ctx, url, APIKey{Prefix: "a"}) }, true},
+		"AddAPIKey":    {func(ctx context.Context) error { return AddAPIKey(ctx, url, auth.StoredKey{Prefix: "a"}) }, true},
 		"RevokeAPIKey": {func(ctx context.Context) error { return RevokeAPIKey(ctx, url, "a", "") }, true},
 		"Migrate": {func(ctx context.Context) error {
 			_, err := migrate.Run(ctx, url, after, migrate.Options{})

@@ -4,55 +4,43 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
-// APIKey is an API key as stored, without its secret.
-type APIKey struct {
-	Prefix  string // identifies the key
-	Hash    string // of its secret
-	Name    string
-	Role    string
-	Subject string
-	Created string // in the form of model.FormatTime, as Expires and Revoked
-	Expires string // empty: never
-	Revoked string // empty: not revoked
-}
-
 const keyColumns = "prefix, hash, name, role, subject, at, expires, revoked"
 
-func scanKey(row model.Row) APIKey {
+func scanKey(row model.Row) auth.StoredKey {
 	text := func(column int) string {
 		if row.Null(column) {
 			return ""
 		}
 		return row.Text(column)
 	}
-	return APIKey{text(0), text(1), text(2), text(3), text(4), text(5), text(6), text(7)}
+	return auth.StoredKey{Prefix: text(0), Hash: text(1), Name: text(2), Role: text(3), Subject: text(4), Created: text(5), Expires: text(6), Revoked: text(7)}
 }
 
 // APIKey returns the API key with a prefix, or nil.
-func (s *Store) APIKey(ctx context.Context, prefix string) (key *APIKey, err error) {
+func (s *Store) APIKey(ctx context.Context, prefix string) (key *auth.StoredKey, err error) {
 	tx, err := s.ReadOne(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Close()
-	_, err = db.One(tx.conn, func(row model.Row) { found := scanKey(row); key = &found },
-		"SELECT "+keyColumns+" FROM "+db.KeysTable+" WHERE prefix = $1", model.TextValue(prefix))
+	key, err = findKey(tx.conn, prefix)
 	return key, s.fault(ctx, err)
 }
 
 // AddAPIKey stores an API key.
-func (s *Store) AddAPIKey(ctx context.Context, key APIKey) error {
+func (s *Store) AddAPIKey(ctx context.Context, key auth.StoredKey) error {
 	return s.Write(ctx, func(tx *Tx) error { return addKey(tx.conn, key) })
 }
 
 // APIKeys lists the API keys, the oldest first.
-func (s *Store) APIKeys(ctx context.Context) (keys []APIKey, err error) {
+func (s *Store) APIKeys(ctx context.Context) (keys []auth.StoredKey, err error) {
 	tx, err := s.ReadOne(ctx)
 	if err != nil {
 		return nil, err
@@ -63,22 +51,22 @@ func (s *Store) APIKeys(ctx context.Context) (keys []APIKey, err error) {
 }
 
 // RevokeAPIKey revokes an API key, from now on and for every server. A key that is already revoked
-// keeps its time. False: there is no such key.
-func (s *Store) RevokeAPIKey(ctx context.Context, prefix, at string) (found bool, err error) {
+// keeps its time. It returns the key, or nil if there is none.
+func (s *Store) RevokeAPIKey(ctx context.Context, prefix, at string) (key *auth.StoredKey, err error) {
 	err = s.Write(ctx, func(tx *Tx) error {
-		found, err = revokeKey(tx.conn, prefix, at)
+		key, err = revokeKey(tx.conn, prefix, at)
 		return err
 	})
-	return found, err
+	return key, err
 }
 
 // AddAPIKey stores an API key in a database. A server may be using it.
-func AddAPIKey(ctx context.Context, url string, key APIKey) error {
+func AddAPIKey(ctx context.Context, url string, key auth.StoredKey) error {
 	return withKeys(ctx, url, func(c db.Conn) error { return addKey(c, key) })
 }
 
 // ListAPIKeys lists the API keys of a database, the oldest first.
-func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
+func ListAPIKeys(ctx context.Context, url string) (keys []auth.StoredKey, err error) {
 	err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
 		if err := migrate.RequireSchema(c, b); err != nil {
 			return err
@@ -93,15 +81,15 @@ func ListAPIKeys(ctx context.Context, url string) (keys []APIKey, err error) {
 // already revoked keeps its time.
 func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	return withKeys(ctx, url, func(c db.Conn) error {
-		found, err := revokeKey(c, prefix, at)
-		if err == nil && !found {
+		key, err := revokeKey(c, prefix, at)
+		if err == nil && key == nil {
 			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
 		}
 		return err
 	})
 }
 
-func addKey(c db.Conn, key APIKey) error {
+func addKey(c db.Conn, key auth.StoredKey) error {
 	expires := model.Null
 	if key.Expires != "" {
 		expires = model.TimeValue(key.Expires)
@@ -112,7 +100,7 @@ func addKey(c db.Conn, key APIKey) error {
 	return err
 }
 
-func listKeys(c db.Conn) (keys []APIKey, err error) {
+func listKeys(c db.Conn) (keys []auth.StoredKey, err error) {
 	err = db.Each(c, func(row model.Row) bool {
 		keys = append(keys, scanKey(row))
 		return true
@@ -120,9 +108,18 @@ func listKeys(c db.Conn) (keys []APIKey, err error) {
 	return keys, err
 }
 
-func revokeKey(c db.Conn, prefix, at string) (found bool, err error) {
-	changed, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
-	return changed > 0, err
+func findKey(c db.Conn, prefix string) (key *auth.StoredKey, err error) {
+	_, err = db.One(c, func(row model.Row) { found := scanKey(row); key = &found },
+		"SELECT "+keyColumns+" FROM "+db.KeysTable+" WHERE prefix = $1", model.TextValue(prefix))
+	return key, err
+}
+
+func revokeKey(c db.Conn, prefix, at string) (*auth.StoredKey, error) {
+	_, err := c.Exec("UPDATE "+db.KeysTable+" SET revoked = coalesce(revoked, $1) WHERE prefix = $2", model.TimeValue(at), model.TextValue(prefix))
+	if err != nil {
+		return nil, err
+	}
+	return findKey(c, prefix)
 }
 
 // withKeys runs fn in a transaction on a Plural database, whatever its schema.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -15,9 +16,9 @@ func TestKeys(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		st := open(t, url, (*model.Schema)(schema.Example()))
-		ci := APIKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", Created: "2026-11-15T08:00:00.000Z"}
-		short := APIKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", Created: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
-		for _, key := range []APIKey{short, ci} {
+		ci := auth.StoredKey{Prefix: "aaaaaaaaaa", Hash: "1234", Name: "ci", Role: "editor", Subject: "robot", Created: "2026-11-15T08:00:00.000Z"}
+		short := auth.StoredKey{Prefix: "bbbbbbbbbb", Hash: "5678", Name: "x", Role: "author", Subject: "me", Created: "2026-11-15T08:00:00.001Z", Expires: "2026-12-15T08:00:00.000Z"}
+		for _, key := range []auth.StoredKey{short, ci} {
 			if err := AddAPIKey(ctx, url, key); err != nil {
 				t.Fatal(err)
 			}
@@ -34,10 +35,10 @@ func TestKeys(t *testing.T) {
 			}
 		}
 		ci.Revoked = "2026-11-15T09:00:00.000Z"
-		if got, err := ListAPIKeys(ctx, url); !reflect.DeepEqual(got, []APIKey{ci, short}) || err != nil {
+		if got, err := ListAPIKeys(ctx, url); !reflect.DeepEqual(got, []auth.StoredKey{ci, short}) || err != nil {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		for prefix, want := range map[string]*APIKey{ci.Prefix: &ci, short.Prefix: &short, "cccccccccc": nil} {
+		for prefix, want := range map[string]*auth.StoredKey{ci.Prefix: &ci, short.Prefix: &short, "cccccccccc": nil} {
 			if got, err := st.APIKey(ctx, prefix); !reflect.DeepEqual(got, want) || err != nil {
 				t.Errorf("got %+v, %v, want %+v", got, err, want)
 			}

@@ -1,4 +1,4 @@
-package access
+package rights
 
 import (
 	"cmp"
@@ -41,8 +41,8 @@ func textOf(input *model.Collection, values model.Record, name string) string {
 
 const maxKeyText = 255
 
-// Key is an API key as a resource.
-type Key struct {
+// KeyResource is an API key as a resource.
+type KeyResource struct {
 	ID        string  `json:"id"`
 	Type      string  `json:"type"`
 	Prefix    string  `json:"prefix"`
@@ -60,16 +60,16 @@ type Key struct {
 // keyNamespace is the UUIDv5 namespace of the ids of API keys.
 var keyNamespace = model.ID{0x3c, 0x90, 0x1e, 0x57, 0x8b, 0x42, 0x4d, 0x0f, 0xa6, 0x11, 0x5e, 0xd7, 0x29, 0xc4, 0x70, 0x88}
 
-// Represent represents an API key without its secret.
-func Represent(key auth.APIKey) Key {
-	return Key{
+// RepresentKey represents an API key without its secret.
+func RepresentKey(key auth.StoredKey) KeyResource {
+	return KeyResource{
 		ID: model.NamedID(keyNamespace, []byte(key.Prefix)).String(), Type: "keys", Prefix: key.Prefix, Name: key.Name, Role: key.Role, Subject: key.Subject,
 		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked),
 	}
 }
 
 // NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant.
-func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.APIKey, secret string, err error) {
+func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, secret string, err error) {
 	if key, err = decodeKey(body, maxDepth, by, now); err != nil {
 		return key, "", err
 	}
@@ -78,7 +78,7 @@ func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth
 	return key, secret, nil
 }
 
-func decodeKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.APIKey, err error) {
+func decodeKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, err error) {
 	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
 	switch {
 	case err != nil:
@@ -89,7 +89,7 @@ func decodeKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key a
 		return key, fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
 	}
 	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
-	key = auth.APIKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
+	key = auth.StoredKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
 	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
 		return key, fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
 	}

@@ -1,6 +1,6 @@
-// Package access has the resources about access control, without HTTP: the caller, API keys, and decisions on what a
-// role may do. It decodes bodies, evaluates rights, and makes representations.
-package access
+// Package rights has the resources that show and give rights, without HTTP: the caller, API keys, and decisions on what
+// a role may do. It decodes bodies, evaluates rights, and makes representations.
+package rights
 
 import (
 	"strings"
@@ -14,22 +14,22 @@ import (
 // callerNamespace is the UUIDv5 namespace of the ids of callers.
 var callerNamespace = model.ID{0x91, 0x0a, 0x5d, 0xe3, 0x27, 0xfc, 0x4b, 0x66, 0x8e, 0x35, 0x04, 0x9b, 0xd8, 0x1f, 0xa2, 0x73}
 
-// Caller is who a caller is, and what they may do.
-type Caller struct {
-	ID          string   `json:"id"`
-	Type        string   `json:"type"`
-	Caller      *string  `json:"caller"`
-	Role        *string  `json:"role"`
-	Subject     *string  `json:"sub"`
-	KeyName     *string  `json:"key_name"`
-	ExpiresAt   *string  `json:"expires_at"`
-	Metrics     bool     `json:"metrics"`
-	Keys        []string `json:"keys"`
-	Collections []Rights `json:"collections"`
+// CallerResource is who a caller is, and what they may do.
+type CallerResource struct {
+	ID          string             `json:"id"`
+	Type        string             `json:"type"`
+	Caller      *string            `json:"caller"`
+	Role        *string            `json:"role"`
+	Subject     *string            `json:"sub"`
+	KeyName     *string            `json:"key_name"`
+	ExpiresAt   *string            `json:"expires_at"`
+	Metrics     bool               `json:"metrics"`
+	Keys        []string           `json:"keys"`
+	Collections []CollectionRights `json:"collections"`
 }
 
-// Rights is what a caller may do in a collection.
-type Rights struct {
+// CollectionRights is what a caller may do in a collection.
+type CollectionRights struct {
 	Name     string                            `json:"name"`
 	May      map[schema.AccessVerb]auth.Extent `json:"may"`
 	Visible  []string                          `json:"visible"`
@@ -38,8 +38,8 @@ type Rights struct {
 
 // DescribeCaller describes the caller with a permit; nil: without access control. KeyOf finds the API key with a
 // prefix.
-func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) (*auth.APIKey, error)) (Caller, error) {
-	me := Caller{Type: "callers", Keys: []string{}, Collections: []Rights{}}
+func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) (*auth.StoredKey, error)) (CallerResource, error) {
+	me := CallerResource{Type: "callers", Keys: []string{}, Collections: []CollectionRights{}}
 	id := ""
 	if by != nil {
 		id = by.Caller.ID
@@ -69,8 +69,8 @@ func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) 
 	return me, nil
 }
 
-func rightsIn(by *auth.Permit, c *model.Collection) Rights {
-	allowed := Rights{Name: c.Name, May: map[schema.AccessVerb]auth.Extent{}, Visible: []string{}, Writable: []string{}}
+func rightsIn(by *auth.Permit, c *model.Collection) CollectionRights {
+	allowed := CollectionRights{Name: c.Name, May: map[schema.AccessVerb]auth.Extent{}, Visible: []string{}, Writable: []string{}}
 	for _, verb := range schema.AccessVerbs() {
 		allowed.May[verb] = by.Extent(verb, c)
 		if c.ReadOnly() && verb != schema.MayList && verb != schema.MayRead {

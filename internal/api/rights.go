@@ -3,10 +3,10 @@ package api
 import (
 	"net/http"
 
-	"github.com/plural-go/plural/internal/access"
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rights"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -21,8 +21,8 @@ func (a *API) caller(r *http.Request, out *response, t *target) (*reply, error) 
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
-	me, err := access.DescribeCaller(a.Schema, t.path.By, func(prefix string) (*auth.APIKey, error) {
-		return a.Guard.Keys.Find(out.context(r), prefix)
+	me, err := rights.DescribeCaller(a.Schema, t.path.By, func(prefix string) (*auth.StoredKey, error) {
+		return a.Guard.Keys.APIKey(out.context(r), prefix)
 	})
 	if err != nil {
 		return nil, err
@@ -56,11 +56,11 @@ func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	q, err := access.DecodeQuestion(body, a.Resources.BodyLimits.Depth, a.Guard.Policy, by)
+	q, err := rights.DecodeQuestion(body, a.Resources.BodyLimits.Depth, a.Guard.Policy, by)
 	if err != nil {
 		return nil, err
 	}
-	list, err := access.Decide(out.context(r), a.Schema, a.Resources, by, q)
+	list, err := rights.Decide(out.context(r), a.Schema, a.Resources, by, q)
 	if err != nil {
 		return nil, err
 	}

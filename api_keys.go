@@ -1,0 +1,95 @@
+package plural
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/store"
+)
+
+// APIKey is an API key without its secret.
+type APIKey struct {
+	Prefix  string // what follows plural_ at its start
+	Name    string // what it is for
+	Role    string
+	Subject string // auth.sub in rules
+
+	Created time.Time
+	Expires time.Time // zero: never
+	Revoked time.Time // zero: not revoked
+}
+
+// CreateAPIKey creates an API key in a database, which a server may be using. It uses Name,
+// Role, Subject and Expires of the key; the default Subject is the prefix. It returns the key
+// itself, which is not stored.
+func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret string, err error) {
+	if key.Name == "" || key.Role == "" {
+		return "", errors.New("an API key needs a name and a role")
+	}
+	for what, text := range map[string]string{"name": key.Name, "role": key.Role, "sub": key.Subject} {
+		if err := checkAPIKeyText(what, text); err != nil {
+			return "", err
+		}
+	}
+	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
+		return "", errors.New("the expiry of an API key must be in the future")
+	}
+	secret, prefix, hash := auth.NewAPIKey()
+	if key.Subject == "" {
+		key.Subject = prefix
+	}
+	stored := auth.StoredKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, Created: model.FormatTime(time.Now())}
+	if !key.Expires.IsZero() {
+		stored.Expires = model.FormatTime(key.Expires)
+	}
+	return secret, store.AddAPIKey(ctx, database, stored)
+}
+
+// APIKeys lists the API keys of a database, the oldest first.
+func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
+	stored, err := store.ListAPIKeys(ctx, database)
+	keys := make([]APIKey, len(stored))
+	for i, each := range stored {
+		keys[i] = APIKey{
+			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
+			Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
+		}
+	}
+	return keys, err
+}
+
+// RevokeAPIKey revokes an API key, at once and on every server. It accepts the prefix of the
+// key or the whole key, and returns the prefix: the secret is in no error.
+func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err error) {
+	prefix, ok := auth.PrefixOf(key)
+	if !ok {
+		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")
+	}
+	if err := store.RevokeAPIKey(ctx, database, prefix, model.FormatTime(time.Now())); err != nil {
+		return "", fmt.Errorf("nothing was revoked: %w", err)
+	}
+	return prefix, nil
+}
+
+// checkAPIKeyText refuses text that is not legible in a list or a log.
+func checkAPIKeyText(what, text string) error {
+	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) {
+		return fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
+	}
+	return nil
+}
+
+const maxKeyText = 255
+
+// timeOf parses a stored time; an empty one is zero.
+func timeOf(text string) time.Time {
+	at, _ := time.Parse(time.RFC3339, text)
+	return at
+}
