@@ -172,6 +172,9 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if unknown := (*unknownName)(nil); errors.As(notFound, &unknown) {
 		return nil, a.nearestPath(r, out, unknown)
 	}
+	if errors.Is(notFound, errSystemRoot) {
+		return a.systemRoot(r, out)
+	}
 	if notFound != nil {
 		return nil, notFound
 	}

@@ -12,7 +12,23 @@ import (
 
 // Paths below /-/ are not part of the resource interface.
 
+// errSystemRoot is the error of /- itself: programs find nothing there, and browsers are
+// redirected to the explorer.
+var errSystemRoot = errors.New("nothing is at this path")
+
+func (a *API) systemRoot(r *http.Request, out *response) (*reply, error) {
+	if isRead(r.Method) {
+		if sent := a.redirectToExplorer(r, out); sent != nil {
+			return sent, nil
+		}
+	}
+	return nil, a.unknownPath()
+}
+
 func (a *API) systemTarget(segments []string) (*target, error) {
+	if len(segments) == 0 {
+		return nil, errSystemRoot
+	}
 	if len(segments) == 1 {
 		switch name := segments[0]; name {
 		case "health", "ready", "metrics", "openapi.json":

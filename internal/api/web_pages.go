@@ -25,9 +25,6 @@ var webPages = map[string]webPage{
 
 // webPageTarget finds a page, or one of its files, by the segments after /-/.
 func webPageTarget(segments []string) *target {
-	if len(segments) == 0 {
-		return nil
-	}
 	name := segments[0]
 	known, ok := webPages[name]
 	if !ok {
@@ -84,7 +81,7 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	return &reply{status: http.StatusOK, header: head, body: body}, nil
 }
 
-// redirectToExplorer redirects browsers from the list of collections to the explorer.
+// redirectToExplorer redirects browsers from the list of collections, and from /-, to the explorer.
 func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 	out.Header().Add("Vary", "Accept")
 	if headers.Quality(r.Header, "text/html") <= headers.Quality(r.Header, "application/json") {

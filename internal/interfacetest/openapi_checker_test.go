@@ -210,6 +210,8 @@ func (d *document) checkOutside(e *exchange) []string {
 		allowed = append(allowed, 204)
 	case e.target != nil && strings.HasSuffix(e.target.Path, "/"):
 		allowed = append(allowed, 308)
+	case e.target != nil && strings.HasSuffix(e.target.Path, "/-"):
+		allowed = append(allowed, 303) // browsers, to the explorer
 	}
 	if d.secured {
 		allowed = append(allowed, 401)

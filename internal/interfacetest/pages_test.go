@@ -122,8 +122,10 @@ func TestBrowsersAreSentToTheExplorer(t *testing.T) {
 		"text/html", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", "text/*", "TEXT/HTML;q=0.5, application/json;q=0.4", "text/html, application/json;q=0",
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			if got := s.do(method, "/", "", "Accept", accept); got.status != 303 || got.header.Get("Location") != "/-/explorer" || got.header.Get("Vary") != "Accept" || got.body != "" {
-				t.Errorf("%s with %s: %d %v", method, accept, got.status, got.header)
+			for _, path := range []string{"/", "/-"} {
+				if got := s.do(method, path, "", "Accept", accept); got.status != 303 || got.header.Get("Location") != "/-/explorer" || got.header.Get("Vary") != "Accept" || got.body != "" {
+					t.Errorf("%s %s with %s: %d %v", method, path, accept, got.status, got.header)
+				}
 			}
 		}
 	}
@@ -132,7 +134,16 @@ func TestBrowsersAreSentToTheExplorer(t *testing.T) {
 		if got := s.get("/", "Accept", accept); got.status != 200 || got.body != collections.body || got.header.Get("Vary") != "Accept" {
 			t.Errorf("with %s: %d %v", accept, got.status, got.header)
 		}
+		nothing := s.get("/-", "Accept", accept)
+		nothing.expectErrors(t, 404, "not_found")
+		if vary := nothing.header.Get("Vary"); vary != "Accept" {
+			t.Errorf("Vary is %q", vary)
+		}
 	}
+	if got := s.get("/-/", "Accept", "text/html"); got.status != 308 || got.header.Get("Location") != "/-" {
+		t.Errorf("with a slash at its end: %d %v", got.status, got.header)
+	}
+	s.do("POST", "/-", `{}`, "Accept", "text/html").expectErrors(t, 404, "not_found")
 	s.get("/", "Accept", "image/png").expectErrors(t, 406, "not_acceptable Accept")
 	s.get("/users", "Accept", "text/html").expectErrors(t, 406, "not_acceptable Accept")
 }
@@ -156,8 +167,10 @@ func TestPagesWithAccess(t *testing.T) {
 func TestPagesBelowAPrefix(t *testing.T) {
 	s := startPages(t, schema.Example(), func(c *plural.Config) { c.Prefix = "/a&b" })
 	at := "/a&b"
-	if got := s.get(at+"/", "Accept", "text/html"); got.status != 303 || got.header.Get("Location") != at+"/-/explorer" {
-		t.Errorf("a browser: %d %v", got.status, got.header)
+	for _, path := range []string{"/", "/-"} {
+		if got := s.get(at+path, "Accept", "text/html"); got.status != 303 || got.header.Get("Location") != at+"/-/explorer" {
+			t.Errorf("a browser at %s: %d %v", path, got.status, got.header)
+		}
 	}
 	if got := s.get(at + "/-/explorer/users"); got.status != 200 || !strings.Contains(got.body, `<base href="/a&amp;b/-/explorer/" />`) {
 		t.Errorf("%d:\n%s", got.status, got.body)
