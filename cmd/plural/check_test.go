@@ -164,7 +164,7 @@ func TestCheckThatCannotBeRun(t *testing.T) {
 		"an unknown format":     {[]string{p.base, "--format=xml"}, "plural: the format must be table, json or junit, but is \"xml\"\n"},
 		"an unknown check":      {[]string{p.base, "--only=ranges"}, "plural: there is no check \"ranges\", and no topic of that name\n"},
 		"a broken header":       {[]string{p.base, "--header=Bearer"}, "plural: a header must be given as 'Name: value', but is \"Bearer\"\n"},
-		"a missing sample":      {[]string{p.base, "--sample=none.json"}, "plural: open none.json: no such file or directory\n"},
+		"a missing sample":      {[]string{p.base, "--sample=none.json"}, "plural: there is no file none.json\n"},
 		"a broken sample":       {[]string{p.base, "--sample={"}, "plural: the sample is not valid JSON\n"},
 		"a list for a sample":   {[]string{p.base, "--sample=[1]"}, "plural: the sample must be a JSON object, but is [1]\n"},
 		"a list for another":    {[]string{p.base, "--sample=posts=[1]"}, "plural: the sample for posts must be a JSON object, but is [1]\n"},

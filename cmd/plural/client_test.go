@@ -179,8 +179,8 @@ func TestClientCommand(t *testing.T) {
 	}{
 		{[]string{"client"}, "plural: name the language: ts\n"},
 		{[]string{"client", "ts", "--role", "editor"}, "plural: the schema file has no access, and so no roles\n"},
-		{[]string{"client", "ts", "--schema", "none.yaml"}, "plural: open none.yaml: no such file or directory\n"},
-		{[]string{"client", "ts", "--out", "none/api.ts"}, "plural: open none/api.ts: no such file or directory\n"},
+		{[]string{"client", "ts", "--schema", "none.yaml"}, "plural: there is no file none.yaml\n"},
+		{[]string{"client", "ts", "--out", "none/api.ts"}, "plural: there is no directory none for none/api.ts\n"},
 	} {
 		if out, err := program(t, dir, c.args...).CombinedOutput(); err == nil || string(out) != c.want {
 			t.Errorf("%v: got %s", c.args, out)

@@ -69,7 +69,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 			"plural: 2 rows skipped, as reported above\n"},
 		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
 		{"", "import users users.txt", 1, "plural: the format of users.txt is not clear from its name: give --format ndjson, json, csv\n"},
-		{"", "import users nothing.csv", 1, "plural: open nothing.csv: no such file or directory\n"},
+		{"", "import users nothing.csv", 1, "plural: there is no file nothing.csv\n"},
 		{"", "import", 1, "plural: name what to import: plural import COLLECTION [FILE]\n"},
 		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give --server or --database, not both\n"},
 		{"", "import users --server 127.0.0.1", 1, "plural: the URL of a server must be like https://api.example.com, but is \"127.0.0.1\"\n"},

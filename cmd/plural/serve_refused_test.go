@@ -22,8 +22,8 @@ func TestFailedServeLeavesNoFiles(t *testing.T) {
 		want   string
 	}{
 		"an open address":    {things, []string{"--addr", "0.0.0.0:0"}, "plural: without access, anybody who can reach this address"},
-		"a taken address":    {things, []string{"--addr", taken.Addr().String()}, "plural: listen tcp " + taken.Addr().String()},
-		"no certificate":     {things, []string{"--addr", "127.0.0.1:0", "--cert-file", "none.pem", "--key-file", "none.key"}, "plural: the certificate for TLS: open none.pem"},
+		"a taken address":    {things, []string{"--addr", taken.Addr().String()}, "plural: another program listens on " + taken.Addr().String()},
+		"no certificate":     {things, []string{"--addr", "127.0.0.1:0", "--cert-file", "none.pem", "--key-file", "none.key"}, "plural: the certificate for TLS: there is no file none.pem"},
 		"half a certificate": {things, []string{"--addr", "127.0.0.1:0", "--cert-file", "none.pem"}, "plural: a CertFile needs a KeyFile"},
 		"a wrong rule": {things + "access: {roles: {public: {things: {read: resource.nme == ''}}}}\n", []string{"--addr", "127.0.0.1:0"},
 			"plural: plural.yaml:2:"},

@@ -16,7 +16,7 @@ import (
 // Open opens a database by its URL, sqlite:FILE or postgres://…. It creates a file that does not
 // exist.
 func Open(ctx context.Context, url string, o db.Options) (db.Database, error) {
-	scheme, rest, _ := strings.Cut(url, ":")
+	scheme, rest, isURL := strings.Cut(url, ":")
 	switch scheme {
 	case "sqlite":
 		if o.Direct != "" {
@@ -25,6 +25,9 @@ func Open(ctx context.Context, url string, o db.Options) (db.Database, error) {
 		return sqlite.Open(rest, o)
 	case "postgres", "postgresql":
 		return postgres.Open(ctx, url, o)
+	}
+	if !isURL && url != "" {
+		return nil, fmt.Errorf("the database URL must be sqlite:FILE or postgres://HOST/DATABASE: for this file, write sqlite:%s", url)
 	}
 	return nil, errors.New("the database URL must be sqlite:FILE or postgres://HOST/DATABASE")
 }
