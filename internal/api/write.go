@@ -55,11 +55,11 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	limits := a.queryLimits(t)
 	switch {
 	case !t.isCollection():
-		return query.ParseWrite(raw)
+		return query.ParseAs(query.OfWrite, nil, raw, query.Limits{})
 	case method == http.MethodPost:
-		return query.ParseCreate(t.path.Collection, raw, limits)
+		return query.ParseAs(query.OfCreate, t.path.Collection, raw, limits)
 	}
-	return query.ParseRange(t.path.Collection, raw, limits)
+	return query.ParseAs(query.OfRange, t.path.Collection, raw, limits)
 }
 
 // replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no

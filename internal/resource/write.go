@@ -60,34 +60,24 @@ func (write *Write) pointer(i int) string {
 	return ""
 }
 
-// Do executes a write with its hooks in a transaction. It returns the resources as stored, or
-// their last state if deleted.
-func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, err error) {
-	if err := r.Before(ctx, &write); err != nil {
-		return nil, err
-	}
-	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		return w.withMemory(&write, func() (err error) {
-			results, err = w.Do(write)
-			return err
-		})
-	})
-	return results, err
-}
-
-// DryRun does the same as Do, and undoes it. See Work.DryRun.
-func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+// Do executes a write with its hooks in a transaction. It returns the resources as stored, or their last state if
+// deleted. A dry run is undone, and returns what it would affect.
+func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		affected, err = w.DryRun(func() error {
-			return w.withMemory(&write, func() (err error) {
+		return w.withMemory(&write, func() (err error) {
+			do := func() (err error) {
 				results, err = w.Do(write)
 				return err
-			})
+			}
+			if !write.DryRun {
+				return do()
+			}
+			affected, err = w.DryRun(do)
+			return err
 		})
-		return err
 	})
 	return results, affected, err
 }
