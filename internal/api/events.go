@@ -29,8 +29,8 @@ const slowestEvent = 30 * time.Second
 
 var errStopping = errors.New("the server is shutting down")
 
-// streams reports whether the target has an event stream.
-func (a *API) streams(r *http.Request, t *target) bool {
+// isStreamable reports whether the target has an event stream.
+func (a *API) isStreamable(r *http.Request, t *target) bool {
 	switch {
 	case !isRead(r.Method) || t.path.Collection == nil || t.kind == groupsPath:
 		return false

@@ -42,7 +42,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		p.applied = []string{"count=exact"}
 	}
 	p.position = func() string {
-		if !a.streams(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
+		if !a.isStreamable(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
 			return ""
 		}
 		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
