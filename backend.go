@@ -37,7 +37,7 @@ var (
 func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.BuildOne(c, request, path.Limits())
+		q, err := query.BuildAs(query.OfOne, c, request, path.Limits())
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -95,18 +95,15 @@ func verbsOf(w write) []schema.AccessVerb {
 	return []schema.AccessVerb{resource.VerbOf(w.Method)}
 }
 
-func (s *Server) do(ctx context.Context, w write) (results []resource.Resource, err error) {
-	err = s.prepare(ctx, w, func(ready resource.Write) error {
-		results, err = s.resources.Do(ctx, ready)
-		return err
-	})
+func (s *Server) do(ctx context.Context, w write) ([]resource.Resource, error) {
+	results, _, err := s.execute(ctx, w)
 	return results, err
 }
 
-// prepare decodes a write of a typed call, reads what it needs before its transaction, and calls fn
-// with it, all under the rules of calls: see call.
-func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) error) error {
-	return s.call(ctx, &w.Path, verbsOf(w), func() error {
+// execute decodes a write of a typed call, reads what it needs before its transaction, and executes it, all under the
+// rules of calls: see call.
+func (s *Server) execute(ctx context.Context, w write) (results []resource.Resource, affected resource.Affected, err error) {
+	err = s.call(ctx, &w.Path, verbsOf(w), func() error {
 		request, err := w.resolve(w.Path.Limits())
 		if err != nil {
 			return err
@@ -115,11 +112,12 @@ func (s *Server) prepare(ctx context.Context, w write, fn func(resource.Write) e
 		if err == nil {
 			err = s.resources.FindRange(ctx, &ready, "")
 		}
-		if err != nil {
-			return err
+		if err == nil {
+			results, affected, err = s.resources.Do(ctx, ready)
 		}
-		return fn(ready)
+		return err
 	})
+	return results, affected, err
 }
 
 // dryRun is a server whose writes are undone.
@@ -128,15 +126,14 @@ type dryRun struct {
 	affected map[string]int64
 }
 
-func (d *dryRun) do(ctx context.Context, w write) (results []resource.Resource, err error) {
+func (d *dryRun) do(ctx context.Context, w write) ([]resource.Resource, error) {
 	w.DryRun = true
-	err = d.prepare(ctx, w, func(ready resource.Write) error {
-		var affected resource.Affected
-		results, affected, err = d.resources.DryRun(ctx, ready)
-		for _, each := range affected.Include(w.Path.Collection) {
-			d.affected[each.Collection.Name] = int64(each.Count)
-		}
-		return err
-	})
-	return results, err
+	results, affected, err := d.execute(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range affected.Include(w.Path.Collection) {
+		d.affected[each.Collection.Name] = int64(each.Count)
+	}
+	return results, nil
 }

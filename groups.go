@@ -52,7 +52,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param)
 	all := []Group[K, V]{}
 	path := resource.Path{Collection: c.collection}
 	err = server.call(ctx, &path, mayList, func() error {
-		q, err := query.BuildGroups(c.collection, p.request, path.Limits())
+		q, err := query.BuildAs(query.OfGroups, c.collection, p.request, path.Limits())
 		if err != nil {
 			return err
 		}

@@ -94,6 +94,50 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		refusing:  make(chan struct{}),
 		abandoned: make(chan struct{}),
 	}
+	resources := newResources(config, st, observer)
+	s.resources = resources
+	s.feed = newFeed(s, st, observer)
+	operations := newOperations(config, st, guard, resources, observer)
+	s.api = api.New(api.Config{
+		Schema:     config.model(),
+		Resources:  resources,
+		Operations: operations,
+		Observer:   observer,
+		Feed:       s.feed,
+		Guard:      guard,
+		Document:   documentOptions(config),
+
+		Prefix:          config.Prefix,
+		QueryLimits:     query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
+		MaxBody:         config.MaxBody,
+		MaxBodies:       config.MaxBodyMemory,
+		WriteTimeout:    config.WriteTimeout,
+		QueryTimeout:    config.QueryTimeout,
+		MaxRequests:     config.MaxRequests,
+		StreamHeartbeat: config.StreamHeartbeat,
+		MinThroughput:   max(0, config.MinThroughput),
+
+		Rate:           config.RateLimit,
+		Rates:          ratesOf(config.Access),
+		TrustedProxies: config.TrustedProxies,
+		Origins:        config.AllowedOrigins,
+		Secure:         config.CertFile != "",
+
+		Abandoned: s.abandoned,
+		Stopping:  s.refusing,
+		ListFound: newSlowLists(config.SlowQuery, resources, observer).note,
+		Ready: func(ctx context.Context) error {
+			if s.isStopping() {
+				return errors.New("shutting down")
+			}
+			return resources.Ping(ctx)
+		},
+	})
+	s.background.start(ctx, s, operations)
+	return s, nil
+}
+
+func newResources(config Config, st *store.Store, observer *observe.Observer) *resource.Resources {
 	resources := resource.New(st)
 	resources.HookTime = config.MaxHookTime
 	resources.AcceptTimestamps = config.AcceptTimestamps
@@ -103,9 +147,11 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
 	addHooks(resources, config.model(), config.Hooks)
-	s.resources = resources
-	s.feed = newFeed(s, st, observer)
-	operations := operation.New(operation.Config{
+	return resources
+}
+
+func newOperations(config Config, st *store.Store, guard *auth.Guard, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
+	return operation.New(operation.Config{
 		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
@@ -115,46 +161,6 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
 	}, config.model(), st, resources)
-	slow := newSlowLists(config.SlowQuery, resources, observer)
-	s.api = api.New(api.Config{
-		Schema:       config.model(),
-		Resources:    resources,
-		Operations:   operations,
-		Observer:     s.observer,
-		Guard:        guard,
-		Document:     documentOptions(config),
-		Prefix:       config.Prefix,
-		QueryLimits:  query.Limits{DefaultLimit: config.DefaultLimit, MaxLimit: config.MaxLimit},
-		MaxBody:      config.MaxBody,
-		MaxBodies:    config.MaxBodyMemory,
-		WriteTimeout: config.WriteTimeout,
-		Feed:         s.feed,
-
-		StreamHeartbeat: config.StreamHeartbeat,
-
-		QueryTimeout: config.QueryTimeout,
-		MaxRequests:  config.MaxRequests,
-
-		Rate:           config.RateLimit,
-		Rates:          ratesOf(config.Access),
-		TrustedProxies: config.TrustedProxies,
-		Origins:        config.AllowedOrigins,
-
-		Secure: config.CertFile != "",
-
-		Abandoned: s.abandoned,
-		Stopping:  s.refusing,
-		ListFound: slow.note,
-		Ready: func(ctx context.Context) error {
-			if s.isStopping() {
-				return errors.New("shutting down")
-			}
-			return resources.Ping(ctx)
-		},
-		MinThroughput: max(0, config.MinThroughput),
-	})
-	s.background.start(ctx, s, operations)
-	return s, nil
 }
 
 // ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.

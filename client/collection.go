@@ -85,10 +85,7 @@ func IdempotencyKey(key string) WriteOption {
 // Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
 func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (Resource[T], error) {
 	query, err := itemQuery(params)
-	if err != nil {
-		return Resource[T]{}, err
-	}
-	answer, err := c.sendQuery(ctx, http.MethodGet, id, query, nil, nil)
+	answer, err := c.send(ctx, http.MethodGet, id, query, nil, err, nil)
 	return c.resource(ctx, answer, err)
 }
 
@@ -96,47 +93,36 @@ func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (Re
 // creates one. The server also sets type, created_at and updated_at.
 func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOption) (Resource[T], error) {
 	body, err := attributes(value, true)
-	if err != nil {
-		return Resource[T]{}, err
-	}
-	answer, err := c.send(ctx, http.MethodPost, "", body, options)
-	return c.resource(ctx, answer, err)
+	return c.write(ctx, http.MethodPost, "", body, err, options)
 }
 
 // Replace sets every attribute of a resource, as PUT does.
 func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Resource[T], error) {
 	body, err := attributes(value, false)
-	if err != nil {
-		return Resource[T]{}, err
-	}
-	answer, err := c.send(ctx, http.MethodPut, id, body, options)
-	return c.resource(ctx, answer, err)
+	return c.write(ctx, http.MethodPut, id, body, err, options)
 }
 
 // Update changes the attributes that are given, as PATCH does: a map by their names, or a struct that
 // leaves the others out.
 func (c *Collection[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
 	body, err := marshal(changes)
-	if err != nil {
-		return Resource[T]{}, err
-	}
-	answer, err := c.send(ctx, http.MethodPatch, id, body, options)
-	return c.resource(ctx, answer, err)
+	return c.write(ctx, http.MethodPatch, id, body, err, options)
 }
 
 // Delete deletes a resource and returns it as it last was.
 func (c *Collection[T]) Delete(ctx context.Context, id string, options ...WriteOption) (Resource[T], error) {
-	answer, err := c.send(ctx, http.MethodDelete, id, nil, options)
+	return c.write(ctx, http.MethodDelete, id, nil, nil, options)
+}
+
+// write sends a write of one resource. Invalid is the error of its body, if that could not be made.
+func (c *Collection[T]) write(ctx context.Context, method, id string, body []byte, invalid error, options []WriteOption) (Resource[T], error) {
+	answer, err := c.send(ctx, method, id, "", body, invalid, options)
 	return c.resource(ctx, answer, err)
 }
 
 // send sends a request to the collection, or to a resource of it.
-func (c *Collection[T]) send(ctx context.Context, method, id string, body []byte, options []WriteOption) (*Response, error) {
-	return c.sendQuery(ctx, method, id, "", body, options)
-}
-
-func (c *Collection[T]) sendQuery(ctx context.Context, method, id, query string, body []byte, options []WriteOption) (*Response, error) {
-	request, err := c.request(method, id, query, body, options)
+func (c *Collection[T]) send(ctx context.Context, method, id, query string, body []byte, invalid error, options []WriteOption) (*Response, error) {
+	request, err := c.request(method, id, query, body, invalid, options)
 	if err != nil {
 		return nil, err
 	}
@@ -144,8 +130,11 @@ func (c *Collection[T]) sendQuery(ctx context.Context, method, id, query string,
 }
 
 // request is a request to the collection, or to a resource of it.
-func (c *Collection[T]) request(method, id, query string, body []byte, options []WriteOption) (Request, error) {
+func (c *Collection[T]) request(method, id, query string, body []byte, invalid error, options []WriteOption) (Request, error) {
 	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
+	if invalid != nil {
+		return request, invalid
+	}
 	if c.err != nil {
 		return request, c.err
 	}

@@ -26,17 +26,14 @@ func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error)
 // writeMany posts values in arrays.
 func (c *Collection[T]) writeMany(ctx context.Context, query string, values []T) ([]T, error) {
 	created := make([]T, 0, len(values))
-	items, most := make([]json.RawMessage, len(values)), maxItems
-	for i, value := range values {
-		item, err := attributes(value, true)
-		if err != nil {
-			return nil, fmt.Errorf("value %d: %w", i, err)
-		}
-		items[i] = item
+	items, err := itemsOf(values)
+	if err != nil {
+		return nil, err
 	}
+	most := maxItems
 	for len(created) < len(items) {
 		body, count := array(items[len(created):], most)
-		answer, err := c.sendQuery(ctx, http.MethodPost, "", query, body, nil)
+		answer, err := c.send(ctx, http.MethodPost, "", query, body, nil, nil)
 		if hasStatus(err, http.StatusRequestEntityTooLarge) && count > 1 {
 			most = (count + 1) / 2
 			continue
@@ -54,6 +51,19 @@ func (c *Collection[T]) writeMany(ctx context.Context, query string, values []T)
 		created = append(created, stored...)
 	}
 	return created, nil
+}
+
+// itemsOf is the values as items of arrays.
+func itemsOf[T any](values []T) ([]json.RawMessage, error) {
+	items := make([]json.RawMessage, len(values))
+	for i, value := range values {
+		item, err := attributes(value, true)
+		if err != nil {
+			return nil, fmt.Errorf("value %d: %w", i, err)
+		}
+		items[i] = item
+	}
+	return items, nil
 }
 
 // array makes a body of the first items: as many as are allowed, and at least one.

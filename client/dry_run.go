@@ -81,21 +81,14 @@ func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], e
 }
 
 func (d DryRun[T]) one(ctx context.Context, method, id, query string, body []byte, err error, options []WriteOption) (Trial[T], error) {
-	if err != nil {
-		return Trial[T]{}, err
-	}
-	request, err := d.collection.request(method, id, query, body, options)
+	request, err := d.collection.request(method, id, query, body, err, options)
 	return d.run(ctx, request, err)
 }
 
 func (d DryRun[T]) array(ctx context.Context, query string, values []T) (Trial[T], error) {
-	items := make([]json.RawMessage, len(values))
-	for i, value := range values {
-		item, err := attributes(value, true)
-		if err != nil {
-			return Trial[T]{}, fmt.Errorf("value %d: %w", i, err)
-		}
-		items[i] = item
+	items, err := itemsOf(values)
+	if err != nil {
+		return Trial[T]{}, err
 	}
 	body, err := json.Marshal(items)
 	return d.one(ctx, http.MethodPost, "", query, body, err, nil)

@@ -56,10 +56,7 @@ func (c *Collection[T]) rangeRequest(method string, body []byte, params []Param)
 // changed: a map by their names, or a struct that leaves the others out.
 func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any, options ...WriteOption) (stored Resource[T], created bool, err error) {
 	body, err := attributes(value, true)
-	if err != nil {
-		return stored, false, err
-	}
-	answer, err := c.sendQuery(ctx, http.MethodPost, "", conflictQuery(onConflict), body, options)
+	answer, err := c.send(ctx, http.MethodPost, "", conflictQuery(onConflict), body, err, options)
 	stored, err = c.resource(ctx, answer, err)
 	return stored, err == nil && answer.Status == http.StatusCreated, err
 }

@@ -56,10 +56,7 @@ func (s Steps[T]) Delete(id string, options ...WriteOption) Step {
 }
 
 func (s Steps[T]) step(method, id, query string, body json.RawMessage, err error, options []WriteOption) Step {
-	request, wrong := s.collection.request(method, id, query, body, options)
-	if err == nil {
-		err = wrong
-	}
+	request, err := s.collection.request(method, id, query, body, err, options)
 	if err == nil && request.Header.Get("Idempotency-Key") != "" {
 		err = fmt.Errorf("an IdempotencyKey is for the whole transaction")
 	}

@@ -131,9 +131,7 @@ func (p *parser) collection(e entry, index int) model.Collection {
 		case "index":
 			c.Index = p.groups(e)
 		case "search":
-			for _, e := range p.list(e, "attributes") {
-				c.Search = append(c.Search, p.text(e))
-			}
+			c.Search = p.texts(e, "attributes")
 		case "label":
 			c.Label = p.text(e)
 		case "parent":
@@ -156,11 +154,7 @@ func (p *parser) collection(e entry, index int) model.Collection {
 // methods reads a list of methods, or a boolean for all or none of them.
 func (p *parser) methods(e entry) []string {
 	if e.node.Kind == yaml.SequenceNode {
-		var methods []string
-		for _, e := range p.list(e, "methods") {
-			methods = append(methods, p.text(e))
-		}
-		return methods
+		return p.texts(e, "methods")
 	}
 	if e.node.Kind != yaml.ScalarNode || e.node.ShortTag() != "!!bool" {
 		p.wrong(e, "%s must be true, false or a list of methods, but is %s", e.name, describe(e.node))
@@ -203,15 +197,11 @@ func (p *parser) groups(e entry) [][]string {
 	}
 	groups := [][]string{}
 	for _, e := range p.list(e, "attributes, or of lists of them") {
-		var group []string
 		if e.node.Kind == yaml.SequenceNode {
-			for _, e := range p.list(e, "attributes") {
-				group = append(group, p.text(e))
-			}
+			groups = append(groups, p.texts(e, "attributes"))
 		} else {
-			group = []string{p.text(e)}
+			groups = append(groups, []string{p.text(e)})
 		}
-		groups = append(groups, group)
 	}
 	return groups
 }

@@ -19,17 +19,11 @@ func (p *parser) access(e entry) *Access {
 				access.Roles = append(access.Roles, p.role(e))
 			}
 		case "metrics":
-			for _, e := range p.list(e, "roles") {
-				access.Metrics = append(access.Metrics, p.text(e))
-			}
+			access.Metrics = p.texts(e, "roles")
 		case "keys":
 			access.Keys = map[string][]string{}
 			for _, e := range p.mapping(e, nil) {
-				granted := []string{}
-				for _, e := range p.list(e, "roles") {
-					granted = append(granted, p.text(e))
-				}
-				access.Keys[e.name] = granted
+				access.Keys[e.name] = append([]string{}, p.texts(e, "roles")...)
 			}
 		case "rates":
 			access.Rates = map[string]Rate{}
@@ -83,11 +77,7 @@ func (p *parser) grant(e entry) Grant {
 
 // attributeNames reads a list, which may be empty and is then not the same as none.
 func (p *parser) attributeNames(e entry) []string {
-	names := []string{}
-	for _, e := range p.list(e, "attributes") {
-		names = append(names, p.text(e))
-	}
-	return names
+	return append([]string{}, p.texts(e, "attributes")...)
 }
 
 // verb reads whether a verb is granted: always, never, or by a rule.
@@ -126,9 +116,7 @@ func (p *parser) tokens(e entry) *Tokens {
 		case "role_claim":
 			t.RoleClaim = p.text(e)
 		case "algorithms":
-			for _, e := range p.list(e, "algorithms") {
-				t.Algorithms = append(t.Algorithms, p.text(e))
-			}
+			t.Algorithms = p.texts(e, "algorithms")
 		case "clock_skew":
 			span, err := time.ParseDuration(p.text(e))
 			if err != nil && !p.isHidden(e.at) {

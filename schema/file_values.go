@@ -147,6 +147,14 @@ func (p *parser) list(e entry, of string) []entry {
 	return entries
 }
 
+// texts reads a list of text. It is nil if that is empty.
+func (p *parser) texts(e entry, of string) (all []string) {
+	for _, e := range p.list(e, of) {
+		all = append(all, p.text(e))
+	}
+	return all
+}
+
 func isTextNode(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && (n.ShortTag() == "!!str" || n.ShortTag() == "!!timestamp")
 }

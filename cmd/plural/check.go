@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,35 +52,15 @@ not be run.`,
 			return nil
 		},
 		RunE: func(command *cobra.Command, args []string) error {
-			out := command.OutOrStdout()
 			if list {
-				return listChecks(out)
-			}
-			write, known := map[string]func(*conform.Report, io.Writer) error{
-				"table": (*conform.Report).WriteTable, "json": (*conform.Report).WriteJSON, "junit": (*conform.Report).WriteJUnit,
-			}[format]
-			if !known {
-				return notRun(fmt.Errorf("the format must be table, json or junit, but is %q", format))
+				return listChecks(command.OutOrStdout())
 			}
 			options.BaseURL = args[0]
-			var err error
-			if err = readSamples(samples, &options); err != nil {
-				return notRun(err)
+			report, write, err := runChecks(command.Context(), options, format, key, headers, samples)
+			if err == nil {
+				err = write(report, command.OutOrStdout())
 			}
-			if options.Timeout <= 0 {
-				return notRun(fmt.Errorf("the timeout must be more than zero, but is %s", options.Timeout))
-			}
-			if options.Headers, err = parseHeaders(headers); err != nil {
-				return notRun(err)
-			}
-			if err := addKey(options.Headers, key); err != nil {
-				return notRun(err)
-			}
-			report, err := conform.Run(command.Context(), options)
 			if err != nil {
-				return notRun(err)
-			}
-			if err := write(report, out); err != nil {
 				return notRun(err)
 			}
 			if report.Count(conform.Failed) > 0 {
@@ -104,6 +85,30 @@ not be run.`,
 	flags.BoolVar(&list, "list", false, "list the checks without running them")
 	command.SetFlagErrorFunc(func(command *cobra.Command, err error) error { return notRun(unknownFlag(command, err)) })
 	return command
+}
+
+// runChecks reads the flags and runs the checks. It also returns how the report is written.
+func runChecks(ctx context.Context, options conform.Options, format, key string, headers, samples []string) (report *conform.Report, write func(*conform.Report, io.Writer) error, err error) {
+	write, known := map[string]func(*conform.Report, io.Writer) error{
+		"table": (*conform.Report).WriteTable, "json": (*conform.Report).WriteJSON, "junit": (*conform.Report).WriteJUnit,
+	}[format]
+	if !known {
+		return nil, nil, fmt.Errorf("the format must be table, json or junit, but is %q", format)
+	}
+	if err := readSamples(samples, &options); err != nil {
+		return nil, nil, err
+	}
+	if options.Timeout <= 0 {
+		return nil, nil, fmt.Errorf("the timeout must be more than zero, but is %s", options.Timeout)
+	}
+	if options.Headers, err = parseHeaders(headers); err != nil {
+		return nil, nil, err
+	}
+	if err := addKey(options.Headers, key); err != nil {
+		return nil, nil, err
+	}
+	report, err = conform.Run(ctx, options)
+	return report, write, err
 }
 
 // exitError ends the program with its own exit status.

@@ -69,7 +69,7 @@ func export(command *cobra.Command, c *client.Client, collection client.Descript
 		return 0, err
 	}
 	of := totalOf(collection, parameters)
-	meter := newMeter(command.ErrOrStderr(), "rows")
+	meter := newMeter(command.ErrOrStderr())
 	run := &move.Export{Client: c, Collection: collection, Rows: rows, Parameters: parameters, Progress: func(rows int64) {
 		if rows%256 == 0 {
 			meter.show(rows, float64(rows)/float64(of)) // negative if unknown

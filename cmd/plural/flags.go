@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/schema"
 )
 
 // count is a flag for a whole number with a minimum: a zero must never silently mean the
@@ -104,29 +108,6 @@ func (b *byteSize) String() string {
 
 func (b *byteSize) Type() string { return "size" }
 
-// optionalSize is a flag for a number of bytes that may be "off", which is negative.
-type optionalSize byteSize
-
-func (c *optionalSize) Set(text string) error {
-	if text == "off" {
-		*c = -1
-		return nil
-	}
-	if err := (*byteSize)(c).Set(text); err != nil {
-		return fmt.Errorf("%w, or off", err)
-	}
-	return nil
-}
-
-func (c *optionalSize) String() string {
-	if *c < 0 {
-		return "off"
-	}
-	return (*byteSize)(c).String()
-}
-
-func (c *optionalSize) Type() string { return "size" }
-
 // duration is a flag for a time span, which unlike Go's may be in days.
 type duration time.Duration
 
@@ -158,48 +139,106 @@ func (d *duration) String() string {
 
 func (d *duration) Type() string { return "duration" }
 
-// optionalDuration is a flag for a time span that may be "off", which is negative.
-type optionalDuration duration
+// orWord is a flag for a number, or a word that is stored as -1.
+type orWord struct {
+	pflag.Value        // of the number
+	number      *int64 // the same
+	word        string
+	mistake     string // what must be given; empty: what the number says, with the word
+}
 
-func (d *optionalDuration) Set(text string) error {
-	if text == "off" {
-		*d = -1
+func orOff(value pflag.Value, number *int64) orWord {
+	return orWord{Value: value, number: number, word: "off"}
+}
+
+// retention is a flag for how long something is kept.
+func retention(span *time.Duration) orWord {
+	return orWord{(*duration)(span), (*int64)(span), "forever", "must be forever, or a time span such as 12h or 30d"}
+}
+
+func (f orWord) Set(text string) error {
+	if text == f.word {
+		*f.number = -1
 		return nil
 	}
-	if err := (*duration)(d).Set(text); err != nil {
-		return fmt.Errorf("%w, or off", err)
+	err := f.Value.Set(text)
+	if err != nil && f.mistake != "" {
+		return errors.New(f.mistake)
+	}
+	if err != nil {
+		return fmt.Errorf("%w, or %s", err, f.word)
 	}
 	return nil
 }
 
-func (d *optionalDuration) String() string {
-	if *d < 0 {
-		return "off"
+func (f orWord) String() string {
+	if *f.number < 0 {
+		return f.word
 	}
-	return (*duration)(d).String()
+	return f.Value.String()
 }
 
-func (d *optionalDuration) Type() string { return "duration" }
+// rate is a flag for requests in a time.
+type rate schema.Rate
 
-// retention is a flag for a time span that may also be forever.
-type retention time.Duration
-
-func (r *retention) Set(text string) error {
-	if text == "forever" {
-		*r = -1
+func (r *rate) Set(text string) error {
+	if text == "none" {
+		*r = rate{}
 		return nil
 	}
-	if (*duration)(r).Set(text) != nil {
-		return errors.New("must be forever, or a time span such as 12h or 30d")
+	parsed, ok := schema.ParseRate(text)
+	if !ok {
+		return errors.New("must be none, or requests in a second, minute or hour, such as 20/s, 600/m or 5000/h")
+	}
+	*r = rate(parsed)
+	return nil
+}
+
+func (r *rate) String() string { return schema.Rate(*r).String() }
+func (r *rate) Type() string   { return "rate" }
+
+// prefixes is a flag for addresses and blocks of them, separated by commas.
+type prefixes []netip.Prefix
+
+func (p *prefixes) Set(text string) error {
+	var all prefixes
+	for each := range strings.SplitSeq(text, ",") {
+		each = strings.TrimSpace(each)
+		prefix, err := netip.ParsePrefix(each)
+		if addr, failed := netip.ParseAddr(each); failed == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return errors.New("must be addresses such as 10.0.0.0/8 or ::1, separated by commas")
+		}
+		all = append(all, prefix)
+	}
+	*p = all
+	return nil
+}
+
+func (p *prefixes) String() string {
+	texts := make([]string, len(*p))
+	for i, prefix := range *p {
+		texts[i] = prefix.String()
+	}
+	return strings.Join(texts, ",")
+}
+
+func (p *prefixes) Type() string { return "addresses" }
+
+// words is a flag for words, separated by commas.
+type words []string
+
+func (w *words) Set(text string) error {
+	*w = nil
+	for each := range strings.SplitSeq(text, ",") {
+		if each = strings.TrimSpace(each); each != "" {
+			*w = append(*w, each)
+		}
 	}
 	return nil
 }
 
-func (r *retention) String() string {
-	if *r < 0 {
-		return "forever"
-	}
-	return (*duration)(r).String()
-}
-
-func (r *retention) Type() string { return "duration" }
+func (w *words) String() string { return strings.Join(*w, ",") }
+func (w *words) Type() string   { return "words" }

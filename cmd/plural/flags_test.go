@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 func TestByteSize(t *testing.T) {
@@ -37,10 +39,36 @@ func TestDuration(t *testing.T) {
 
 func TestRetention(t *testing.T) {
 	for text, want := range map[string]string{"forever": "forever", "30d": "30d", "12h": "12h0m0s", "never": "", "-1s": "", "": ""} {
-		var r retention
+		var span time.Duration
+		r := retention(&span)
 		err := r.Set(text)
 		if (err != nil) != (want == "") || err == nil && r.String() != want {
-			t.Errorf("%q: got %s, %v", text, &r, err)
+			t.Errorf("%q: got %s, %v", text, r, err)
+		}
+	}
+}
+
+// TestOtherFlags: what is shown is what can be given, and mistakes say what would be right.
+func TestOtherFlags(t *testing.T) {
+	for _, c := range []struct {
+		flag        pflag.Value
+		given, want string // or the error
+	}{
+		{new(rate), "20/s", "20/s"}, {new(rate), "600/m", "600/m"}, {new(rate), "none", "none"},
+		{new(rate), "0/s", "must be none, or requests in a second, minute or hour, such as 20/s, 600/m or 5000/h"},
+		{new(rate), "20", "must be none, or requests in a second, minute or hour, such as 20/s, 600/m or 5000/h"},
+		{new(prefixes), "10.0.0.0/8, ::1", "10.0.0.0/8,::1/128"}, {new(prefixes), "192.0.2.1", "192.0.2.1/32"},
+		{new(prefixes), "everybody", "must be addresses such as 10.0.0.0/8 or ::1, separated by commas"},
+		{new(words), "https://a.example, https://b.example,", "https://a.example,https://b.example"},
+	} {
+		got := ""
+		if err := c.flag.Set(c.given); err != nil {
+			got = err.Error()
+		} else {
+			got = c.flag.String()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.given, got, c.want)
 		}
 	}
 }

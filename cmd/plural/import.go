@@ -118,7 +118,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return in.named(err)
 	}
 	out := command.ErrOrStderr()
-	meter := newMeter(out, "rows")
+	meter := newMeter(out)
 	var reported int64
 	stops := f.onError == string(move.StopOnError) && !f.dryRun
 	run := &move.Import{

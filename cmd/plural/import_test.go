@@ -273,10 +273,10 @@ func TestImportDuringAServer(t *testing.T) {
 
 func TestMeterLine(t *testing.T) {
 	for want, got := range map[string]string{
-		"rows 1,234,567  123,456/s": meterLine("rows", 1_234_567, -1, 10*time.Second),
-		"[###############...............]  50 %  rows 1,000  100/s  10s left": meterLine("rows", 1000, 0.5, 10*time.Second),
-		"[..............................]   0 %  rows 0  0/s":                 meterLine("rows", 0, 0, time.Second),
-		"[##############################] 100 %  rows 3  3/s  0s left":        meterLine("rows", 3, 1.2, time.Second),
+		"rows 1,234,567  123,456/s": meterLine(1_234_567, -1, 10*time.Second),
+		"[###############...............]  50 %  rows 1,000  100/s  10s left": meterLine(1000, 0.5, 10*time.Second),
+		"[..............................]   0 %  rows 0  0/s":                 meterLine(0, 0, time.Second),
+		"[##############################] 100 %  rows 3  3/s  0s left":        meterLine(3, 1.2, time.Second),
 	} {
 		if got != want {
 			t.Errorf("got  %q\nwant %q", got, want)

@@ -10,13 +10,12 @@ import (
 // meter shows progress on a terminal: a bar, the rate and the remaining time.
 type meter struct {
 	out     io.Writer // nil: not a terminal
-	what    string
 	started time.Time
 	shown   time.Time
 }
 
-func newMeter(out io.Writer, what string) *meter {
-	m := &meter{what: what, started: time.Now()}
+func newMeter(out io.Writer) *meter {
+	m := &meter{started: time.Now()}
 	if isTerminal(out) {
 		m.out = out
 	}
@@ -31,7 +30,7 @@ func (m *meter) show(rows int64, part float64) {
 		return
 	}
 	m.shown = now
-	fmt.Fprint(m.out, wholeLine+meterLine(m.what, rows, part, now.Sub(m.started)))
+	fmt.Fprint(m.out, wholeLine+meterLine(rows, part, now.Sub(m.started)))
 }
 
 // end clears the line.
@@ -41,8 +40,8 @@ func (m *meter) end() {
 	}
 }
 
-func meterLine(what string, rows int64, part float64, took time.Duration) string {
-	line := fmt.Sprintf("%s %s  %s", what, grouped(rows), rateOf(rows, took))
+func meterLine(rows int64, part float64, took time.Duration) string {
+	line := fmt.Sprintf("rows %s  %s", grouped(rows), rateOf(rows, took))
 	if part < 0 {
 		return line
 	}

@@ -50,7 +50,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources that one request writes")
 	s.config.MinThroughput = 64 << 10
-	flags.Var((*optionalSize)(&s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
+	flags.Var(orOff((*byteSize)(&s.config.MinThroughput), &s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
 	s.config.MaxRequests = 10_000
 	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "maximum concurrent requests")
 	s.config.MaxStreams, s.config.MaxStreamsPerCaller = 10_000, 100
@@ -80,15 +80,15 @@ func (s *settings) register(flags *pflag.FlagSet) {
 		flags.Var((*duration)(d.target), d.name, d.usage)
 	}
 	s.config.SlowQuery = time.Second
-	flags.Var((*optionalDuration)(&s.config.SlowQuery), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
+	flags.Var(orOff((*duration)(&s.config.SlowQuery), (*int64)(&s.config.SlowQuery)), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
 	s.config.ChangeRetention = 7 * 24 * time.Hour
 	s.config.IdempotencyRetention, s.config.OperationRetention = day, 7*day
 	s.config.Workers, s.config.MaxOperations = 8, 10_000
 	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "maximum concurrent asynchronous operations")
 	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "maximum unfinished asynchronous operations")
-	flags.Var((*retention)(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
-	flags.Var((*retention)(&s.config.IdempotencyRetention), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
-	flags.Var((*retention)(&s.config.ChangeRetention), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
+	flags.Var(retention(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
+	flags.Var(retention(&s.config.IdempotencyRetention), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
+	flags.Var(retention(&s.config.ChangeRetention), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
 }
 
 // variable is the environment variable of a flag: PLURAL_MAX_BODY for max-body.

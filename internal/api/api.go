@@ -77,7 +77,7 @@ type Config struct {
 type API struct {
 	Config
 	metrics         http.Handler
-	idempotencyKeys *keysInUse
+	idempotencyKeys *idempotencyKeysInUse
 	buckets         *limit.Buckets
 	inFlight        *limit.InFlight
 	openapis        *documents
@@ -99,7 +99,7 @@ func New(config Config) *API {
 		Config:          config,
 		stopped:         stopped,
 		metrics:         config.Observer.Metrics(),
-		idempotencyKeys: &keysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		idempotencyKeys: &idempotencyKeysInUse{inUse: map[resource.IdempotencyKey]bool{}},
 		buckets:         limit.NewBuckets(),
 		inFlight:        limit.NewInFlight(config.MaxRequests),
 		ready:           &readiness{now: time.Now},
@@ -197,7 +197,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if target.kind == systemPath {
 		return a.system(r, target)
 	}
-	if a.streams(r, target) {
+	if a.isStreamable(r, target) {
 		out.Header().Add("Vary", "Accept")
 		if wantsStream(r) {
 			return a.stream(r, out, target)

@@ -50,12 +50,12 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	q, err := query.ParseChanges(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+	q, err := query.ParseAs(query.OfChanges, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 	if err != nil {
 		return nil, err
 	}
 	request := logRequest(t, q)
-	request.Exact = headers.Prefers(r.Header, "count", "exact")
+	request.Exact = headers.PrefersExactCount(r.Header)
 	timer := a.startQueryTimer(r.Context())
 	changes, applied, err := a.awaitChanges(r, out, timer, request)
 	if err == nil {

@@ -29,8 +29,8 @@ const slowestEvent = 30 * time.Second
 
 var errStopping = errors.New("the server is shutting down")
 
-// streams reports whether the target has an event stream.
-func (a *API) streams(r *http.Request, t *target) bool {
+// isStreamable reports whether the target has an event stream.
+func (a *API) isStreamable(r *http.Request, t *target) bool {
 	switch {
 	case !isRead(r.Method) || t.path.Collection == nil || t.kind == groupsPath:
 		return false
@@ -76,13 +76,13 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
 	switch {
 	case a.isLog(t):
-		q, err := query.ParseStream(a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		q, err := query.ParseAs(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		if err == nil && t.history {
 			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
 		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.isCollection():
-		q, err := query.ParseStream(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+		q, err := query.ParseAs(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
 	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))

@@ -24,8 +24,8 @@ func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) 
 	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	exact := headers.Prefers(r.Header, "count", "exact")
-	q, err := query.ParseGroups(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+	exact := headers.PrefersExactCount(r.Header)
+	q, err := query.ParseAs(query.OfGroups, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
 	}

@@ -61,13 +61,13 @@ func fingerprintOf(parts ...[]byte) string {
 	return hex.EncodeToString(hash.Sum(nil))
 }
 
-// keysInUse is the idempotency keys of the requests that this server is executing.
-type keysInUse struct {
+// idempotencyKeysInUse is the idempotency keys of the requests that this server is executing.
+type idempotencyKeysInUse struct {
 	mutex sync.Mutex
 	inUse map[resource.IdempotencyKey]bool
 }
 
-func (k *keysInUse) enter(key resource.IdempotencyKey) bool {
+func (k *idempotencyKeysInUse) enter(key resource.IdempotencyKey) bool {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	if k.inUse[key] {
@@ -77,7 +77,7 @@ func (k *keysInUse) enter(key resource.IdempotencyKey) bool {
 	return true
 }
 
-func (k *keysInUse) leave(key resource.IdempotencyKey) {
+func (k *idempotencyKeysInUse) leave(key resource.IdempotencyKey) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
 	delete(k.inUse, key)

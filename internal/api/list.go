@@ -17,7 +17,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	if unchanged, err := unchangedList(r); err != nil || unchanged {
 		return &reply{status: http.StatusNotModified}, err
 	}
-	exact := headers.Prefers(r.Header, "count", "exact")
+	exact := headers.PrefersExactCount(r.Header)
 	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		p.applied = []string{"count=exact"}
 	}
 	p.position = func() string {
-		if !a.streams(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
+		if !a.isStreamable(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
 			return ""
 		}
 		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)

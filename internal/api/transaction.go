@@ -25,7 +25,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 			return nil, fault.Header(name, problem.CodeMalformedRequest, "A transaction has no ETag. Send if_match in its steps.")
 		}
 	}
-	q, err := query.ParseWrite(r.URL.RawQuery)
+	q, err := query.ParseAs(query.OfWrite, nil, r.URL.RawQuery, query.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ type step struct {
 }
 
 // steps prepares the writes of a transaction.
-func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) pendingWrite {
+func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) preparedWrite {
 	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
 	if err != nil {
-		return pendingWrite{failed: err}
+		return preparedWrite{failed: err}
 	}
 	ctx, cancel := a.Resources.BoundHooks(ctx)
 	defer cancel()
@@ -74,8 +74,8 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 	}
 	var results []resource.Resource
 	reserve := a.memoryOf(out)
-	pending := pendingWrite{
-		effect: func(w *resource.Work) error {
+	prepared := preparedWrite{
+		run: func(w *resource.Work) error {
 			reserve(w)
 			results = nil
 			bytes := 0
@@ -97,9 +97,9 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
 	}
 	if dryRun {
-		return pending.asDryRun(collections...)
+		return prepared.asDryRun(collections...)
 	}
-	return pending
+	return prepared
 }
 
 func (s *step) do(w *resource.Work) ([]resource.Resource, error) {

@@ -55,11 +55,11 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	limits := a.queryLimits(t)
 	switch {
 	case !t.isCollection():
-		return query.ParseWrite(raw)
+		return query.ParseAs(query.OfWrite, nil, raw, query.Limits{})
 	case method == http.MethodPost:
-		return query.ParseCreate(t.path.Collection, raw, limits)
+		return query.ParseAs(query.OfCreate, t.path.Collection, raw, limits)
 	}
-	return query.ParseRange(t.path.Collection, raw, limits)
+	return query.ParseAs(query.OfRange, t.path.Collection, raw, limits)
 }
 
 // replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no
@@ -100,75 +100,16 @@ func (a *API) perform(ctx context.Context, request resource.Request, when timing
 	return a.await(ctx, accepted, reply, when, idempotent)
 }
 
-// execute runs the transaction of a write. Idempotent is nil if the request has no Idempotency-Key.
-// Fresh is false if the reply comes from an idempotency record.
-func (a *API) execute(ctx context.Context, write pendingWrite, idempotent *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
-	if idempotent == nil || write.failed != nil && !isFinal(write.failed) {
-		if write.failed != nil {
-			return nil, false, write.failed
-		}
-		if err := a.Resources.RunWork(ctx, write.sharing, write.effect); err != nil {
-			return nil, false, err
-		}
-		return write.reply(), true, nil
-	}
-	effect := func(w *resource.Work) error {
-		if write.failed != nil {
-			return write.failed
-		}
-		return write.effect(w)
-	}
-	render := func(failed error) *resource.IdempotencyRecord {
-		switch {
-		case failed == nil:
-			reply = write.reply()
-		case isFinal(failed):
-			reply = failure(fault.From(failed))
-		default:
-			return nil
-		}
-		return recordOf(reply)
-	}
-	recorded, repeated, err := a.Resources.RunRecorded(ctx, *idempotent, write.sharing, effect, render)
-	if err != nil {
-		return nil, false, err
-	}
-	if repeated {
-		return replayOf(recorded), false, nil
-	}
-	return reply, true, nil
-}
-
-// pendingWrite is a write before its transaction: the error found so far, the function that
-// executes it, and the reply to send afterwards.
-type pendingWrite struct {
-	failed  error
-	sharing resource.Sharing
-	effect  func(*resource.Work) error
-	reply   func() *reply
-}
-
-// reserveReplay reserves memory for a recorded reply until it is sent. One that is longer than a caller may hold
-// reserves as much as that, so that it can be sent at all.
-func (a *API) reserveReplay(out *response, bytes int64) error {
-	out.written.End()
-	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
-	return out.written.Take(min(bytes, a.Resources.Memory.Most()))
-}
-
-// memoryOf returns a function that lets a transaction that writes many resources reserve memory, which is freed when
-// the response is sent. Each run of the transaction starts anew.
-func (a *API) memoryOf(out *response) func(*resource.Work) {
-	out.written.End() // of a recorded reply that was removed meanwhile
-	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
-	return func(w *resource.Work) {
-		out.written.End()
-		w.Reserve(a.Resources.Memory.Most(), out.written.Take)
-	}
+// preparedWrite is a write before its transaction.
+type preparedWrite struct {
+	failed  error                      // why it is refused, as far as it is known without the transaction; nil: it may succeed
+	sharing resource.Sharing           // of the transaction
+	run     func(*resource.Work) error // executes it in the transaction, perhaps more than once
+	reply   func() *reply              // after run has succeeded
 }
 
 // prepareNow prepares a write that is executed in this request.
-func (a *API) prepareNow(ctx context.Context, request resource.Request, out *response) pendingWrite {
+func (a *API) prepareNow(ctx context.Context, request resource.Request, out *response) preparedWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
 		err = a.beforeTransaction(ctx, &write, quotaKeyOf(out))
@@ -178,10 +119,10 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 		reserve = a.memoryOf(out)
 	}
 	var results []resource.Resource
-	pending := pendingWrite{
+	prepared := preparedWrite{
 		failed:  err,
 		sharing: a.Resources.SharingOf(&write),
-		effect: func(w *resource.Work) (err error) {
+		run: func(w *resource.Work) (err error) {
 			reserve(w)
 			results, err = w.Do(write)
 			return err
@@ -189,9 +130,9 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
 	if request.DryRun {
-		return pending.asDryRun(request.Path.Collection)
+		return prepared.asDryRun(request.Path.Collection)
 	}
-	return pending
+	return prepared
 }
 
 // beforeTransaction reads what a write needs to know before its transaction, and runs its Before hooks.
@@ -209,14 +150,14 @@ func (a *API) beforeTransaction(ctx context.Context, write *resource.Write, quot
 
 // asDryRun is a dry run of the write. What does not stay has no ETag and no Location. The
 // collections are named in any case.
-func (d pendingWrite) asDryRun(collections ...*model.Collection) pendingWrite {
+func (w preparedWrite) asDryRun(collections ...*model.Collection) preparedWrite {
 	var affected resource.Affected
-	effect, plain := d.effect, d.reply
-	d.effect = func(w *resource.Work) (err error) {
-		affected, err = w.DryRun(func() error { return effect(w) })
+	run, plain := w.run, w.reply
+	w.run = func(work *resource.Work) (err error) {
+		affected, err = work.DryRun(func() error { return run(work) })
 		return err
 	}
-	d.reply = func() *reply {
+	w.reply = func() *reply {
 		for _, c := range collections {
 			affected = affected.Include(c)
 		}
@@ -229,15 +170,15 @@ func (d pendingWrite) asDryRun(collections ...*model.Collection) pendingWrite {
 		}
 		return reply
 	}
-	return d
+	return w
 }
 
 // prepareLater prepares a write that is accepted and executed asynchronously.
-func (a *API) prepareLater(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) pendingWrite {
+func (a *API) prepareLater(ctx context.Context, request resource.Request, when timing, accepted *operation.Accepted) preparedWrite {
 	write, err := a.Resources.Decode(ctx, request)
-	return pendingWrite{
+	return preparedWrite{
 		failed: err,
-		effect: func(w *resource.Work) (err error) {
+		run: func(w *resource.Work) (err error) {
 			a.Operations.StopWaiting(*accepted) // from an earlier run of the transaction
 			*accepted, err = a.Operations.Accept(w, request, write, when.wait > 0)
 			return err
@@ -256,6 +197,45 @@ func (a *API) prepareLater(ctx context.Context, request resource.Request, when t
 
 // settleTime is how long, beyond the time the client waits, a reply may remain provisional.
 const settleTime = 10 * time.Second
+
+// execute runs the transaction of a write. Idempotent is nil if the request has no Idempotency-Key.
+// Fresh is false if the reply comes from an idempotency record.
+func (a *API) execute(ctx context.Context, write preparedWrite, idempotent *resource.IdempotentRequest) (reply *reply, fresh bool, err error) {
+	if idempotent == nil || write.failed != nil && !isFinal(write.failed) {
+		if write.failed != nil {
+			return nil, false, write.failed
+		}
+		if err := a.Resources.RunWork(ctx, write.sharing, write.run); err != nil {
+			return nil, false, err
+		}
+		return write.reply(), true, nil
+	}
+	run := func(w *resource.Work) error {
+		if write.failed != nil {
+			return write.failed
+		}
+		return write.run(w)
+	}
+	render := func(failed error) *resource.IdempotencyRecord {
+		switch {
+		case failed == nil:
+			reply = write.reply()
+		case isFinal(failed):
+			reply = failure(fault.From(failed))
+		default:
+			return nil
+		}
+		return recordOf(reply)
+	}
+	recorded, repeated, err := a.Resources.RunRecorded(ctx, *idempotent, write.sharing, run, render)
+	if err != nil {
+		return nil, false, err
+	}
+	if repeated {
+		return replayOf(recorded), false, nil
+	}
+	return reply, true, nil
+}
 
 // await waits for the outcome of an operation and replies with it, or with the pending reply if it
 // takes too long. The idempotency record gets the same reply, unless the outcome is a passing error.
@@ -322,4 +302,23 @@ func envelopedAll(status int, resources []resource.Resource) *reply {
 		body = append(body, each.Representation...)
 	}
 	return &reply{status: status, header: http.Header{}, body: append(body, `]}`...)}
+}
+
+// memoryOf returns a function that lets a transaction that writes many resources reserve memory, which is freed when
+// the response is sent. Each run of the transaction starts anew.
+func (a *API) memoryOf(out *response) func(*resource.Work) {
+	out.written.End() // of a recorded reply that was removed meanwhile
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
+	return func(w *resource.Work) {
+		out.written.End()
+		w.Reserve(a.Resources.Memory.Most(), out.written.Take)
+	}
+}
+
+// reserveReplay reserves memory for a recorded reply until it is sent. One that is longer than a caller may hold
+// reserves as much as that, so that it can be sent at all.
+func (a *API) reserveReplay(out *response, bytes int64) error {
+	out.written.End()
+	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
+	return out.written.Take(min(bytes, a.Resources.Memory.Most()))
 }

@@ -125,7 +125,19 @@ func (p *Policy) Permit(caller Caller) *Permit {
 	return &Permit{Caller: caller, policy: p, bound: map[*rule]query.Filter{}}
 }
 
+// grant is what the caller is granted in a collection, nil if that is nothing.
 func (p *Permit) grant(c *model.Collection) *grant { return p.policy.roles[p.Caller.Role][c] }
+
+// unrestricted is no grant: it restricts neither columns nor rows. Whether anything is granted is for May.
+var unrestricted = &grant{}
+
+// restrictions is the grant, or unrestricted if there is no policy or no grant.
+func (p *Permit) restrictions(c *model.Collection) *grant {
+	if p == nil || p.grant(c) == nil {
+		return unrestricted
+	}
+	return p.grant(c)
+}
 
 // May reports whether a verb is granted in a collection at all.
 func (p *Permit) May(verb schema.AccessVerb, c *model.Collection) bool {
@@ -173,10 +185,7 @@ func (p *Permit) Rows(c *model.Collection) query.Filter {
 
 // Rule is the filter that a resource must pass for a verb, nil if there is none.
 func (p *Permit) Rule(verb schema.AccessVerb, c *model.Collection) query.Filter {
-	if p == nil || p.grant(c) == nil {
-		return nil
-	}
-	r := p.grant(c).rules[verb]
+	r := p.restrictions(c).rules[verb]
 	if r == nil {
 		return nil
 	}
@@ -191,12 +200,7 @@ func (p *Permit) Rule(verb schema.AccessVerb, c *model.Collection) query.Filter 
 }
 
 // Visible is the columns that the caller may see, nil for all of them.
-func (p *Permit) Visible(c *model.Collection) model.ColumnSet {
-	if p == nil || p.grant(c) == nil {
-		return nil
-	}
-	return p.grant(c).visible
-}
+func (p *Permit) Visible(c *model.Collection) model.ColumnSet { return p.restrictions(c).visible }
 
 // Related is what the caller may see of the collection that a relation leads to: its columns and its
 // resources. False: the relation does not exist for them, as they may not see the referring
@@ -213,20 +217,10 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 }
 
 // ColumnsTag identifies what the caller may see of a collection. Empty: everything.
-func (p *Permit) ColumnsTag(c *model.Collection) string {
-	if p == nil || p.grant(c) == nil {
-		return ""
-	}
-	return p.grant(c).columnsTag
-}
+func (p *Permit) ColumnsTag(c *model.Collection) string { return p.restrictions(c).columnsTag }
 
 // Writable is the columns that the caller may set, nil for all of them.
-func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
-	if p == nil || p.grant(c) == nil {
-		return nil
-	}
-	return p.grant(c).writable
-}
+func (p *Permit) Writable(c *model.Collection) model.ColumnSet { return p.restrictions(c).writable }
 
 // Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.
 func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record, find query.Lookup) (bool, error) {
@@ -309,15 +303,11 @@ func (p *Permit) Extent(verb schema.AccessVerb, c *model.Collection) Extent {
 	if p == nil || c == p.policy.operations || c == p.policy.changes {
 		return AllowsAll
 	}
-	verbs := []schema.AccessVerb{schema.MayRead, verb} // what cannot be read cannot be changed
-	if verb == schema.MayCreate {
-		verbs = verbs[1:]
-		if len(p.policy.MustWrite(p.Caller.Role, c)) > 0 {
-			return AllowsNone
-		}
+	if verb == schema.MayCreate && len(p.policy.MustWrite(p.Caller.Role, c)) > 0 {
+		return AllowsNone
 	}
 	extent := AllowsAll
-	for _, each := range verbs {
+	for _, each := range rulesFor(verb) {
 		if p.AllowsNothing(each, c) {
 			return AllowsNone
 		}

@@ -8,17 +8,17 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// shape is a view with subscriptions, with the chain of its events. The mutex of
-// the feed guards everything but the view.
-type shape struct {
-	*view
-	key           string
+// chain is the events of a shape, which all its subscriptions share. The mutex of the feed guards everything but
+// the view.
+type chain struct {
+	view          *view
+	key           string // of Feed.chains
 	subscriptions int
 	attached      int    // subscriptions that read the chain
 	tail          *batch // its last batch, whose next is nil
 }
 
-// batch is a part of the chain of a shape: its events of some changes that were read together.
+// batch is a part of a chain: its events of some changes that were read together.
 // A batch is immutable, except that it loses its events when all subscriptions have read it, or
 // when too many bytes are kept. One with a large event never has any.
 type batch struct {
@@ -34,8 +34,8 @@ type batch struct {
 	appended chan struct{} // closed when there is a next
 }
 
-func newShape(v *view, key string) *shape {
-	return &shape{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
+func newChain(v *view, key string) *chain {
+	return &chain{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
 }
 
 // itemOverhead is about what an item takes besides its data and its position.
@@ -80,15 +80,15 @@ func (b *batch) fill(items []item, bytes int64) {
 	}
 }
 
-// append adds a batch to the chain of a shape and wakes its subscriptions. The mutex is locked.
-func (f *Feed) append(s *shape, b *batch) {
-	if s.attached == 0 {
+// append adds a batch to a chain and wakes its subscriptions. The mutex is locked.
+func (f *Feed) append(c *chain, b *batch) {
+	if c.attached == 0 {
 		return // nobody would read it
 	}
-	b.unread = s.attached
-	s.tail.next = b
-	close(s.tail.appended)
-	s.tail = b
+	b.unread = c.attached
+	c.tail.next = b
+	close(c.tail.appended)
+	c.tail = b
 	if b.emptied {
 		return
 	}
@@ -136,28 +136,28 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 		f.reading, f.position = s.point.Number, s.point.Number
 	}
 	f.mixed = f.mixed || s.history != f.history
-	if s.shape.attached == 0 {
-		for _, c := range s.shape.sources() {
+	if s.chain.attached == 0 {
+		for _, c := range s.chain.sources() {
 			if f.following[c] == nil {
-				f.following[c] = map[*shape]bool{}
+				f.following[c] = map[*chain]bool{}
 			}
-			f.following[c][s.shape] = true
+			f.following[c][s.chain] = true
 		}
 	}
-	s.shape.attached++
+	s.chain.attached++
 	f.attached++
-	s.at = s.shape.tail
+	s.at = s.chain.tail
 	f.poke(f.urgent)
 	return f.reading
 }
 
 // sources is the collections whose changes concern the shape; nil is all of them.
-func (s *shape) sources() []*model.Collection {
-	all := []*model.Collection{s.collection}
-	if parents := s.parents(); parents != nil {
+func (c *chain) sources() []*model.Collection {
+	all := []*model.Collection{c.view.collection}
+	if parents := c.view.parents(); parents != nil {
 		all = append(all, parents)
 	}
-	for _, r := range s.related {
+	for _, r := range c.view.related {
 		all = append(all, r.Relation.To)
 	}
 	return all
@@ -173,10 +173,10 @@ func (f *Feed) detach(s *Subscription) {
 	}
 	s.at = nil
 	f.attached--
-	s.shape.attached--
-	if s.shape.attached == 0 {
-		for _, c := range s.shape.sources() {
-			delete(f.following[c], s.shape)
+	s.chain.attached--
+	if s.chain.attached == 0 {
+		for _, c := range s.chain.sources() {
+			delete(f.following[c], s.chain)
 			if len(f.following[c]) == 0 {
 				delete(f.following, c)
 			}
@@ -192,7 +192,7 @@ func (f *Feed) markRead(b *batch) {
 	}
 }
 
-// publish matches changes with the shapes that are followed and appends the events. The
+// publish matches changes with the chains that are followed and appends the events. The
 // changes are all that the log has after the reader's position, up to last.
 func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, states *changelog.States) {
 	f.mutex.Lock()
@@ -204,7 +204,7 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		return
 	}
 	f.reading = last
-	found := map[*shape][]item{}
+	found := map[*chain][]item{}
 	for i := range entries {
 		for _, c := range []*model.Collection{entries[i].Collection, nil} {
 			for each := range f.following[c] {

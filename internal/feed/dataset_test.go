@@ -65,7 +65,7 @@ func (n *notes) do(method string, c *model.Collection, id model.ID, body any) er
 	}
 	write, err := n.feed.resources.Decode(context.Background(), request)
 	if err == nil {
-		_, err = n.feed.resources.Do(context.Background(), write)
+		_, _, err = n.feed.resources.Do(context.Background(), write)
 	}
 	return err
 }

@@ -144,8 +144,8 @@ type Feed struct {
 	mutex         sync.Mutex // of all that follows
 	subscriptions map[*Subscription]bool
 	callers       map[string]int    // number of subscriptions
-	shapes        map[string]*shape // by canonical text
-	following     map[*model.Collection]map[*shape]bool
+	chains        map[string]*chain // by the canonical text of their shape
+	following     map[*model.Collection]map[*chain]bool
 	attached      int // subscriptions that read the chain of their shape
 	waiting       int // calls of Wait
 	stopped       bool
@@ -169,7 +169,7 @@ func New(s *store.Store, o Options) *Feed {
 	return &Feed{
 		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
-		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, shapes: map[string]*shape{}, following: map[*model.Collection]map[*shape]bool{},
+		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}
 }
 
@@ -193,13 +193,14 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	case quotaKey != "" && f.callers[quotaKey] >= f.options.PerUser:
 		return nil, fault.New(problem.CodeTooManyRequests, "You are being sent %d streams, and nobody gets more at the same time. Close one of them first.", f.options.PerUser)
 	}
-	s.shape = f.shapes[key]
-	if s.shape == nil {
-		s.shape = newShape(v, key)
-		f.shapes[key] = s.shape
+	s.chain = f.chains[key]
+	if s.chain == nil {
+		s.chain = newChain(v, key)
+		f.chains[key] = s.chain
 		f.options.Metrics.Shaped(1)
 	}
-	s.shape.subscriptions++
+	s.view = s.chain.view
+	s.chain.subscriptions++
 	s.by = v.Path.By
 	f.subscriptions[s] = true
 	f.callers[quotaKey]++
@@ -220,9 +221,9 @@ func (f *Feed) unregister(s *Subscription) {
 	if f.callers[s.quotaKey] == 0 {
 		delete(f.callers, s.quotaKey)
 	}
-	s.shape.subscriptions--
-	if s.shape.subscriptions == 0 {
-		delete(f.shapes, s.shape.key)
+	s.chain.subscriptions--
+	if s.chain.subscriptions == 0 {
+		delete(f.chains, s.chain.key)
 		f.options.Metrics.Shaped(-1)
 	}
 	f.options.Metrics.Subscribed(-1)

@@ -78,7 +78,7 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 		return appendValues(dst, f.Values)
 	case query.Compare:
 		dst = strconv.AppendInt(append(append(dst, f.Op...), ' '), int64(f.Column), 10)
-		return appendValue(dst, f.Value)
+		return f.Value.AppendDistinct(dst)
 	case query.Search:
 		dst = append(dst, "search"...)
 		for _, column := range f.Columns {
@@ -108,7 +108,7 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 func appendValues(dst []byte, values []model.Value) []byte {
 	texts := make([]string, len(values))
 	for i, value := range values {
-		texts[i] = string(appendValue(nil, value))
+		texts[i] = string(value.AppendDistinct(nil))
 	}
 	return appendSorted(dst, texts)
 }
@@ -129,27 +129,4 @@ func appendSorted(dst []byte, texts []string) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(text))), text...)
 	}
 	return dst
-}
-
-func appendValue(dst []byte, value model.Value) []byte {
-	b := valueText{dst}
-	value.Bind(&b)
-	return b.text
-}
-
-// valueText writes a value as a text that no other value has.
-type valueText struct{ text []byte }
-
-func (b *valueText) BindNull()       { b.text = append(b.text, 'n') }
-func (b *valueText) BindBool(v bool) { b.text = strconv.AppendBool(append(b.text, 'b'), v) }
-func (b *valueText) BindInt(v int64) { b.text = strconv.AppendInt(append(b.text, 'i'), v, 10) }
-func (b *valueText) BindFloat(v float64) {
-	b.text = strconv.AppendFloat(append(b.text, 'f'), v, 'g', -1, 64)
-}
-func (b *valueText) BindID(v model.ID) { b.text = append(append(b.text, 'u'), v[:]...) }
-func (b *valueText) BindTime(v string) { b.string('t', v) }
-func (b *valueText) BindText(v string) { b.string('s', v) }
-
-func (b *valueText) string(form byte, text string) {
-	b.text = append(binary.AppendUvarint(append(b.text, form), uint64(len(text))), text...)
 }

@@ -59,8 +59,8 @@ func TestStreamsAreLimited(t *testing.T) {
 	}
 	all[1].Close()
 	all[2].Close()
-	if open != 0 || len(n.feed.shapes) != 0 || len(n.feed.callers) != 0 {
-		t.Errorf("left over: %d streams, %d shapes, %d callers", open, len(n.feed.shapes), len(n.feed.callers))
+	if open != 0 || len(n.feed.chains) != 0 || len(n.feed.callers) != 0 {
+		t.Errorf("left over: %d streams, %d shapes, %d callers", open, len(n.feed.chains), len(n.feed.callers))
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Subscription) readSnapshot(ctx context.Context) error {
 		return s.readPiece()
 	}
 	purpose := toList
-	if s.shape.collection == nil {
+	if s.view.collection == nil {
 		purpose = toSend // the log needs no transaction for all of it
 	}
 	err := s.inTurn(ctx, purpose, func() error {
@@ -75,7 +75,7 @@ func (s *Subscription) readPiece() error {
 	if n.read {
 		return s.endSnapshot()
 	}
-	if s.shape.collection == nil {
+	if s.view.collection == nil {
 		return s.readLogSnapshot()
 	}
 	n.timer.Restart()
@@ -93,7 +93,7 @@ func (s *Subscription) readPiece() error {
 // openSnapshot opens the list, and tells the subscriber of a reset.
 func (s *Subscription) openSnapshot() error {
 	n, err := s.snapshot, error(nil)
-	if s.shape.collection == nil {
+	if s.view.collection == nil {
 		// What was committed before is part of the snapshot.
 		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
 			n.point, err = s.feed.end(s.ctx)
@@ -115,7 +115,7 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = s.newTimer()
-	n.listing, err = s.feed.resources.List(n.timer, s.shape.Path, s.listQuery(), resource.ListOptions{QuotaKey: s.quotaKey})
+	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, s.listQuery(), resource.ListOptions{QuotaKey: s.quotaKey})
 	if err != nil {
 		err = n.timer.Explain(err)
 		n.timer.End()
@@ -138,12 +138,12 @@ func (f *Feed) end(ctx context.Context) (changelog.Point, error) {
 
 // listQuery is the list of the shape, whole.
 func (s *Subscription) listQuery() query.Query {
-	return query.Query{Filter: query.Both(s.shape.Filter, ofID(s.shape.ID)), Range: query.Range{Limit: math.MaxInt64}}
+	return query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
 }
 
 // readRows makes resources of the list pending, until they are a piece or the list ends.
 func (s *Subscription) readRows() (ended bool, err error) {
-	n, c := s.snapshot, s.shape.collection
+	n, c := s.snapshot, s.view.collection
 	buffer := make([]byte, 0, pieceBytes/8)
 	for rows := 0; rows < pieceRows && len(buffer) < pieceBytes; rows++ {
 		row, err := n.listing.Next()
@@ -151,7 +151,7 @@ func (s *Subscription) readRows() (ended bool, err error) {
 			return err == nil, err
 		}
 		start := len(buffer)
-		buffer = c.AppendSome(append(buffer, `{"data":`...), row, s.shape.visible)
+		buffer = c.AppendSome(append(buffer, `{"data":`...), row, s.view.visible)
 		buffer = append(buffer, '}')
 		s.pending = append(s.pending, Event{Kind: Listed, ID: row.ID(model.IDColumn), Data: buffer[start:len(buffer):len(buffer)]})
 		n.rows++
@@ -179,7 +179,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 	}
 	defer tx.Close()
 	entries, last, more, err := tx.Log(changelog.Query{
-		After: n.logged, Before: n.point.Number + 1, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart,
+		After: n.logged, Before: n.point.Number + 1, Collection: s.view.narrow.collection, ID: s.view.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart,
 	})
 	if err != nil {
 		return false, err
@@ -188,10 +188,10 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 	states := tx.States()
 	var events []Event
 	for i := range entries {
-		if err := entries[i].Unreadable; err != nil && s.shape.concerns(&entries[i]) {
+		if err := entries[i].Unreadable; err != nil && s.view.concerns(&entries[i]) {
 			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}
-		event, ok, err := s.shape.changeEvent(s.history, &entries[i], states)
+		event, ok, err := s.view.changeEvent(s.history, &entries[i], states)
 		if changelog.IsUnreadable(err) {
 			err = errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}
@@ -214,8 +214,8 @@ func (s *Subscription) endSnapshot() error {
 	n := s.snapshot
 	n.read = true
 	n.close()
-	if s.shape.ID != nil && n.rows == 0 {
-		return resource.NotFound(s.shape.collection, *s.shape.ID)
+	if s.view.ID != nil && n.rows == 0 {
+		return resource.NotFound(s.view.collection, *s.view.ID)
 	}
 	if err := s.continueAfter(n.point); err != nil {
 		return err

@@ -126,7 +126,7 @@ func (w *things) write(t *rapid.T) {
 		}
 		write, err := w.resources.Decode(context.Background(), request)
 		if err == nil {
-			_, err = w.resources.Do(context.Background(), write)
+			_, _, err = w.resources.Do(context.Background(), write)
 		}
 		if err != nil {
 			t.Fatalf("%s %s: %v", method, text, err)

@@ -18,7 +18,8 @@ import (
 type Subscription struct {
 	feed     *Feed
 	ctx      context.Context // of the stream: reads from the database end with it
-	shape    *shape
+	chain    *chain
+	view     *view // of the chain
 	by       *auth.Permit
 	quotaKey string
 	version  int64     // of the schema
@@ -99,7 +100,7 @@ func (s *Subscription) resume(ctx context.Context, p position) error {
 	var why resetReason
 	err := s.inTurn(ctx, toCheck, func() (err error) {
 		why, err = s.verify(p)
-		if s.shape.ID != nil && fault.Is(err, problem.CodeNotFound) {
+		if s.view.ID != nil && fault.Is(err, problem.CodeNotFound) {
 			// The deletion may have no position yet.
 			if _, err = s.feed.store.Sequence(s.ctx); err == nil {
 				why, err = s.verify(p)
@@ -124,20 +125,20 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 		return "", err
 	}
 	defer tx.Close()
-	if why, s.history, err = p.whyReset(tx, s.shape.fingerprint); err != nil || why != "" {
+	if why, s.history, err = p.whyReset(tx, s.view.fingerprint); err != nil || why != "" {
 		return why, err
 	}
-	if err := s.shape.Path.RequireParent(tx); err != nil || s.shape.ID == nil {
+	if err := s.view.Path.RequireParent(tx); err != nil || s.view.ID == nil {
 		return "", err
 	}
-	found, err := tx.View(s.shape.collection, s.shape.scope, *s.shape.ID, nil)
+	found, err := tx.View(s.view.collection, s.view.scope, *s.view.ID, nil)
 	if err != nil || found {
 		return "", err
 	}
 	// The client may not know yet that it is gone. Otherwise the stream would never end.
-	since, _, _, err := tx.Log(changelog.Query{After: p.point.Number, Collection: s.shape.collection, ID: s.shape.ID, Most: 1})
+	since, _, _, err := tx.Log(changelog.Query{After: p.point.Number, Collection: s.view.collection, ID: s.view.ID, Most: 1})
 	if err == nil && len(since) == 0 {
-		err = resource.NotFound(s.shape.collection, *s.shape.ID)
+		err = resource.NotFound(s.view.collection, *s.view.ID)
 	}
 	return "", err
 }
@@ -166,7 +167,7 @@ func (s *Subscription) markSent(number int64) {
 }
 
 func (s *Subscription) position() string {
-	return s.feed.signer.text(position{history: tailOf(s.history), fingerprint: s.shape.fingerprint, point: s.point})
+	return s.feed.signer.text(position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point})
 }
 
 // Next returns the next events, at least one, or an error when the stream ends: an *End, or why
@@ -278,7 +279,7 @@ func (s *Subscription) deliver(items []item) {
 			continue
 		}
 		switch {
-		case each.effect == unreadable && s.shape.collection == nil:
+		case each.effect == unreadable && s.view.collection == nil:
 			s.finish = errUnreadable(model.ChangeID(s.history, each.number), nil) // whoever read it has logged why
 			return
 		case each.effect == unreadable:
@@ -352,8 +353,8 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
-	p := position{history: tailOf(s.history), fingerprint: s.shape.fingerprint, point: s.point}
-	why, _, err := p.whyReset(tx, s.shape.fingerprint)
+	p := position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point}
+	why, _, err := p.whyReset(tx, s.view.fingerprint)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
@@ -361,7 +362,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 		s.beginAgain(why)
 		return nil, oldest, 0, false, nil
 	}
-	q := changelog.Query{After: s.point.Number, Collection: s.shape.narrow.collection, ID: s.shape.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
+	q := changelog.Query{After: s.point.Number, Collection: s.view.narrow.collection, ID: s.view.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart}
 	entries, last, more, err := tx.Log(q)
 	if err != nil {
 		return nil, oldest, 0, false, err
@@ -373,7 +374,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.feed.matchOrUnreadable(s.shape.view, items, s.history, &entries[i], states); err != nil {
+		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}

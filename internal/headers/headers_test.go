@@ -18,7 +18,7 @@ func TestPrefers(t *testing.T) {
 		"respond-async, wait=10":              false,
 		"counts=exact, count = exact;x=y,a=b": true,
 	} {
-		if got := Prefers(http.Header{"Prefer": {prefer}}, "count", "exact"); got != want {
+		if got := PrefersExactCount(http.Header{"Prefer": {prefer}}); got != want {
 			t.Errorf("%q: %v", prefer, got)
 		}
 	}

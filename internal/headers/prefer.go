@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// Prefers reports whether a Prefer header asks for a preference with a value.
-func Prefers(h http.Header, name, value string) bool {
-	given, ok := Preference(h, name)
-	return ok && given == value
+// PrefersExactCount reports whether a Prefer header has count=exact.
+func PrefersExactCount(h http.Header) bool {
+	count, _ := Preference(h, "count")
+	return count == "exact"
 }
 
 // Preference finds a preference in a Prefer header (RFC 7240). The first one counts. Unknown

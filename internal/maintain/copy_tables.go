@@ -2,11 +2,9 @@ package maintain
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,8 +118,7 @@ func (t copiedTable) read(row model.Row) model.Record {
 	return record
 }
 
-// checksum counts and hashes rows. Each value is hashed with its type and length, so that
-// different rows cannot produce the same input.
+// checksum counts and hashes rows. Different rows never produce the same input.
 type checksum struct {
 	rows int64
 	hash hash.Hash
@@ -134,33 +131,9 @@ func (s *checksum) add(record model.Record) {
 	s.rows++
 	s.row = s.row[:0]
 	for _, value := range record {
-		value.Bind(s)
+		s.row = value.AppendDistinct(s.row)
 	}
 	s.hash.Write(append(s.row, '.'))
 }
 
 func (s *checksum) String() string { return hex.EncodeToString(s.hash.Sum(nil)) }
-
-func (s *checksum) number(form byte, n uint64) {
-	s.row = binary.BigEndian.AppendUint64(append(s.row, form), n)
-}
-
-func (s *checksum) text(form byte, v string) {
-	s.number(form, uint64(len(v)))
-	s.row = append(s.row, v...)
-}
-
-// BindNull and the other methods implement model.Binder.
-func (s *checksum) BindNull() { s.row = append(s.row, 'z') }
-
-func (s *checksum) BindBool(v bool) { s.number('b', map[bool]uint64{true: 1}[v]) }
-
-func (s *checksum) BindInt(v int64) { s.number('i', db.BitsOf(v)) }
-
-func (s *checksum) BindFloat(v float64) { s.number('f', math.Float64bits(v)) }
-
-func (s *checksum) BindID(v model.ID) { s.row = append(append(s.row, 'u'), v[:]...) }
-
-func (s *checksum) BindTime(v string) { s.text('t', v) }
-
-func (s *checksum) BindText(v string) { s.text('s', v) }

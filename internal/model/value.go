@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"strconv"
 )
@@ -150,6 +151,27 @@ func (v Value) Bind(b Binder) {
 	case formText:
 		b.BindText(v.text)
 	}
+}
+
+// AppendDistinct appends a text that no other value has: the form of the value, and its text with the length.
+func (v Value) AppendDistinct(dst []byte) []byte {
+	switch v.form {
+	case formNull:
+		return append(dst, 'n')
+	case formBool:
+		return strconv.AppendBool(append(dst, 'b'), v.Bool())
+	case formInt:
+		return strconv.AppendInt(append(dst, 'i'), v.Int(), 10)
+	case formFloat:
+		return strconv.AppendFloat(append(dst, 'f'), v.Float(), 'g', -1, 64)
+	case formID:
+		return append(append(dst, 'u'), v.text...)
+	case formTime:
+		dst = append(dst, 't')
+	case formText:
+		dst = append(dst, 's')
+	}
+	return append(binary.AppendUvarint(dst, uint64(len(v.text))), v.text...)
 }
 
 // Compare orders two values of one kind: null is smallest, false is before

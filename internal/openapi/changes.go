@@ -143,22 +143,15 @@ func (b *builder) changeObject() object {
 		kinds = append(kinds, model.MustMarshal(kind))
 	}
 	id := object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}
-	return object{
-		{"type", "object"}, {"description", "A change of a resource."},
-		{"properties", object{
-			{"id", id}, {"type", object{{"type", "string"}, {"const", c.Name}}},
-			{"kind", object{{"type", "string"}, {"enum", kinds}, {"description", text("kind")}}},
-			{"resource", object{
-				{"type", "object"}, {"description", text("resource")}, {"properties", object{{"id", id}, {"type", object{{"type", "string"}}}}},
-				{"required", list{"id", "type"}}, {"additionalProperties", false},
-			}},
-			{"revision", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", text("revision")}}},
-			{"by", object{{"type", list{"string", "null"}}, {"description", text("by")}}},
-			{"previous", anything("previous")}, {"data", anything("data")},
-			{"created_at", timestampSchema("When the change was made.", readVariant)},
-		}},
-		{"required", list{"id", "type", "kind", "resource", "revision", "by", "previous", "data", "created_at"}}, {"additionalProperties", false},
-	}
+	return fixedObject("A change of a resource.", object{
+		{"id", id}, {"type", object{{"type", "string"}, {"const", c.Name}}},
+		{"kind", object{{"type", "string"}, {"enum", kinds}, {"description", text("kind")}}},
+		{"resource", fixedObject(text("resource"), object{{"id", id}, {"type", object{{"type", "string"}}}})},
+		{"revision", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", text("revision")}}},
+		{"by", object{{"type", list{"string", "null"}}, {"description", text("by")}}},
+		{"previous", anything("previous")}, {"data", anything("data")},
+		{"created_at", timestampSchema("When the change was made.", readVariant)},
+	})
 }
 
 func exampleChange() object {

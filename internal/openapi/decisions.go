@@ -51,11 +51,6 @@ func (b *builder) decisions() object {
 		{"decision", object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}, {"description", "`depends`: a rule decides for each resource."}}},
 		{"reasons", object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"description", "For people, in the order of evaluation, with the text of rules."}}},
 	}
-	required := list{}
-	for _, each := range properties {
-		required = append(required, each.name)
-	}
-	one := object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
 	name := b.exampleName()
 	example := object{
 		{"id", exampleID}, {"type", "decisions"}, {"role", roles[0]}, {"sub", "ada"}, {"collection", name}, {"resource_id", nil}, {"verb", "read"}, {"decision", "yes"},
@@ -66,7 +61,7 @@ func (b *builder) decisions() object {
 		description: "Explains what a caller with a role may do, as `plural can` does: one decision for each verb and collection that the question is about. It changes nothing. An `Idempotency-Key` is refused.",
 		body:        object{{"description", "Who is asked about, and what."}, {"required", true}, {"content", jsonOf(input, object{{"role", roles[0]}, {"sub", "ada"}, {"collection", name}, {"verb", "read"}})}},
 		responses: object{{"200", object{
-			{"description", "The decisions."}, {"headers", b.headersOf("Cache-Control")}, {"content", jsonOf(enveloped(arrayOf(one)), dataOf(list{example}))},
+			{"description", "The decisions."}, {"headers", b.headersOf("Cache-Control")}, {"content", jsonOf(enveloped(arrayOf(fixedObject("", properties))), dataOf(list{example}))},
 		}}},
 		codes: append([]problem.Code{
 			problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeNotAcceptable,

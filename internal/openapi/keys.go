@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -17,9 +19,9 @@ func (b *builder) keys() object {
 	for _, role := range roles {
 		names = append(names, role)
 	}
-	one := b.keySchema(names)
-	properties := append(append(object{}, one[1].value.(object)...), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}})
-	withSecret := object{one[0], {"properties", properties}, {"required", append(append(list{}, one[2].value.(list)...), "key")}, {"additionalProperties", false}}
+	properties := keyProperties(names)
+	one := fixedObject("", properties)
+	withSecret := fixedObject("", append(slices.Clone(properties), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}}))
 	text := object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}}
 	input := object{
 		{"type", "object"},
@@ -78,23 +80,18 @@ func (b *builder) keys() object {
 	}
 }
 
-// keySchema is the schema of an API key: type, properties, required, additionalProperties.
-func (b *builder) keySchema(roles list) object {
+// keyProperties is the members of an API key.
+func keyProperties(roles list) object {
 	at := object{{"type", "string"}, {"format", "date-time"}}
 	never := object{{"type", list{"string", "null"}}, {"format", "date-time"}}
 	text := object{{"type", "string"}}
-	properties := object{
+	return object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
 		{"type", object{{"type", "string"}, {"const", "keys"}}},
 		{"prefix", object{{"type", "string"}, {"pattern", "^[a-z2-7]{10}$"}, {"description", "What follows `plural_` in the key. It identifies the key."}}},
 		{"name", text}, {"role", object{{"type", "string"}, {"enum", roles}}}, {"sub", text},
 		{"created_at", at}, {"expires_at", never}, {"revoked_at", never},
 	}
-	required := list{}
-	for _, each := range properties {
-		required = append(required, each.name)
-	}
-	return object{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}}
 }
 
 // me is the path at which callers see who they are.
@@ -103,10 +100,10 @@ func (b *builder) me() member {
 		return object{{"type", list{"string", "null"}}, {"description", description}}
 	}
 	names := object{{"type", "array"}, {"items", object{{"type", "string"}}}}
-	verbs, required, example := object{}, list{}, object{}
+	verbs, example := object{}, object{}
 	for _, verb := range schema.AccessVerbs() {
 		verbs.add(string(verb), object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}})
-		required, example = append(required, string(verb)), append(example, member{string(verb), "yes"})
+		example.add(string(verb), "yes")
 	}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
@@ -118,22 +115,11 @@ func (b *builder) me() member {
 		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When your credentials expire."}}},
 		{"metrics", object{{"type", "boolean"}, {"description", "Whether you may read the metrics."}}},
 		{"keys", append(append(object{}, names...), member{"description", "The roles whose API keys you may create, list and revoke."})},
-		{"collections", object{{"type", "array"}, {"description", "The collections that you may use."}, {"items", object{
-			{"type", "object"},
-			{"properties", object{
-				{"name", object{{"type", "string"}}},
-				{"may", object{
-					{"type", "object"}, {"description", "What you may do: with all resources (`yes`), with none (`no`), or with those that rules select (`depends`)."},
-					{"properties", verbs}, {"required", required}, {"additionalProperties", false},
-				}},
-				{"visible", names}, {"writable", names},
-			}},
-			{"required", list{"name", "may", "visible", "writable"}}, {"additionalProperties", false},
-		}}}},
-	}
-	all := list{}
-	for _, each := range properties {
-		all = append(all, each.name)
+		{"collections", object{{"type", "array"}, {"description", "The collections that you may use."}, {"items", fixedObject("", object{
+			{"name", object{{"type", "string"}}},
+			{"may", fixedObject("What you may do: with all resources (`yes`), with none (`no`), or with those that rules select (`depends`).", verbs)},
+			{"visible", names}, {"writable", names},
+		})}}},
 	}
 	shown := object{
 		{"id", exampleID}, {"type", "callers"}, {"caller", "key:" + examplePrefix}, {"role", "editor"}, {"sub", examplePrefix}, {"key_name", "ci"}, {"expires_at", nil},
@@ -144,7 +130,7 @@ func (b *builder) me() member {
 		summary: "Who am I", description: "Who the caller is, and what the caller may do in each collection.",
 		responses: object{{"200", object{
 			{"description", "The caller."}, {"headers", b.headersOf("Cache-Control")},
-			{"content", jsonOf(enveloped(object{{"type", "object"}, {"properties", properties}, {"required", all}, {"additionalProperties", false}}), dataOf(shown))},
+			{"content", jsonOf(enveloped(fixedObject("", properties)), dataOf(shown))},
 		}}},
 		codes: append(ofReading(), b.anywhere()...),
 	})}}}

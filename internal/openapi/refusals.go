@@ -129,7 +129,7 @@ func errorsOf(operation string, codes []problem.Code, mixed bool) object {
 	} else {
 		errors.add("items", one)
 	}
-	return object{{"type", "object"}, {"properties", object{{"errors", errors}}}, {"required", list{"errors"}}, {"additionalProperties", false}}
+	return fixedObject("", object{{"errors", errors}})
 }
 
 // exampleDetails is what errors say, of codes that come first in an answer.

@@ -11,9 +11,18 @@ func jsonOf(jsonSchema, example any) object {
 
 // enveloped is the schema of a response with data.
 func enveloped(data any) object {
-	return object{
-		{"type", "object"}, {"properties", object{{"data", data}}}, {"required", list{"data"}}, {"additionalProperties", false},
+	return fixedObject("", object{{"data", data}})
+}
+
+// fixedObject is the schema of an object that has all of these members, and no others. The description may be empty.
+func fixedObject(description string, properties object) object {
+	required := list{}
+	for _, each := range properties {
+		required = append(required, each.name)
 	}
+	result := object{{"type", "object"}}
+	result.addIf(description != "", "description", description)
+	return append(result, member{"properties", properties}, member{"required", required}, member{"additionalProperties", false})
 }
 
 // arrayOf is the schema of an array.
@@ -98,14 +107,10 @@ func (b *builder) deleted(p place) object {
 
 func (b *builder) accepted(p place) object {
 	return b.response(p.collection, "Accepted", func() object {
-		identity := object{
-			{"type", "object"},
-			{"properties", object{
-				{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
-				{"type", object{{"type", "string"}, {"const", p.collection.Name}}},
-			}},
-			{"required", list{"id", "type"}}, {"additionalProperties", false},
-		}
+		identity := fixedObject("", object{
+			{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
+			{"type", object{{"type", "string"}, {"const", p.collection.Name}}},
+		})
 		return object{
 			{"description", "It is stored, and will be carried out. `Location` is the operation, which tells how it is getting on."},
 			{"headers", b.headersOf(append([]string{"Location"}, writeHeaders...)...)},

@@ -400,10 +400,7 @@ func (b *builder) errorObject() object {
 		enum = append(enum, status)
 	}
 	place := func(name, description string) object {
-		return object{
-			{"type", "object"}, {"properties", object{{name, object{{"type", "string"}, {"description", description}}}}},
-			{"required", list{name}}, {"additionalProperties", false},
-		}
+		return fixedObject("", object{{name, object{{"type", "string"}, {"description", description}}}})
 	}
 	return object{
 		{"type", "object"}, {"description", table.String()},

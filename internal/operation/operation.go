@@ -3,7 +3,6 @@
 package operation
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -91,9 +90,6 @@ type Outcome struct {
 	Err     error
 }
 
-// errDryRun rolls back a dry run that succeeded.
-var errDryRun = errors.New("only a dry run")
-
 // Accept checks a request by a dry run, and adds it to the queue. It takes effect when the
 // transaction commits. Observed makes its outcome available to Wait.
 func (o *Operations) Accept(w *resource.Work, request resource.Request, write resource.Write, observed bool) (Accepted, error) {
@@ -142,20 +138,15 @@ func (o *Operations) checkBacklog(tx *store.Tx) error {
 // dryRun executes a write and undoes it. If a pending operation will create its resource, the
 // pending operations are executed first. It returns the operations that the write depends on.
 func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (awaited []model.ID, err error) {
-	err = w.Savepoint(func() error {
+	err = w.Undone(func() error {
 		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
 		before := len(w.Awaited())
-		if _, err := w.Do(write); err != nil {
-			return err
-		}
+		_, err := w.Do(write)
 		awaited = w.Awaited()[before:]
-		return errDryRun
+		return err
 	})
-	if errors.Is(err, errDryRun) {
-		err = nil
-	}
 	return awaited, err
 }
 

@@ -58,37 +58,14 @@ func (r *Request) Groups() bool { return r.By != nil || r.Values != nil }
 // Build makes a Query as Parse does from text, with the same checks.
 // The limits say what the caller may see; those of ranges do not apply.
 func Build(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return build(ofList, c, request, limits)
+	return BuildAs(OfList, c, request, limits)
 }
 
-// BuildOne is Build for one resource: what is shown of it.
-func BuildOne(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return build(ofOne, c, Request{Fields: request.Fields, Includes: request.Includes}, limits)
-}
-
-// BuildStream is Build for a stream.
-func BuildStream(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return build(ofStream, c, request, limits)
-}
-
-// BuildRange is Build for a range of resources to change.
-func BuildRange(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return build(ofRange, c, request, limits)
-}
-
-// BuildGroups is Build for groups.
-func BuildGroups(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return build(ofGroups, c, request, limits)
-}
-
-// BuildConflict finds the columns of a unique group by the names of its attributes.
-func BuildConflict(c *model.Collection, names []string, limits Limits) ([]int, error) {
-	p := parser{mode: ofCreate, collection: c, limits: limits}
-	p.onConflict(parameter{name: "on_conflict", value: strings.Join(names, ",")})
-	return p.query.OnConflict, p.faults.Err()
-}
-
-func build(mode mode, c *model.Collection, request Request, limits Limits) (Query, error) {
+// BuildAs does the same as Build for another mode. Of the request for one resource, only what is shown counts.
+func BuildAs(mode Mode, c *model.Collection, request Request, limits Limits) (Query, error) {
+	if mode == OfOne {
+		request = Request{Fields: request.Fields, Includes: request.Includes}
+	}
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}, requested: map[string]*IncludeRequest{}}
 	p.query.Range = request.Range
 	if request.Range.Anchor != AtEdge || request.Range.Limit != math.MaxInt64 {
@@ -99,7 +76,7 @@ func build(mode mode, c *model.Collection, request Request, limits Limits) (Quer
 		p.seen["search"] = "search"
 		p.search(parameter{name: "search", value: request.Search})
 	}
-	if mode == ofGroups {
+	if mode == OfGroups {
 		p.buildGroups(request)
 	} else if len(request.Sort) > 0 {
 		p.sort(parameter{name: "sort", value: strings.Join(request.Sort, ",")})
@@ -107,6 +84,13 @@ func build(mode mode, c *model.Collection, request Request, limits Limits) (Quer
 	p.buildShown(request)
 	p.finish()
 	return p.query, p.faults.Err()
+}
+
+// BuildConflict finds the columns of a unique group by the names of its attributes.
+func BuildConflict(c *model.Collection, names []string, limits Limits) ([]int, error) {
+	p := parser{mode: OfCreate, collection: c, limits: limits}
+	p.onConflict(parameter{name: "on_conflict", value: strings.Join(names, ",")})
+	return p.query.OnConflict, p.faults.Err()
 }
 
 // buildConditions reads conditions of a program, and alternatives.

@@ -105,11 +105,6 @@ const (
 	MaxGroupValues = 16 // of all functions
 )
 
-// ParseGroups reads the raw query string of a request for groups of a collection.
-func ParseGroups(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofGroups, c, raw, limits)
-}
-
 // isGrouping reports whether a parameter says how resources are grouped.
 func isGrouping(name string) bool { return name == "by" || isFunction(name) }
 

@@ -68,11 +68,11 @@ func bracketed(given, name string) (path, rest string, ok bool) {
 // takeInclude keeps a parameter if it is include or fields, and reports whether it is one of them.
 // They are checked when all are known.
 func (p *parser) takeInclude(given parameter) bool {
-	if p.mode == ofChanges || p.mode == ofInclude || p.mode == ofGroups || p.mode.writes() {
+	if p.mode == OfChanges || p.mode == ofInclude || p.mode == OfGroups || p.mode.writes() {
 		return false
 	}
 	if path, rest, ok := bracketed(given.name, "include"); ok {
-		if p.mode == ofStream {
+		if p.mode == OfStream {
 			p.fail(given, problem.CodeUnknownParameter, "A stream has no included resources. Leave this out, and follow the other collections too.")
 			return true
 		}

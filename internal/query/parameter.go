@@ -19,7 +19,7 @@ type parameter struct {
 }
 
 type parser struct {
-	mode       mode
+	mode       Mode
 	collection *model.Collection
 	limits     Limits
 	query      Query
@@ -96,7 +96,7 @@ func (p *parser) parameter(given parameter) {
 	if p.takeInclude(given) {
 		return
 	}
-	if p.mode == ofOne {
+	if p.mode == OfOne {
 		p.refuseOfOne(given)
 		return
 	}
@@ -107,7 +107,7 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
-	if (p.mode == ofWrite || p.mode == ofCreate) && !p.takes(long) {
+	if (p.mode == OfWrite || p.mode == OfCreate) && !p.takes(long) {
 		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
 		return
 	}
@@ -138,12 +138,12 @@ func (p *parser) parameter(given parameter) {
 		p.limit(given)
 	case long == "cursor":
 		p.cursor(given)
-	case long == "sort" && p.mode == ofGroups:
+	case long == "sort" && p.mode == OfGroups:
 		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
 		p.groupSorts = append(p.groupSorts, given)
 	case long == "sort":
 		p.sort(given)
-	case p.mode == ofGroups && isGrouping(long):
+	case p.mode == OfGroups && isGrouping(long):
 		p.grouping(given)
 	case long == "total" && p.mode == ofInclude:
 		p.totalOption(given)
@@ -154,11 +154,11 @@ func (p *parser) parameter(given parameter) {
 
 // parameterNames lists the parameters apart from filters.
 func (p *parser) parameterNames() []string {
-	names := map[mode][]string{
-		ofList: {"offset", "limit", "cursor", "sort", "include", "fields"}, ofChanges: {"limit", "cursor", "since"}, ofStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
-		ofGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, ofWrite: {"dry_run"}, ofCreate: {"dry_run", "on_conflict"}, ofRange: {"offset", "limit", "cursor", "sort", "dry_run"},
+	names := map[Mode][]string{
+		OfList: {"offset", "limit", "cursor", "sort", "include", "fields"}, OfChanges: {"limit", "cursor", "since"}, OfStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
+		OfGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, OfWrite: {"dry_run"}, OfCreate: {"dry_run", "on_conflict"}, OfRange: {"offset", "limit", "cursor", "sort", "dry_run"},
 	}[p.mode]
-	if p.mode != ofWrite && p.mode != ofCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
+	if p.mode != OfWrite && p.mode != OfCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
 	return names
@@ -195,10 +195,10 @@ func (p *parser) field(name string) *model.Field {
 // finish checks parameters against each other.
 func (p *parser) finish() {
 	if written, ok := p.seen["cursor"]; ok {
-		if _, both := p.seen["since"]; both && p.mode == ofChanges {
+		if _, both := p.seen["since"]; both && p.mode == OfChanges {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or since: both say where the range starts."))
 		}
-		if _, both := p.seen["offset"]; both && (p.mode == ofList || p.mode == ofRange) {
+		if _, both := p.seen["offset"]; both && (p.mode == OfList || p.mode == OfRange) {
 			p.faults.Add(fault.Parameter(written, problem.CodeConflictingRange, "Give either a cursor or an offset: both say where the range starts."))
 		}
 		p.query.Range.Anchor = AtCursor
@@ -210,7 +210,7 @@ func (p *parser) finish() {
 			p.query.Sort = p.query.Sort[:at]
 		}
 	}
-	if p.mode == ofGroups {
+	if p.mode == OfGroups {
 		p.sortGroups()
 	}
 	p.finishFilters()

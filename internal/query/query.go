@@ -56,19 +56,20 @@ type Limits struct {
 	Related func(*model.Relation) (visible model.ColumnSet, scope Filter, may bool)
 }
 
-// mode is the kind of request that has the parameters.
-type mode int
+// Mode is the kind of request that has the parameters. It decides which there are.
+type Mode int
 
+// The modes.
 const (
-	ofList    mode = iota // a range of a collection
-	ofChanges             // a range of the change log
-	ofStream              // changes of a collection as they happen
-	ofOne                 // one resource
+	OfList    Mode = iota // a range of a collection
+	OfChanges             // a range of the change log; the collection is that of changes
+	OfStream              // changes of a collection as they happen: filters, fields and since
+	OfOne                 // one resource: fields and included relations
+	OfWrite               // a write to one resource: dry_run. The collection may be nil
+	OfCreate              // a write that creates: dry_run and on_conflict
+	OfRange               // a write to a range of a collection, which must select something, and has no default limit
+	OfGroups              // a range of the groups of a collection
 	ofInclude             // an embedded relation
-	ofWrite               // a write to one resource
-	ofCreate              // a write that creates
-	ofRange               // a write to a range of a collection
-	ofGroups              // a range of the groups of a collection
 )
 
 // Bounds of a query. They are larger than people need, and smaller than databases allow.
@@ -90,44 +91,17 @@ const (
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a problem.Errors.
 func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofList, c, raw, limits)
+	return ParseAs(OfList, c, raw, limits)
 }
 
-// ParseChanges is Parse for a list of changes: a range, since and filters. C is the collection of
-// changes.
-func ParseChanges(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofChanges, c, raw, limits)
-}
-
-// ParseStream is Parse for a stream of a collection: filters and since.
-func ParseStream(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofStream, c, raw, limits)
-}
-
-// ParseOne does the same for one resource: fields and included relations.
-func ParseOne(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofOne, c, raw, limits)
-}
-
-// ParseRange does the same for a write to a range of a collection, which has no default limit. A
-// request that selects nothing in particular is refused.
-func ParseRange(c *model.Collection, raw string, limits Limits) (Query, error) {
-	limits.DefaultLimit = math.MaxInt64
-	return parse(ofRange, c, raw, limits)
-}
-
-// ParseCreate does the same for a request that creates resources: dry_run and on_conflict.
-func ParseCreate(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return parse(ofCreate, c, raw, limits)
-}
-
-// ParseWrite does the same for any other write: dry_run.
-func ParseWrite(raw string) (Query, error) { return parse(ofWrite, nil, raw, Limits{}) }
-
-func parse(mode mode, c *model.Collection, raw string, limits Limits) (Query, error) {
+// ParseAs does the same for any mode.
+func ParseAs(mode Mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
-	if mode == ofGroups {
+	switch mode {
+	case OfRange:
+		p.query.Range.Limit = math.MaxInt64
+	case OfGroups:
 		p.query.Groups = &Groups{}
 	}
 	for _, parameter := range p.split(raw) {
@@ -150,9 +124,9 @@ func ParseNone(raw string) error {
 	return p.faults.Err()
 }
 
-// ParseStreamOfOne does the same as ParseStream for a stream of one resource: fields and since.
+// ParseStreamOfOne does the same for a stream of one resource: fields and since.
 func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
-	p := parser{mode: ofStream, collection: c, limits: limits}
+	p := parser{mode: OfStream, collection: c, limits: limits}
 	for _, parameter := range p.split(raw) {
 		switch {
 		case p.takeInclude(parameter):

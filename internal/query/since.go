@@ -11,9 +11,9 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == ofList || p.mode == ofInclude || p.mode == ofRange || p.mode == ofGroups:
+	case p.mode == OfList || p.mode == ofInclude || p.mode == OfRange || p.mode == OfGroups:
 		p.sinceOfList(given)
-	case given.value == "" && p.mode == ofStream:
+	case given.value == "" && p.mode == OfStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
 	case given.value == "":
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPositionOrChange)
@@ -40,13 +40,13 @@ func (p *parser) refuseOfOne(given parameter) {
 func (p *parser) refuses(name string) bool {
 	switch name {
 	case "offset":
-		return p.mode != ofList && p.mode != ofRange && p.mode != ofGroups
+		return p.mode != OfList && p.mode != OfRange && p.mode != OfGroups
 	case "sort":
-		return p.mode != ofList && p.mode != ofInclude && p.mode != ofRange && p.mode != ofGroups
+		return p.mode != OfList && p.mode != ofInclude && p.mode != OfRange && p.mode != OfGroups
 	case "limit":
-		return p.mode == ofStream
+		return p.mode == OfStream
 	case "cursor":
-		return p.mode == ofStream || p.mode == ofInclude || p.mode == ofGroups
+		return p.mode == OfStream || p.mode == ofInclude || p.mode == OfGroups
 	}
 	return false
 }
@@ -54,8 +54,8 @@ func (p *parser) refuses(name string) bool {
 func (p *parser) refuse(given parameter, name string) {
 	text := "A stream has no range and no order: it takes filters and since. Leave out %s."
 	switch {
-	case p.mode == ofStream:
-	case p.mode == ofGroups:
+	case p.mode == OfStream:
+	case p.mode == OfGroups:
 		text = "Groups are no resources, so a range of them cannot start at one. Use offset in place of %s."
 	case p.mode == ofInclude:
 		text = "A relation has no %s: it takes limit, sort, filter and total. Leave it out, or read the collection itself."

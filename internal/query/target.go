@@ -88,7 +88,7 @@ func (to *target) at(field *model.Field) *target {
 
 // allowsSteps reports whether a filter may lead through the relations of a target.
 func (p *parser) allowsSteps(given parameter, to *target) bool {
-	if p.mode == ofStream {
+	if p.mode == OfStream {
 		p.fail(given, problem.CodeInvalidParameter, "A stream cannot be filtered through a relation: filter by the fields of %s itself.", p.collection.Name)
 		return false
 	}

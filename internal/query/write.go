@@ -10,7 +10,7 @@ import (
 )
 
 // writes reports whether the request is a write.
-func (m mode) writes() bool { return m == ofWrite || m == ofCreate || m == ofRange }
+func (m Mode) writes() bool { return m == OfWrite || m == OfCreate || m == OfRange }
 
 // takes reports whether a name is that of a parameter of writes that this one has.
 func (p *parser) takes(name string) bool {
@@ -18,7 +18,7 @@ func (p *parser) takes(name string) bool {
 	case "dry_run":
 		return p.mode.writes()
 	case "on_conflict":
-		return p.mode == ofCreate
+		return p.mode == OfCreate
 	}
 	return false
 }
@@ -81,7 +81,7 @@ func (p *parser) namesOf(group []int) string {
 
 // finishWrite refuses a write to a range that selects nothing in particular.
 func (p *parser) finishWrite() {
-	if p.mode != ofRange || p.filters > 0 {
+	if p.mode != OfRange || p.filters > 0 {
 		return
 	}
 	for _, name := range []string{"offset", "limit", "cursor", "search"} {

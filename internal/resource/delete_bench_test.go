@@ -52,7 +52,7 @@ collections:
 				runtime.GC()
 				before := processorTime(b)
 				b.StartTimer()
-				if _, err := New(st).Do(context.Background(), Write{Verb: Delete, Path: Path{Collection: projects}, ID: project}); err != nil {
+				if _, _, err := New(st).Do(context.Background(), Write{Verb: Delete, Path: Path{Collection: projects}, ID: project}); err != nil {
 					b.Fatal(err)
 				}
 				spent += processorTime(b) - before

@@ -155,7 +155,7 @@ collections:
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
+				if _, _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
 					t.Fatal(err)
 				}
 				if byLink.Load() != (least == 1) {
@@ -252,7 +252,7 @@ func measureDeletion(t *testing.T, st *store.Store, s *model.Schema, project byt
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	statements.Store(0)
-	if _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(0, 0)}); err != nil {
+	if _, _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	sent = statements.Load()

@@ -9,8 +9,21 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// errDryRun undoes a dry run that succeeded.
-var errDryRun = errors.New("only a dry run")
+var errUndone = errors.New("the savepoint is undone")
+
+// Undone runs fn in a savepoint that is undone, also if it succeeds.
+func (w *Work) Undone(fn func() error) error {
+	err := w.Savepoint(func() error {
+		if err := fn(); err != nil {
+			return err
+		}
+		return errUndone
+	})
+	if errors.Is(err, errUndone) {
+		return nil
+	}
+	return err
+}
 
 // DryRun executes writes, counts the resources that they change, and undoes everything. Hooks
 // take part, except for those after the commit.
@@ -19,17 +32,14 @@ func (w *Work) DryRun(run func() error) (Affected, error) {
 	defer func() { w.dryRun, w.affected = false, nil }()
 	var changed map[identity]effect
 	seen := map[identity]bool{}
-	err := w.Savepoint(func() error {
+	err := w.Undone(func() error {
 		if err := run(); err != nil {
 			return err
 		}
 		changed = w.affected
-		if err := w.addVisible(changed, seen); err != nil {
-			return err
-		}
-		return errDryRun
+		return w.addVisible(changed, seen)
 	})
-	if !errors.Is(err, errDryRun) {
+	if err != nil {
 		return nil, err
 	}
 	if err := w.addVisible(changed, seen); err != nil {

@@ -63,7 +63,7 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (f
 		if err := path.Require(schema.MayRead); err != nil {
 			return err
 		}
-		q, err := query.BuildOne(c, wanted, path.Limits())
+		q, err := query.BuildAs(query.OfOne, c, wanted, path.Limits())
 		if err == nil {
 			found, err = w.resources.get(w.tx, path, id, q)
 		}

@@ -91,11 +91,11 @@ func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*Idempot
 	return record, nil
 }
 
-// RunRecorded runs an effect and stores its idempotency record in the same transaction, unless
-// there is a record already. Render makes the record from the error of the effect; nil means
-// that nothing is stored and the transaction is rolled back. A failed effect is undone even if
+// RunRecorded runs a write and stores its idempotency record in the same transaction, unless
+// there is a record already. Render makes the record from the error of the write; nil means
+// that nothing is stored and the transaction is rolled back. A failed write is undone even if
 // its record is stored.
-func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, effect func(*Work) error,
+func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, run func(*Work) error,
 	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
 	err = r.RunWork(ctx, sharing, func(w *Work) error {
 		found, locked, err := w.tx.LockRecord(request.Key)
@@ -111,7 +111,7 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 		if !locked {
 			return KeyInUse()
 		}
-		failed := w.Savepoint(func() error { return effect(w) })
+		failed := w.Savepoint(func() error { return run(w) })
 		if record = render(failed); record == nil {
 			return failed
 		}

@@ -298,7 +298,7 @@ func (m *logModel) write() {
 	if err != nil {
 		m.Fatalf("%s: %v", request.Body, err)
 	}
-	if _, err := m.resources.Do(ctx, write); err != nil && !strings.Contains(err.Error(), "id_exists") {
+	if _, _, err := m.resources.Do(ctx, write); err != nil && !strings.Contains(err.Error(), "id_exists") {
 		m.Fatalf("%s %s: %v", request.Method, request.Body, err)
 	}
 	m.record()

@@ -60,57 +60,55 @@ func (write *Write) pointer(i int) string {
 	return ""
 }
 
-// Do executes a write with its hooks in a transaction. It returns the resources as stored, or
-// their last state if deleted.
-func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, err error) {
-	if err := r.Before(ctx, &write); err != nil {
-		return nil, err
-	}
-	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		return w.withMemory(&write, func() (err error) {
-			results, err = w.Do(write)
-			return err
-		})
-	})
-	return results, err
-}
-
-// DryRun does the same as Do, and undoes it. See Work.DryRun.
-func (r *Resources) DryRun(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+// Do executes a write with its hooks in a transaction. It returns the resources as stored, or their last state if
+// deleted. A dry run is undone, and returns what it would affect.
+func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
-		affected, err = w.DryRun(func() error {
-			return w.withMemory(&write, func() (err error) {
+		return w.withMemory(&write, func() (err error) {
+			do := func() (err error) {
 				results, err = w.Do(write)
 				return err
-			})
+			}
+			if !write.DryRun {
+				return do()
+			}
+			affected, err = w.DryRun(do)
+			return err
 		})
-		return err
 	})
 	return results, affected, err
 }
 
-// SetID sets the id of the resource that a write creates, if the client sent none, and
-// returns it.
-func (w *Work) SetID(write *Write) model.ID {
-	if !write.Inputs[0].HasID() {
-		write.SetID(w.tx.NewID())
+// Do executes a write in the transaction.
+func (w *Work) Do(write Write) ([]Resource, error) {
+	if write.Path.Collection.ReadOnly() {
+		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
 	}
-	return write.Inputs[0].Values.ID(model.IDColumn)
+	if by := write.Path.By; by != nil {
+		if write.Conflict == nil { // what an upsert needs depends on what it does
+			if err := write.Path.Require(write.Verb); err != nil {
+				return nil, err
+			}
+		}
+		w.by = by
+		w.tx.As(by.Caller.ID)
+	}
+	w.countPending = w.countPending || write.Accepting
+	switch {
+	case write.Range != nil:
+		return w.changeRange(write)
+	case write.Conflict != nil:
+		return w.upsert(write)
+	case write.Verb == Create:
+		return w.create(write)
+	case write.Verb == Update:
+		return w.update(write)
+	}
+	return w.delete(write)
 }
-
-// SetID sets the id of the resource that a write creates. It copies the input: the transaction
-// may run again.
-func (write *Write) SetID(id model.ID) {
-	input := model.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
-	input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(id), true
-	write.Inputs = []model.Input{input}
-}
-
-// Awaited lists the pending operations that must be executed before the writes.
-func (w *Work) Awaited() []model.ID { return w.awaited }
 
 // Before runs the hooks before the transaction of a write.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
@@ -141,34 +139,6 @@ func (r *Resources) runBefore(ctx context.Context, write *Write) error {
 		}
 	}
 	return nil
-}
-
-// Do executes a write in the transaction.
-func (w *Work) Do(write Write) ([]Resource, error) {
-	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
-	}
-	if by := write.Path.By; by != nil {
-		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Require(write.Verb); err != nil {
-				return nil, err
-			}
-		}
-		w.by = by
-		w.tx.As(by.Caller.ID)
-	}
-	w.countPending = w.countPending || write.Accepting
-	switch {
-	case write.Range != nil:
-		return w.changeRange(write)
-	case write.Conflict != nil:
-		return w.upsert(write)
-	case write.Verb == Create:
-		return w.create(write)
-	case write.Verb == Update:
-		return w.update(write)
-	}
-	return w.delete(write)
 }
 
 // requireOn returns why the caller may not change a resource that they see, or nil.
@@ -213,3 +183,23 @@ func (r *Resources) checkCondition(tx *store.Tx, write Write, record model.Recor
 	}
 	return write.Condition.AllowsChange(tag)
 }
+
+// SetID sets the id of the resource that a write creates, if the client sent none, and
+// returns it.
+func (w *Work) SetID(write *Write) model.ID {
+	if !write.Inputs[0].HasID() {
+		write.SetID(w.tx.NewID())
+	}
+	return write.Inputs[0].Values.ID(model.IDColumn)
+}
+
+// SetID sets the id of the resource that a write creates. It copies the input: the transaction
+// may run again.
+func (write *Write) SetID(id model.ID) {
+	input := model.Input{Values: slices.Clone(write.Inputs[0].Values), Set: slices.Clone(write.Inputs[0].Set)}
+	input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(id), true
+	write.Inputs = []model.Input{input}
+}
+
+// Awaited lists the pending operations that must be executed before the writes.
+func (w *Work) Awaited() []model.ID { return w.awaited }

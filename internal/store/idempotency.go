@@ -100,21 +100,16 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 	return changed == 1, t.fault(err)
 }
 
-// DeleteOldRecords removes records older than age.
-func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
-	return s.deleteOld(ctx, db.IdempotencyTable, "caller, key", age)
-}
-
 // deleteBatch bounds how long a cleanup blocks other writers.
 const deleteBatch = 1000
 
-// deleteOld removes the rows of an internal table that are older than age.
-func (s *Store) deleteOld(ctx context.Context, table, key string, age time.Duration) error {
+// DeleteOldRecords removes records older than age.
+func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
 	before := model.TimeValue(model.FormatTime(s.now().Add(-age)))
 	for {
 		var removed int
 		err := s.Write(ctx, func(t *Tx) (err error) {
-			removed, err = t.conn.Exec("DELETE FROM "+table+" WHERE ("+key+") IN (SELECT "+key+" FROM "+table+
+			removed, err = t.conn.Exec("DELETE FROM "+db.IdempotencyTable+" WHERE (caller, key) IN (SELECT caller, key FROM "+db.IdempotencyTable+
 				" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(deleteBatch))
 			return err
 		})
