@@ -79,6 +79,21 @@ test('a cell is edited in place: Enter saves, Tab goes on, problems and conflict
   await page.leave()
 })
 
+test('a cell that cannot be edited says why', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  const created = await cell(page, 0, 'created_at')
+  assert.deepEqual([await created.getAttribute('aria-readonly'), await (await cell(page, 0, 'state')).getAttribute('aria-readonly')], ['true', 'false'])
+  await created.dblclick()
+  await page.getByRole('status').getByText('created_at is set by the server.').waitFor()
+  await page.keyboard.press('t')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight') // the id
+  await page.keyboard.press('F2')
+  await page.getByRole('status').getByText('id is set by the server.').waitFor()
+  assert.equal(await page.getByText('created_at is set by the server.').count(), 0)
+  await page.leave()
+})
+
 test('a form has tags, pickers of dates and times, descriptions and limits', async () => {
   const issue = server.issues[1] // with one tag
   const page = await open(browser, `${server.explorer}/issues/${issue.id}?view=edit`)
@@ -126,12 +141,27 @@ test('Markdown has an editor with highlighting, in the form', async () => {
   const weight = (part) => editor.locator('span', { hasText: part }).last().evaluate((span) => getComputedStyle(span).fontWeight)
   assert.deepEqual([await weight('Plan'), await weight('care')], ['600', '600'])
   await accessible(page, 'an editor for Markdown')
+  // The preview is of what is typed. What looks like HTML is text.
   await editor.click()
   await page.keyboard.press('Control+End')
+  await page.keyboard.type('<b>')
+  await page.getByRole('button', { name: 'Preview' }).click()
+  const preview = page.getByRole('region', { name: 'Preview of about' })
+  await preview.getByRole('heading', { name: 'Plan' }).waitFor()
+  assert.equal(await preview.locator('.markdown').evaluate((all) => all.innerHTML.replaceAll(/<!--.*?-->| class="[^"]*"/g, '')), '<h3>Plan</h3><p>With <strong>care</strong>.\n&lt;b&gt;</p>')
+  await accessible(page, 'a preview of Markdown')
+  await page.getByRole('button', { name: 'Edit the text' }).click()
+  await editor.click()
+  await page.keyboard.press('Control+End')
+  for (const _ of '<b>') await page.keyboard.press('Backspace')
   await page.keyboard.type('Or `not`.')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved.').waitFor()
   assert.equal((await server.ask('GET', `/projects/${project.id}`)).about, `${text}Or \`not\`.`)
+  // To read, it is rendered.
+  const panel = page.getByRole('complementary', { name: 'project' })
+  await panel.getByRole('heading', { name: 'Plan' }).waitFor()
+  assert.equal(await panel.locator('.markdown').innerText(), 'Plan\n\nWith care. Or not.')
   await page.leave()
 })
 

@@ -121,6 +121,82 @@ test('a chart groups a list, and each bar leads to its resources', async () => {
   await page.leave()
 })
 
+test('the address of a chart says what it shows, and what is wrong with it can be removed', async () => {
+  const page = await open(browser, `${server.explorer}/issues?chart=state`, { expect: [/status of 400/] })
+  const chart = page.getByRole('region', { name: 'Chart of issues' })
+  await chart.getByRole('row', { name: /open/ }).waitFor()
+  await page.getByLabel('Show').selectOption('sum priority')
+  await page.waitForURL(`${server.explorer}/issues?chart=state&sum=priority`)
+  const groups = await server.ask('GET', '/-/groups/issues?by=state&sum=priority')
+  const bars = () => chart.getByRole('row').evaluateAll((all) => all.map((row) => row.innerText.split(/\s+/)))
+  const wanted = groups.map(({ by, sum }) => [by.state, String(sum.priority)]).sort((a, b) => b[1] - a[1])
+  const shown = async () => {
+    await chart.getByRole('row', { name: new RegExp(`^${wanted[0].join('\\s+')}$`) }).waitFor()
+    assert.deepEqual(await bars(), wanted)
+  }
+  await shown()
+  await page.reload()
+  await shown()
+  assert.equal(await page.getByLabel('Show').inputValue(), 'sum priority')
+
+  // Unknown values are sent, and the server's errors are at what is removed.
+  await page.goto(`${server.explorer}/issues?chart=nonsense&avg=title&color=red`)
+  const chips = page.getByRole('region', { name: 'Filters' }).locator('.chip.bad .text')
+  await chips.nth(2).waitFor()
+  assert.deepEqual(await chips.allInnerTexts(), ['chart by nonsense', 'avg title', 'color=red'])
+  assert.equal(await chart.getByRole('alert').count(), 3)
+  await page.getByRole('button', { name: 'Remove color=red' }).click()
+  await page.waitForURL(`${server.explorer}/issues?chart=nonsense&avg=title`)
+  await page.getByRole('button', { name: 'Remove what the chart shows' }).click()
+  await page.waitForURL(`${server.explorer}/issues?chart=nonsense`)
+  await page.getByRole('button', { name: 'Remove the chart' }).click()
+  await page.waitForURL(`${server.explorer}/issues`)
+  await page.locator('#row-0').waitFor()
+  assert.equal(await chips.count(), 0)
+
+  await page.goto(`${server.explorer}/-/nonsense`)
+  await page.getByRole('heading', { name: 'No page “nonsense”' }).waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'All collections' }).click()
+  await page.locator('.overview li').first().waitFor()
+  await page.leave()
+})
+
+test('a file that is dropped on the table is imported', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  await page.locator('#row-0').waitFor()
+  const dropped = await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['title\nDropped\n'], 'one.csv'))
+    return data
+  })
+  await page.locator('#row-2').dispatchEvent('dragover', { dataTransfer: dropped })
+  await page.getByText('Drop the file to import issues').waitFor()
+  await page.locator('#row-2').dispatchEvent('drop', { dataTransfer: dropped })
+  const dialog = page.getByRole('dialog', { name: 'Import' })
+  await dialog.getByText('1 rows').waitFor()
+  assert.equal(await page.getByText('Drop the file to import issues').count(), 0)
+  await dialog.getByRole('button', { name: 'Check' }).click()
+  await dialog.getByRole('button', { name: 'Import 1 row' }).click()
+  await dialog.getByText('1 issue imported.').waitFor()
+  assert.equal((await server.ask('GET', '/issues?limit=-1'))[0].title, 'Dropped')
+  await dialog.getByRole('button', { name: 'Close' }).click()
+
+  // Nobody can add operations: the file is refused, and the page stays.
+  await page.goto(`${server.explorer}/operations`)
+  await page.getByText('No operations yet').waitFor()
+  const effect = await page.getByRole('grid').evaluate((grid, dataTransfer) => {
+    const event = new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true })
+    return [grid.dispatchEvent(event), grid.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }))]
+  }, await page.evaluateHandle(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['x'], 'x.csv'))
+    return data
+  }))
+  assert.deepEqual(effect, [false, false]) // the browser does nothing
+  assert.equal(await dialog.count(), 0)
+  await page.leave()
+})
+
 test('the start page counts, shows growth, and describes the attributes', async () => {
   const page = await open(browser, server.explorer)
   const people = page.locator('.overview li', { has: page.getByRole('heading', { name: 'people' }) })

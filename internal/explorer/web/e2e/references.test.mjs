@@ -104,6 +104,36 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   await page.leave()
 })
 
+test('Enter chooses from the list of what is typed, not from an older one', async () => {
+  const page = await open(browser, `${server.explorer}/issues/${server.issues[0].id}?view=edit`)
+  const assignee = page.getByRole('combobox', { name: 'assignee_id' })
+  await assignee.fill('Ada')
+  await page.getByRole('option', { name: /Ada Lovelace/ }).waitFor()
+  let release
+  const held = new Promise((resolve) => (release = resolve))
+  const asked = page.waitForRequest(/\/people\?.*Grace/)
+  await page.route(/\/people\?.*Grace/, async (route) => {
+    await held
+    await route.continue()
+  })
+  await assignee.fill('Grace')
+  await page.keyboard.press('Enter')
+  await asked
+  assert.equal(await assignee.inputValue(), 'Grace') // nothing is chosen yet
+  release()
+  await page.waitForFunction((box) => box.value === 'Grace Hopper', await assignee.elementHandle())
+  await assignee.fill('Nobody')
+  await page.keyboard.press('Enter') // nothing is found, so nothing is chosen
+  await page.getByRole('option', { name: 'No person found.' }).waitFor()
+  assert.equal(await assignee.inputValue(), 'Nobody')
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByText('Saved.').waitFor()
+  assert.equal((await server.ask('GET', `/issues/${server.issues[0].id}`)).assignee_id, server.people[1].id)
+  await page.leave()
+})
+
 test('addresses are links, colours are shown; an image on the same server has a preview, one elsewhere has not', async () => {
   const page = await open(browser, server.explorer)
   const icon = await page.locator('link[rel=icon]').evaluate((link) => link.href)

@@ -1,16 +1,26 @@
 // Editing one cell: the same checks, conflicts and errors as in a form.
 
 import { Refused } from './api'
-import { ask, explain } from './app.svelte'
+import { ask, catalog, explain, session } from './app.svelte'
 import { bodyOf, entryOf, sortFaults, type Entry } from './form'
 import { same } from './json'
-import type { Attribute, Collection, Resource } from './schema'
+import type { Attribute, Collection, Field, Resource } from './schema'
 import { pathOf } from './url'
 
 /** Whether a value can be edited in its cell; longer ones have a form. */
 export function editsInCell(attribute: Attribute, value: unknown): boolean {
   if (attribute.type === 'object' || attribute.type === 'array') return false
   return !(typeof value === 'string' && (value.includes('\n') || value.length > 500))
+}
+
+/** Why a field cannot be changed; null if it can. */
+export function whyFixed(collection: Collection, field: Field): string | null {
+  const { rights } = catalog
+  const changes = rights.may('PATCH', collection.name)
+  if (changes && field.own) return `${field.name} is set by the server.`
+  if (changes && rights.mayWrite('PATCH', collection.name, field.name)) return null
+  const what = changes ? field.name : collection.name
+  return session.guarded ? `You may not change ${what}.` : `${what} cannot be changed.`
 }
 
 export class CellEdit {

@@ -1,7 +1,8 @@
 // Charts of a collection: groups, counted or summed, each linked to the list of its resources.
 
-import type { Filter } from './filters'
+import { encode, type Filter } from './filters'
 import { count, fieldsOf, isNumeric, type Collection, type Field } from './schema'
+import { measureParts } from './url'
 
 export interface Group {
   id: string
@@ -9,6 +10,8 @@ export interface Group {
   count: number
   sum?: Record<string, number | string | null>
   avg?: Record<string, number | null>
+  min?: Record<string, number | string | null>
+  max?: Record<string, number | string | null>
 }
 
 const UNITS = ['year', 'month', 'day', 'hour'] as const
@@ -27,20 +30,19 @@ export function groupings(collection: Collection, timestamps: boolean): string[]
 }
 
 /** What can be shown of each group. */
-export const measures = (collection: Collection): string[] => ['count', ...collection.attributes.filter((a) => isNumeric(a) || a.format === 'decimal').flatMap(({ name }) => [`sum ${name}`, `avg ${name}`])]
+export const measures = (collection: Collection): string[] => ['count', ...collection.attributes.filter((a) => isNumeric(a) || a.format === 'decimal').flatMap(({ name }) => [`sum ${name}`, `avg ${name}`, `min ${name}`, `max ${name}`])]
 
 export const isTime = (collection: Collection, by: string) => by.includes(':') || collection.attributes.some(({ name, format }) => name === by && format === 'date')
 
 /** The path of the groups. Those over time are in their order, the latest ones; others the largest first. */
 export function groupsPath(collection: Collection, by: string, measure: string, parts: string[], limit: number): string {
-  const [kind, attribute] = measure.split(' ')
-  const sort = isTime(collection, by) ? `sort=-${by}` : 'sort=-count'
-  return `-/groups/${collection.name}?${[`by=${by}`, ...(attribute ? [`${kind}=${attribute}`] : []), ...parts, sort, `limit=${limit}`].join('&')}`
+  const sort = isTime(collection, by) ? `sort=-${encode(by)}` : 'sort=-count'
+  return `-/groups/${collection.name}?${[`by=${encode(by)}`, ...measureParts(measure), ...parts, sort, `limit=${limit}`].join('&')}`
 }
 
 function measured(group: Group, measure: string): number | string {
   const [kind, attribute = ''] = measure.split(' ')
-  return (kind === 'sum' ? group.sum?.[attribute] : kind === 'avg' ? group.avg?.[attribute] : group.count) ?? 0
+  return (kind === 'count' ? group.count : group[kind as 'sum' | 'avg' | 'min' | 'max']?.[attribute]) ?? 0
 }
 
 export const amountOf = (group: Group, measure: string): number => Number(measured(group, measure))

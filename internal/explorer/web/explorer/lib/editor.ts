@@ -8,7 +8,7 @@ import { bracketMatching, defineLanguageFacet, HighlightStyle, indentOnInput, La
 import { Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap, placeholder } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
-import { GFM, parser } from '@lezer/markdown'
+import { markdownParser } from './markdown'
 
 export type CodeLanguage = 'json' | 'markdown'
 
@@ -21,7 +21,7 @@ export interface About {
 
 const LANGUAGES: Record<CodeLanguage, Language> = {
   json: jsonLanguage,
-  markdown: new Language(defineLanguageFacet(), parser.configure(GFM), [], 'markdown'), // without HTML, whose parser is larger than all of this
+  markdown: new Language(defineLanguageFacet(), markdownParser, [], 'markdown'),
 }
 
 const colours = HighlightStyle.define([

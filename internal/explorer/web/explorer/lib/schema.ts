@@ -105,6 +105,8 @@ export function shortId(id: string): string {
 export const isReference = (value: unknown): value is { id: string; type: string } =>
   typeof value === 'object' && value !== null && typeof (value as Resource).id === 'string' && typeof (value as Resource).type === 'string'
 
+export const isMarkdown = (field: Attribute) => field.type === 'string' && field.contentMediaType === 'text/markdown'
+
 export const isNumeric = (field: Attribute) => field.type === 'integer' || field.type === 'number'
 
 /** Whether values are aligned by their last digits. Decimals are strings. */

@@ -19,12 +19,15 @@ export interface View {
   search: string
   sort: SortKey[]
   chart: string | null // what a chart is grouped by, in place of the table
+  measure: string // what it shows of each group: count, or such as "sum price"
   page: string | null // another page than a list, such as that of the caller
   offset: number // position of the first row that is seen
   strange: string[] // parts of the query that we do not understand: the server says what is wrong with them
 }
 
-export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], chart: null, page: null, offset: 0, strange: [] }
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], chart: null, measure: 'count', page: null, offset: 0, strange: [] }
+
+const MEASURES = ['sum', 'avg', 'min', 'max'] // parameters of groups
 
 /** Reads a path below the explorer's own, without a slash at its start. */
 export function readView(path: string, query: string): View {
@@ -32,17 +35,20 @@ export function readView(path: string, query: string): View {
   const { filters, others } = readFilters(query)
   const view: View = { ...START, filters, strange: [] }
   const [first, second, third, fourth] = segments
-  if (first === '-') view.page = second ?? null
+  if (first === '-') view.page = segments.slice(1).join('/') || null
+  else if (segments.length > 4) view.collection = segments.join('/') // there is none
   else if (first) {
     view.collection = third ?? first
     view.parent = third ? { collection: first, id: second! } : null
     view.id = (third ? fourth : second) ?? null
   }
+  const charted = others.some((part) => part.startsWith('chart='))
   for (const part of others) {
     const [, name, value = ''] = /^(\w+)=(.*)$/.exec(decode(part)) ?? []
     if (name === 'search' && !view.search && value) view.search = value
     else if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
-    else if (name === 'chart' && /^\w+(:\w+)?$/.test(value) && view.collection) view.chart = value
+    else if (name === 'chart' && /^[^,]+$/.test(value) && !view.chart) view.chart = value
+    else if (charted && MEASURES.includes(name!) && /^[^,]+$/.test(value) && view.measure === 'count') view.measure = `${name} ${value}`
     else if (name === 'offset' && /^\d{1,15}$/.test(value)) view.offset = Number(value)
     else if (name === 'view' && value === 'new' && view.collection) view.mode = 'new'
     else if (name === 'view' && value === 'edit' && view.id) view.mode = 'edit'
@@ -61,9 +67,15 @@ export function writeView(view: View): string {
   const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${pathOf(view.id)}` : '')
   const parts = queryParts(view)
   if (view.offset > 0) parts.push(`offset=${view.offset}`)
-  if (view.chart) parts.push(`chart=${encode(view.chart)}`)
+  if (view.chart) parts.push(`chart=${encode(view.chart)}`, ...measureParts(view.measure))
   if (view.mode !== 'read') parts.push(`view=${view.mode}`)
   return path + (parts.length ? `?${parts.join('&')}` : '')
+}
+
+/** What a chart shows, as parts of a query, in the page's address and in the request. */
+export function measureParts(measure: string): string[] {
+  const [kind, attribute] = measure.split(' ')
+  return attribute ? [`${kind}=${encode(attribute)}`] : []
 }
 
 /** The path of the collection or sub-collection that a view is of, in the interface. */

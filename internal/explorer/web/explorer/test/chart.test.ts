@@ -20,12 +20,13 @@ const collection: Collection = {
 
 test('what a chart can show', () => {
   expect(groupings(collection, false)).toEqual(['state', 'owner_id', 'due:month', 'due:year', 'due', 'title', 'cost'])
-  expect(measures(collection)).toEqual(['count', 'sum cost', 'avg cost'])
+  expect(measures(collection)).toEqual(['count', 'sum cost', 'avg cost', 'min cost', 'max cost'])
   expect(groupsPath(collection, 'state', 'sum cost', ['filter[a]=1'], 5)).toBe('-/groups/issues?by=state&sum=cost&filter[a]=1&sort=-count&limit=5')
   expect(groupsPath(collection, 'due:month', 'count', [], 5)).toBe('-/groups/issues?by=due:month&sort=-due:month&limit=5')
   expect(groupsPath(collection, 'due', 'count', [], 5)).toBe('-/groups/issues?by=due&sort=-due&limit=5')
-  const group = { id: '1', by: {}, count: 2, sum: { cost: '3.50' }, avg: { cost: null } }
+  const group = { id: '1', by: {}, count: 2, sum: { cost: '3.50' }, avg: { cost: null }, min: { cost: '-1.00' }, max: { cost: 7 } }
   expect([amountOf(group, 'count'), amountOf(group, 'sum cost'), amountOf(group, 'avg cost')]).toEqual([2, 3.5, 0])
+  expect([amountText(group, 'min cost'), amountText(group, 'max cost')]).toEqual(['-1.00', '7'])
   expect([amountText(group, 'count'), amountText(group, 'sum cost'), amountText(group, 'avg cost')]).toEqual(['2', '3.50', '0'])
   expect(['-1234567.00', '999', '-0.50'].map((cost) => amountText({ ...group, sum: { cost } }, 'sum cost'))).toEqual(['-1,234,567.00', '999', '-0.50'])
   expect(amountText({ ...group, avg: { cost: 1234.5678 } }, 'avg cost')).toBe('1,234.57')

@@ -17,6 +17,9 @@ test('every view has an address, and every address its view', () => {
     [`users/${id}/posts`, { collection: 'posts', parent: { collection: 'users', id } }],
     [`users/${id}/posts/${id}?offset=7`, { collection: 'posts', parent: { collection: 'users', id }, id, offset: 7 }],
     ['users?sort=-name,age&offset=1000000', { collection: 'users', sort: [{ field: 'name', down: true }, { field: 'age', down: false }], offset: 1_000_000 }],
+    ['issues?filter[state]=open&chart=due:month&avg=cost', { collection: 'issues', filters: [{ field: 'state', op: 'eq', value: 'open' }], chart: 'due:month', measure: 'avg cost' }],
+    ['issues?chart=no%20such', { collection: 'issues', chart: 'no such' }],
+    ['-/account', { page: 'account' }],
     ['users?filter[active]', { collection: 'users', filters: [{ field: 'active', op: 'set', value: '' }] }],
     ['users?filter[name]=', { collection: 'users', filters: [{ field: 'name', op: 'eq', value: '' }] }],
     [
@@ -58,9 +61,18 @@ test('several values of a field are one filter', () => {
 })
 
 test('what makes no sense is kept, for the server to say so', () => {
-  const strange = ['offset=-1', 'filter[name][like]=x', 'view=edit', 'nonsense=1', 'sort=']
+  const strange = ['offset=-1', 'filter[name][like]=x', 'view=edit', 'nonsense=1', 'sort=', 'sum=cost']
   expect(read(`users?${strange.join('&')}`)).toEqual({ ...START, collection: 'users', strange })
   expect(writeView(read(`users?${strange.join('&')}`))).toBe(`users?${strange.join('&')}`)
+})
+
+test('a chart of two things, or of two measures, is not one', () => {
+  expect(read('issues?sum=cost&chart=state&max=cost')).toEqual({ ...START, collection: 'issues', chart: 'state', measure: 'sum cost', strange: ['max=cost'] })
+  expect(read('issues?chart=state,owner_id')).toEqual({ ...START, collection: 'issues', strange: ['chart=state,owner_id'] })
+})
+
+test('a path that is too long leads to no collection', () => {
+  expect(read(`users/${id}/posts/${id}/more`)).toEqual({ ...START, collection: `users/${id}/posts/${id}/more` })
 })
 
 test('the list is the same whatever is open in it', () => {
