@@ -73,6 +73,17 @@ func TestDateTimesMeanTheirTime(t *testing.T) {
 	})
 }
 
+// TestTimesAreFormatted compares with package time, also beyond the years that a client can write.
+func TestTimesAreFormatted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		when := time.UnixMicro(rapid.Int64Range(-62200000000000000, 253500000000000000).Draw(t, "micros"))
+		when = when.In(time.FixedZone("", 60*rapid.IntRange(-23*60-59, 23*60+59).Draw(t, "minutes")))
+		if got, want := FormatTime(when), when.UTC().Format("2006-01-02T15:04:05.000Z"); got != want {
+			t.Fatalf("%v is %s, want %s", when, got, want)
+		}
+	})
+}
+
 func TestFormats(t *testing.T) {
 	tests := map[Format]struct{ valid, invalid []string }{
 		Date: {
