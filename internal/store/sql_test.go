@@ -169,7 +169,7 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 				return err
 			}
 			defer tx.Close()
-			_, err = tx.Get(w.things, nil, id)
+			_, err = tx.View(w.things, nil, id, func(model.Row) {})
 			return err
 		},
 		"create": func() error {
