@@ -178,9 +178,9 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 				return err
 			})
 		},
-		"create two, of which one is taken": func() error {
+		"create three, of which one is taken": func() error {
 			return inTransaction(func(tx *Tx) error {
-				_, _, err := tx.InsertAll(w.things, []model.Record{thing(tx, model.ID{2}), thing(tx, id)})
+				_, _, err := tx.InsertAll(w.things, []model.Record{thing(tx, model.ID{2}), thing(tx, model.ID{3}), thing(tx, id)})
 				return err
 			})
 		},
