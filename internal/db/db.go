@@ -198,7 +198,8 @@ type Conn interface {
 	Cursor(sql string, args ...model.Value) (Rows, error)
 
 	// Batch runs statements in their order, and returns when all are done, with the first
-	// error. Where each statement is a round trip, the batch is one.
+	// error. Where each statement is a round trip, the batch is one, also for several tasks that share a transaction:
+	// outside of a Savepoint, other tasks may run before it returns.
 	Batch(statements ...Statement) error
 
 	// Insert stores new rows of a collection in their order, each with an entry of the change log. It

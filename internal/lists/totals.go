@@ -129,12 +129,16 @@ func TotalSQL(collection, parent string) string {
 }
 
 // Record stores deltas as pending.
-func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
-	if Count(deltas) <= recordSingly {
-		for _, d := range deltas {
-			collection, parent := d.values()
-			for _, id := range d.IDs {
-				if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(id), model.IntValue(d.Change)}}); err != nil {
+func Record(c db.Conn, d db.Database, deltas []Delta) error {
+	singly := recordSingly
+	if d.Traits().RoundTrips { // a statement costs more than a row
+		singly = 1
+	}
+	if Count(deltas) <= int64(singly) {
+		for _, delta := range deltas {
+			collection, parent := delta.values()
+			for _, id := range delta.IDs {
+				if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(id), model.IntValue(delta.Change)}}); err != nil {
 					return err
 				}
 			}
@@ -146,18 +150,18 @@ func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
 		change int64
 	}
 	byList := map[group][]model.ID{}
-	for _, d := range deltas {
-		g := group{d.List, d.Change}
-		byList[g] = append(byList[g], d.IDs...)
+	for _, delta := range deltas {
+		g := group{delta.List, delta.Change}
+		byList[g] = append(byList[g], delta.IDs...)
 	}
 	// Many deltas of one list need only their ids; those of other lists are stored together.
 	mixed := map[group][]string{} // id and parent in one text
 	for g, ids := range byList {
 		of := group{List{collection: g.collection}, g.change}
 		for chunk := range slices.Chunk(ids, db.MaxListed) {
-			if len(chunk) > recordSingly {
+			if len(chunk) > singly {
 				collection, parent := g.values()
-				if err := c.Defer(db.Statement{SQL: insertOfList(dialect), Args: []model.Value{collection, parent, model.IntValue(g.change), db.IDs(dialect, chunk)}}); err != nil {
+				if err := c.Defer(db.Statement{SQL: insertOfList(d), Args: []model.Value{collection, parent, model.IntValue(g.change), db.IDs(d, chunk)}}); err != nil {
 					return err
 				}
 				continue
@@ -169,7 +173,7 @@ func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
 	}
 	for g, texts := range mixed {
 		for chunk := range slices.Chunk(texts, db.MaxListed) {
-			if err := c.Defer(db.Statement{SQL: insertDeltas(dialect), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), dialect.List(chunk)}}); err != nil {
+			if err := c.Defer(db.Statement{SQL: insertDeltas(d), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), d.List(chunk)}}); err != nil {
 				return err
 			}
 		}
@@ -178,7 +182,7 @@ func Record(c db.Conn, dialect db.Dialect, deltas []Delta) error {
 }
 
 // recordSingly is how many deltas are stored by a statement for each, and how many of one list together with those of
-// others.
+// others, where a statement costs little.
 const recordSingly = 16
 
 // idLength is the length of an id as text.

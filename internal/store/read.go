@@ -12,19 +12,29 @@ const chunkSize = 500
 
 // View calls read with the resource with the id, if it is in the scope.
 func (t *Tx) View(c *model.Collection, scope query.Filter, id model.ID, read func(model.Row)) (found bool, err error) {
-	sql, args := t.store.tables[c].one, []model.Value{model.IDValue(id)}
-	if scope != nil {
-		s := t.store.sql.One(c, sql, args, scope)
-		sql, args = s.String(), s.Args
-	}
+	sql, args := t.selectOne(c, scope, id)
 	found, err = db.One(t.conn, read, sql, args...)
 	return found, t.fault(err)
 }
 
-// Get reads the resource with the id, if it is in the scope.
+// Get reads the resource with the id, if it is in the scope. It is a batch, so that updates that share a transaction
+// read their resources together.
 func (t *Tx) Get(c *model.Collection, scope query.Filter, id model.ID) (record model.Record, err error) {
-	_, err = t.View(c, scope, id, func(row model.Row) { record = c.Scan(row) })
-	return record, err
+	sql, args := t.selectOne(c, scope, id)
+	err = t.conn.Batch(db.Statement{SQL: sql, Args: args, Read: func(row model.Row) error {
+		record = c.Scan(row)
+		return nil
+	}})
+	return record, t.fault(err)
+}
+
+func (t *Tx) selectOne(c *model.Collection, scope query.Filter, id model.ID) (sql string, args []model.Value) {
+	sql, args = t.store.tables[c].one, []model.Value{model.IDValue(id)}
+	if scope != nil {
+		s := t.store.sql.One(c, sql, args, scope)
+		sql, args = s.String(), s.Args
+	}
+	return sql, args
 }
 
 // Find is Get without a scope, for filters on related resources.

@@ -169,7 +169,7 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 				return err
 			}
 			defer tx.Close()
-			_, err = tx.Get(w.things, nil, id)
+			_, err = tx.View(w.things, nil, id, func(model.Row) {})
 			return err
 		},
 		"create": func() error {
@@ -178,9 +178,9 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 				return err
 			})
 		},
-		"create two, of which one is taken": func() error {
+		"create three, of which one is taken": func() error {
 			return inTransaction(func(tx *Tx) error {
-				_, _, err := tx.InsertAll(w.things, []model.Record{thing(tx, model.ID{2}), thing(tx, id)})
+				_, _, err := tx.InsertAll(w.things, []model.Record{thing(tx, model.ID{2}), thing(tx, model.ID{3}), thing(tx, id)})
 				return err
 			})
 		},

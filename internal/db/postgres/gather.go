@@ -7,17 +7,19 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Tasks that share a transaction insert their rows together. Each task that creates a resource is a coroutine that stops
-// when it inserts the row. When all tasks have returned or stopped, the rows are inserted by one round trip, and by one statement
-// for all rows of a collection, a time and a caller. Then the tasks go on, one after the other.
+// Tasks that share a transaction send their statements together. Each task is a coroutine that stops when it inserts a row or
+// runs a batch. When all tasks have returned or stopped, everything is sent by one round trip, and the rows of a collection, a
+// time and a caller are inserted by one statement. Then the tasks go on, one after the other.
 //
-// Other transactions could have run between the statements of a task anyway, so it makes no difference to it that other tasks do.
+// Other transactions could have run between the statements of a task anyway, so it makes no difference to it that other tasks
+// do, unless they write to the same resource: the database would not notice that within a transaction. A task that updates the
+// resource of another one starts when that has returned.
 
 // gathering is the tasks of a transaction.
 type gathering struct {
 	*connection
 	tasks     []*gatheredTask
-	stopped   []*gatheredTask // wait for their inserts
+	stopped   []*gatheredTask // wait for their statements
 	succeeded []*db.Task
 }
 
@@ -28,7 +30,7 @@ type gatheredTask struct {
 	next       func() (struct{}, bool) // runs the task; false: it has returned
 	end        func()                  // ends the coroutine
 	stop       func(struct{}) bool     // is called by the task, and returns when it goes on; false: it must return
-	insertion  *db.Insertion           // that it waits for
+	insertion  *db.Insertion           // that it waits for; nil: its statements are queued
 	savepoints int                     // that it is in
 	wrote      bool                    // it has written something, or tried to
 	err        error
@@ -41,22 +43,28 @@ func (g *gathering) run(batch []*queuedTask) error {
 			t.end()
 		}
 	}()
-	for _, s := range batch {
-		if err := g.goOn(g.start(s)); err != nil {
-			return err
-		}
-	}
-	for len(g.stopped) > 0 {
-		if err := g.insert(); err != nil {
-			return errAlone
-		}
-		stopped := g.stopped
-		g.stopped = nil
-		for _, t := range stopped {
-			if err := g.goOn(t); err != nil {
+	for len(batch) > 0 {
+		var later []*queuedTask
+		for i, s := range batch { // in the order of ids
+			if id := s.task.ID; id != (model.ID{}) && i > 0 && id == batch[i-1].task.ID {
+				later = append(later, s)
+			} else if err := g.goOn(g.start(s)); err != nil {
 				return err
 			}
 		}
+		for len(g.stopped) > 0 {
+			if err := g.sendAll(); err != nil {
+				return errAlone
+			}
+			stopped := g.stopped
+			g.stopped = nil
+			for _, t := range stopped {
+				if err := g.goOn(t); err != nil {
+					return err
+				}
+			}
+		}
+		batch = later
 	}
 	return nil
 }
@@ -64,13 +72,6 @@ func (g *gathering) run(batch []*queuedTask) error {
 func (g *gathering) start(s *queuedTask) *gatheredTask {
 	t := &gatheredTask{connection: g.connection, queuedTask: s}
 	g.tasks = append(g.tasks, t)
-	if s.task.ID != (model.ID{}) { // it updates a resource, and has nothing to insert
-		t.next, t.end = func() (struct{}, bool) {
-			t.err = s.task.Start(g.connection, g.succeeded)
-			return struct{}{}, false
-		}, func() {}
-		return t
-	}
 	t.next, t.end = iter.Pull(func(stop func(struct{}) bool) {
 		t.stop = stop
 		t.err = s.task.Start(t, g.succeeded)
@@ -83,7 +84,7 @@ func (g *gathering) start(s *queuedTask) *gatheredTask {
 func (g *gathering) goOn(t *gatheredTask) error {
 	g.altered = false
 	_, stopped := t.next()
-	t.wrote = t.wrote || g.altered || stopped
+	t.wrote = t.wrote || g.altered
 	switch {
 	case stopped:
 		g.stopped = append(g.stopped, t)
@@ -97,11 +98,14 @@ func (g *gathering) goOn(t *gatheredTask) error {
 	return nil
 }
 
-// insert inserts the rows that the stopped tasks wait for.
-func (g *gathering) insert() error {
+// sendAll sends the statements that the stopped tasks wait for.
+func (g *gathering) sendAll() error {
 	var all []*db.Insertion
 	for _, t := range g.stopped {
-		all = gather(all, t.insertion)
+		if t.insertion != nil {
+			all = gather(all, t.insertion)
+			t.insertion = nil
+		}
 	}
 	for _, n := range all {
 		g.queueInsert(n)
@@ -131,7 +135,23 @@ func (t *gatheredTask) Insert(n *db.Insertion) error {
 	if !n.New || len(n.Records) != 1 || t.savepoints > 0 || n.Records[0].TextSize() > maxGathered {
 		return t.connection.Insert(n)
 	}
-	t.insertion = n
+	t.insertion, t.altered = n, true
+	return t.pause()
+}
+
+// Batch stops the task until the statements have run, unless other tasks must not run meanwhile.
+func (t *gatheredTask) Batch(statements ...db.Statement) error {
+	if t.savepoints > 0 {
+		return t.connection.Batch(statements...)
+	}
+	if err := t.Defer(statements...); err != nil {
+		return err
+	}
+	return t.pause()
+}
+
+// pause stops the task until all statements that are queued have run.
+func (t *gatheredTask) pause() error {
 	if !t.stop(struct{}{}) {
 		return errAlone
 	}
