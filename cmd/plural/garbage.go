@@ -7,8 +7,11 @@ import (
 	"runtime/metrics"
 )
 
-// minHeap is how far the heap may grow before it is worth collecting.
-const minHeap = 32 << 20
+// minHeap is how far the heap may grow before it is worth collecting. With it, any export stays below 64 MiB.
+const minHeap = 28 << 20
+
+// leastGoal is the size below which Go does not collect at 100 %; at other percentages it is in proportion.
+const leastGoal = 4 << 20
 
 // delayCollections lets a small heap grow to minHeap before garbage is collected. Go collects
 // when the heap has doubled, and a small server has a heap of a few MiB: it would collect
@@ -26,11 +29,11 @@ func delayCollections() {
 
 // percentFor is the GC percentage at which a live heap grows to minHeap.
 func percentFor(live uint64) int {
-	const usual, most = 100, 1600
+	const usual, most = 100, 100 * minHeap / leastGoal
 	if live >= minHeap/2 {
 		return usual
 	}
-	return int(min((minHeap-live)*100/max(live, 1), most)) // #nosec G115 -- at most 1600
+	return int(min((minHeap-live)*100/max(live, 1), most)) // #nosec G115 -- at most 700
 }
 
 // afterCollection calls a function once, after the next garbage collection.

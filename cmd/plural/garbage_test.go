@@ -9,7 +9,7 @@ import (
 func TestGarbagePercent(t *testing.T) {
 	const mib = 1 << 20
 	for live, want := range map[uint64]int{
-		0: 1600, mib: 1600, 2 * mib: 1500, 4 * mib: 700, 8 * mib: 300, 16*mib - 1: 100, 16 * mib: 100, 500 * mib: 100,
+		0: 700, mib: 700, 3 * mib: 700, 4 * mib: 600, 8 * mib: 250, 14*mib - 1: 100, 14 * mib: 100, 500 * mib: 100,
 	} {
 		if got := percentFor(live); got != want {
 			t.Errorf("%d bytes live: %d %%, want %d %%", live, got, want)

@@ -95,7 +95,7 @@ func (l *Page) Append(dst []byte) ([]byte, bool, error) {
 func (l *Page) read() error {
 	l.chunk.clear()
 	l.next, l.loaded = 0, 0
-	for l.chunk.len() < l.rows && len(l.chunk.text) < chunkBytes {
+	for l.chunk.len() < l.rows && l.chunk.texts.size < chunkBytes {
 		row, err := l.page.Next()
 		if err != nil {
 			return err
@@ -135,8 +135,8 @@ type chunk struct {
 	visible    model.ColumnSet
 	includes   []*query.Include
 
-	text    []byte     // representations without their closing braces
-	ends    []int      // of each in text
+	texts   texts      // representations without their closing braces
+	buffer  []byte     // for the next one
 	keys    [][]key    // by include: what each resource is related by
 	related []*related // by include
 }
@@ -168,11 +168,11 @@ func newChunk(c *model.Collection, visible model.ColumnSet, includes []*query.In
 	return k
 }
 
-func (k *chunk) len() int { return len(k.ends) }
+func (k *chunk) len() int { return k.texts.len() }
 
 // clear removes the resources of the chunk, but not those that are related.
 func (k *chunk) clear() {
-	k.text, k.ends = k.text[:0], k.ends[:0]
+	k.texts.clear()
 	for i := range k.keys {
 		k.keys[i] = k.keys[i][:0]
 	}
@@ -190,7 +190,7 @@ func (r *related) clear() {
 
 // size is the length of the related resources.
 func (r *related) size() int {
-	total := len(r.chunk.text) + 64*len(r.of) // an id without visible resources takes memory too
+	total := r.chunk.texts.size + 64*len(r.of) // an id without visible resources takes memory too
 	for _, inner := range r.chunk.related {
 		total += inner.size()
 	}
@@ -199,12 +199,8 @@ func (r *related) size() int {
 
 // add renders a resource.
 func (k *chunk) add(row model.Row) {
-	if size := len(k.text); size > chunkBytes && cap(k.text)-size < size/8 {
-		k.text = slices.Grow(k.text, size) // append would grow it in many smaller steps
-	}
-	k.text = k.collection.AppendSome(k.text, row, k.visible)
-	k.text = k.text[:len(k.text)-1] // what is included goes before the brace
-	k.ends = append(k.ends, len(k.text))
+	k.buffer = k.collection.AppendSome(k.buffer[:0], row, k.visible)
+	k.texts.add(k.buffer[:len(k.buffer)-1]) // what is included goes before the brace
 	for i, include := range k.includes {
 		column := model.IDColumn
 		if include.Relation.One {
@@ -307,7 +303,7 @@ func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
 		column = model.IDColumn
 	}
 	err := tx.Related(include, r.ids, func(row model.Row) bool {
-		by, n, before := row.ID(column), r.chunk.len(), len(r.chunk.text)
+		by, n, before := row.ID(column), r.chunk.len(), r.chunk.texts.size
 		own := r.of[by]
 		if own.to == 0 {
 			own.from = n
@@ -315,7 +311,7 @@ func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
 		own.to = n + 1
 		r.of[by] = own
 		r.chunk.add(row)
-		*left -= len(r.chunk.text) - before
+		*left -= r.chunk.texts.size - before
 		return *left >= 0
 	})
 	if err == nil && *left < 0 {
@@ -330,15 +326,11 @@ func tooManyRelated() error {
 
 // append appends a resource of the chunk with its related resources.
 func (k *chunk) append(dst []byte, n int) ([]byte, error) {
-	return k.appendUpTo(dst, n, len(dst)+maxEmbedded+len(k.text))
+	return k.appendUpTo(dst, n, len(dst)+maxEmbedded+k.texts.size)
 }
 
 func (k *chunk) appendUpTo(dst []byte, n, most int) ([]byte, error) {
-	start := 0
-	if n > 0 {
-		start = k.ends[n-1]
-	}
-	dst = append(dst, k.text[start:k.ends[n]]...)
+	dst = append(dst, k.texts.at(n)...)
 	var err error
 	for i, include := range k.includes {
 		by, r := k.keys[i][n], k.related[i]
