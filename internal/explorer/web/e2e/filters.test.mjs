@@ -40,6 +40,17 @@ test('the search box finds words, and combines with filters', async () => {
   await page.keyboard.press('Escape')
   await page.waitForURL(`${server.explorer}/issues?filter[state]=open`)
   await total(page, 14)
+
+  // The name of a person is in no issue: the issues of that person are offered.
+  await page.keyboard.type('grace')
+  const offered = page.getByRole('list', { name: 'By related resources' }).getByRole('link')
+  await offered.first().waitFor()
+  assert.deepEqual(await offered.allInnerTexts(), ['assignee_id is Grace Hopper', 'reporter_id is Grace Hopper'])
+  await accessible(page, 'a search that finds nothing')
+  await offered.first().click()
+  await page.waitForURL(`${server.explorer}/issues?filter[state]=open&filter[assignee_id]=${server.people[1].id}`)
+  await page.locator('#row-0').getByText('Grace Hopper').waitFor()
+  assert.deepEqual(await chips(page), ['state is open', 'assignee_id is Grace Hopper'])
   await page.leave()
 })
 

@@ -25,10 +25,10 @@ class Notes {
   all = $state.raw<Note[]>([])
   private count = 0
 
-  /** A message that disappears after a while; later, if there is something to do. */
+  /** A message that disappears after a while; later, if there is something to do. The same one is not shown twice. */
   tell(text: string, action?: Note['action']) {
     const id = `note-${++this.count}`
-    this.all = [...this.all, { id, text, operation: null, ...(action && { action }) }]
+    this.all = [...this.all.filter((note) => note.action || note.text !== text), { id, text, operation: null, ...(action && { action }) }]
     setTimeout(() => this.dismiss(id), action ? 20_000 : 5000)
   }
 
