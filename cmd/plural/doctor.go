@@ -39,17 +39,7 @@ than slow_query, with the index that the schema needs:
 	load := addSettings(command, "schema", "database")
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		if slow {
-			if repair {
-				return errors.New("--slow changes nothing: leave out --repair")
-			}
-			if in, ok := command.InOrStdin().(*os.File); ok && isTerminal(in) {
-				return errors.New("--slow reads a log from the standard input: plural doctor --slow < server.log")
-			}
-			s, err := load()
-			if err != nil {
-				return err
-			}
-			return reportSlow(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
+			return doctorSlow(command, load, repair)
 		}
 		database, err := databaseOf(command, load)
 		if err != nil {
@@ -74,4 +64,19 @@ than slow_query, with the index that the schema needs:
 		return nil
 	}
 	return command
+}
+
+// doctorSlow reports the slow lists of a log.
+func doctorSlow(command *cobra.Command, load func() (*settings, error), repair bool) error {
+	if repair {
+		return errors.New("--slow changes nothing: leave out --repair")
+	}
+	if in, ok := command.InOrStdin().(*os.File); ok && isTerminal(in) {
+		return errors.New("--slow reads a log from the standard input: plural doctor --slow < server.log")
+	}
+	s, err := load()
+	if err != nil {
+		return err
+	}
+	return reportSlow(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
 }

@@ -81,12 +81,20 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 // maxReported bounds how many bad rows of the last array are printed.
 const maxReported = 20
 
-func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
+// check refuses flags that exclude each other.
+func (f *importFlags) check() error {
 	if f.by != "" && f.onConflict != string(move.UpdateOnConflict) {
 		return errors.New("--by is for --on-conflict update: give both, or neither")
 	}
 	if f.keepTimestamps && (f.onConflict == string(move.UpdateOnConflict) || f.onConflict == string(move.ReplaceOnConflict)) {
 		return fmt.Errorf("--keep-timestamps is for rows that are created: it cannot be combined with --on-conflict %s", f.onConflict)
+	}
+	return nil
+}
+
+func runImport(command *cobra.Command, t *target, f importFlags, args []string) (err error) {
+	if err := f.check(); err != nil {
+		return err
 	}
 	t.acceptTimestamps = f.keepTimestamps
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
@@ -147,15 +155,21 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if done.Timed {
 		fmt.Fprintln(out, "created_at and updated_at of the file were ignored: the server sets them.")
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return in.named(resumeHint(err, done, args[0], f))
-	case done.Bad > 0 && f.dryRun && f.onError == string(move.StopOnError):
-		return in.named(errors.New("the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip"))
-	case done.Bad > 0:
-		return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}
 	}
-	return nil
+	return badRows(in, done, f)
+}
+
+// badRows is the error of an import that reached the end in spite of bad rows, nil if there were none.
+func badRows(in *input, done move.Imported, f importFlags) error {
+	switch {
+	case done.Bad == 0:
+		return nil
+	case f.dryRun && f.onError == string(move.StopOnError):
+		return in.named(errors.New("the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip"))
+	}
+	return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}
 }
 
 // columnsOf says what the columns of a file mean.

@@ -160,7 +160,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	}
 }
 
-// dispatch routes a request, checks it and executes it.
+// dispatch routes a request, checks it, and has it executed by answer.
 func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkHost(r); err != nil {
 		return nil, err
@@ -209,29 +209,36 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := checkBody(r); err != nil {
 		return nil, err
 	}
-	switch {
-	case target.isCollection() && a.isLog(target):
-		return a.changes(r, out, target)
-	case target.isCollection() && isRead(r.Method):
-		return a.list(r, out, target)
-	case target.kind == groupsPath:
-		return a.groups(r, out, target)
-	case target.kind == keysPath || target.kind == keyPath:
-		return a.apiKeys(r, out, target)
-	case target.kind == callerPath:
-		return a.caller(r, out, target)
-	case target.kind == decisionsPath:
-		return a.decisions(r, out, target)
-	case target.kind == transactionPath:
-		return a.writeSteps(r.WithContext(out.context(r)), out, target)
-	case !isRead(r.Method):
-		return a.write(r.WithContext(out.context(r)), out, target)
-	case target.kind == rootPath:
-		return a.collections(r, out, target)
-	case a.isLog(target):
-		return a.readChange(r, out, target)
+	return a.answer(r, out, target)
+}
+
+// answer executes a request that was admitted: one for resources by its method, any other by its path.
+func (a *API) answer(r *http.Request, out *response, t *target) (*reply, error) {
+	switch t.kind {
+	case rootPath:
+		return a.collections(r, out, t)
+	case groupsPath:
+		return a.groups(r, out, t)
+	case keysPath, keyPath:
+		return a.apiKeys(r, out, t)
+	case callerPath:
+		return a.caller(r, out, t)
+	case decisionsPath:
+		return a.decisions(r, out, t)
+	case transactionPath:
+		return a.writeSteps(r.WithContext(out.context(r)), out, t)
 	}
-	return a.read(r, out, target)
+	switch {
+	case !isRead(r.Method):
+		return a.write(r.WithContext(out.context(r)), out, t)
+	case a.isLog(t) && t.isCollection():
+		return a.changes(r, out, t)
+	case a.isLog(t):
+		return a.readChange(r, out, t)
+	case t.isCollection():
+		return a.list(r, out, t)
+	}
+	return a.read(r, out, t)
 }
 
 // refuse turns an error into a reply, and logs what the reply does not show.
