@@ -52,7 +52,7 @@ func Each(c Conn, read func(model.Row) bool, sql string, args ...model.Value) er
 
 // ExecEach runs a statement with each list of values, in batches.
 func ExecEach(c Conn, sql string, lists []model.Record) error {
-	for chunk := range slices.Chunk(lists, maxBatch) {
+	for chunk := range slices.Chunk(lists, BatchRows) {
 		batch := make([]Statement, len(chunk))
 		for i, values := range chunk {
 			batch[i] = Statement{SQL: sql, Args: values}
@@ -64,23 +64,36 @@ func ExecEach(c Conn, sql string, lists []model.Record) error {
 	return nil
 }
 
-// EachBatch reads a collection in the order of ids, so many resources at a time. No result is open
+// EachBatch reads a collection in the order of ids, in batches of bounded size. No result is open
 // while a batch is processed, so work may read and write.
-func EachBatch(c Conn, t *Table, size int, work func([]model.Record) error) error {
-	id := t.Columns[model.IDColumn]
+func EachBatch(c Conn, t *Table, work func([]model.Record) error) error {
+	columns := &Builder{}
+	columns.Write(t.All)
+	return EachBatchOf(c, t, columns, t.Collection.Scan, work)
+}
+
+// EachBatchOf is EachBatch for some columns of a table, which may be expressions. Scan reads a row of them;
+// its id is at model.IDColumn. The columns of the row can be named after RowName.
+func EachBatchOf(c Conn, t *Table, columns *Builder, scan func(model.Row) model.Record, work func([]model.Record) error) error {
+	id := RowName + "." + t.Columns[model.IDColumn]
 	var last model.Value
-	for {
-		condition, args := "", []model.Value{}
+	for rows := BatchRows; ; {
+		query := &Builder{Args: slices.Clip(columns.Args)}
+		query.Write("SELECT ", columns.String(), " FROM ", t.Name, " AS ", RowName)
 		if !last.IsNull() {
-			condition, args = " WHERE "+id+" > $1", append(args, last)
+			query.Write(" WHERE ", id, " > ")
+			query.Arg(last)
 		}
-		args = append(args, model.IntValue(int64(size)))
-		limit := Choose(len(args) == 1, "$1", "$2")
+		query.Write(" ORDER BY ", id, " LIMIT ")
+		query.Arg(model.IntValue(int64(rows)))
 		var batch []model.Record
+		size := 0
 		err := Each(c, func(row model.Row) bool {
-			batch = append(batch, t.Collection.Scan(row))
-			return true
-		}, "SELECT "+t.All+" FROM "+t.Name+condition+" ORDER BY "+id+" LIMIT "+limit, args...)
+			record := scan(row)
+			batch = append(batch, record)
+			size += record.Size()
+			return size < BatchBytes
+		}, query.String(), query.Args...)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
@@ -88,11 +101,22 @@ func EachBatch(c Conn, t *Table, size int, work func([]model.Record) error) erro
 			return err
 		}
 		last = batch[len(batch)-1][model.IDColumn]
+		rows = min(2*len(batch), BatchRows) // a database may send all rows of a result, also those that are not read
 	}
 }
 
-// maxBatch bounds how many statements are in memory at a time.
-const maxBatch = 500
+// RowName names the row that a statement reads or changes, and TargetName one that it refers to. No table has
+// such a name, as no name of the schema has a space.
+const (
+	RowName    = `"_plural row"`
+	TargetName = `"_plural target"`
+)
+
+// The bounds of a batch of rows in memory.
+const (
+	BatchRows  = 500
+	BatchBytes = 4 << 20
+)
 
 // ReadMeta reads a value of the meta table, empty if there is none.
 func ReadMeta(c Conn, key string) (value string, err error) {

@@ -2,7 +2,6 @@ package lists
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -13,13 +12,18 @@ import (
 // Check compares the totals and offset indexes of all collections with their resources, and
 // returns what is wrong.
 func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
-	x := &examination{conn: c}
+	var wrong []string
 	for _, collection := range s.All() {
+		x := &examination{conn: c, dialect: d}
 		if err := x.collection(db.NewTable(d, collection)); err != nil {
 			return nil, err
 		}
+		slices.SortStableFunc(x.findings, func(a, b finding) int { return compareLists(a.List, b.List) })
+		for _, each := range x.findings {
+			wrong = append(wrong, each.text)
+		}
 	}
-	return x.findings, nil
+	return wrong, nil
 }
 
 // Rebuild computes the totals and offset indexes of all collections again.
@@ -115,40 +119,60 @@ func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
 // examination collects what is wrong.
 type examination struct {
 	conn     db.Conn
-	findings []string
+	dialect  db.Dialect
+	findings []finding
 }
 
-func (x *examination) found(format string, args ...any) {
-	x.findings = append(x.findings, fmt.Sprintf(format, args...))
+type finding struct {
+	List
+	text string
+}
+
+func (x *examination) found(l List, format string, args ...any) {
+	x.findings = append(x.findings, finding{l, fmt.Sprintf(format, args...)})
 }
 
 // collection examines all lists of a collection.
 func (x *examination) collection(t *db.Table) error {
-	counted, err := countLists(x.conn, t)
-	if err != nil {
+	if err := x.totals(t); err != nil {
 		return err
 	}
-	stored := map[List]int64{}
-	err = db.Each(x.conn, func(row model.Row) bool {
-		stored[List{t.Collection.Name, row.Text(0)}] = row.Int(1)
+	var indexed []List
+	err := db.Each(x.conn, func(row model.Row) bool {
+		indexed = append(indexed, List{t.Collection.Name, row.Text(0)})
 		return true
-	}, "SELECT parent, total FROM "+AllTotals()+" WHERE collection = $1", model.TextValue(t.Collection.Name))
+	}, "SELECT DISTINCT parent FROM "+db.OffsetsTable+" WHERE collection = $1", model.TextValue(t.Collection.Name))
 	if err != nil {
 		return err
 	}
-	for key := range stored {
-		counted[key] += 0 // also check totals of empty lists
-	}
-	keys := slices.SortedFunc(maps.Keys(counted), compareLists)
-	for _, key := range keys {
-		if stored[key] != counted[key] {
-			x.found("%s should have the total %d, but has %d", key, counted[key], stored[key])
+	for _, key := range indexed {
+		if key.parent != "" {
+			if _, valid := model.ParseID(key.parent); !valid || t.Collection.ParentLink() == nil {
+				x.found(key, "there is an offset index of %s, which is no list", key)
+				continue
+			}
 		}
 		if err := x.index(&offsetIndex{conn: x.conn, table: t, List: key}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// totals compares the totals of all lists of a collection with its resources, in one statement.
+func (x *examination) totals(t *db.Table) error {
+	counted := "SELECT '' AS parent, count(*) AS counted, 0 AS stored FROM " + t.Name
+	if link := t.Collection.ParentLink(); link != nil {
+		column := t.Columns[link.Column]
+		text := "lower(trim(" + x.dialect.JSON(column, model.KindUUID) + `, '"'))`
+		counted += " UNION ALL SELECT " + text + ", count(*), 0 FROM " + t.Name + " WHERE " + column + " IS NOT NULL GROUP BY " + column
+	}
+	return db.Each(x.conn, func(row model.Row) bool {
+		key := List{t.Collection.Name, row.Text(0)}
+		x.found(key, "%s should have the total %d, but has %d", key, row.Int(1), row.Int(2))
+		return true
+	}, "SELECT parent, CAST(sum(counted) AS bigint), CAST(sum(stored) AS bigint) FROM ("+counted+" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+
+		" WHERE collection = $1) AS lists GROUP BY parent HAVING sum(counted) <> sum(stored)", model.TextValue(t.Collection.Name))
 }
 
 // index examines the index of a list.
@@ -174,7 +198,7 @@ func (x *examination) index(index *offsetIndex) error {
 // level compares the nodes of a level with the nodes or resources below them.
 func (x *examination) level(index *offsetIndex, level int, nodes, below []node) error {
 	if len(nodes) == 0 || nodes[0].first != (model.ID{}) {
-		x.found("the offset index of %s has no beginning", index.List)
+		x.found(index.List, "the offset index of %s has no beginning", index.List)
 		return nil
 	}
 	counted := make([]int64, len(nodes))
@@ -199,7 +223,7 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 	}
 	for i, n := range nodes {
 		if n.count != counted[i] {
-			x.found("the offset index of %s should count %d resources from %s on, but counts %d", index.List, counted[i], n.first, n.count)
+			x.found(index.List, "the offset index of %s should count %d resources from %s on, but counts %d", index.List, counted[i], n.first, n.count)
 		}
 	}
 	return nil

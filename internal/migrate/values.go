@@ -10,14 +10,10 @@ func (m *migration) changeValues() error {
 		if err := m.fillNewColumns(p); err != nil {
 			return err
 		}
-		w := m.newRewriter(p)
-		if len(w.changes) == 0 {
-			continue
-		}
-		if err := m.eachTransformed(p, w.add); err != nil {
+		if err := m.replaceValues(p); err != nil {
 			return err
 		}
-		if err := w.flush(); err != nil {
+		if err := m.convertValues(p); err != nil {
 			return err
 		}
 	}
@@ -48,52 +44,91 @@ func (m *migration) fillNewColumns(p *pair) error {
 	return err
 }
 
-// rewriter writes the new values of resources. It cannot violate a unique index on the way:
-// a value in its column becomes null or a default, or stays the same, and the survey has
-// ruled out duplicates in the result.
+// replaceValues gives defaults to resources without a value, and drops references to resources that do not exist.
+//
+// Neither this nor convertValues can violate a unique index on the way: a value in its column becomes null or a
+// default, or stays the same, and the survey has ruled out duplicates in the result.
+func (m *migration) replaceValues(p *pair) error {
+	var columns []int
+	for _, c := range p.changes {
+		if c.value == nil && c.fromColumn != noSource {
+			columns = append(columns, c.toColumn)
+		}
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	update := &db.Builder{}
+	update.Write("UPDATE ", db.Quote(m.dialect, p.from.Name), " AS ", db.RowName, " SET ")
+	update.List(len(columns), ", ", "", func(i int) {
+		update.Write(m.written(p, columns[i]), " = ")
+		m.value(update, p, columns[i])
+	})
+	update.Write(" WHERE ")
+	update.List(len(columns), " OR ", "", func(i int) {
+		update.Write(db.RowName, ".", m.written(p, columns[i]), " IS DISTINCT FROM ")
+		m.value(update, p, columns[i])
+	})
+	changed, err := m.conn.Exec(update.String(), update.Args...)
+	m.valuesChanged = m.valuesChanged || changed > 0
+	return err
+}
+
+// written is the column that gets the new values of a column of to, which has a source.
+func (m *migration) written(p *pair, to int) string {
+	name, moved := p.moved(to)
+	if !moved {
+		name = p.from.Columns()[p.source[to]].Name
+	}
+	return db.Quote(m.dialect, name)
+}
+
+// convertValues writes the values that only Go can tell.
+func (m *migration) convertValues(p *pair) error {
+	columns := p.converted()
+	if len(columns) == 0 {
+		return nil
+	}
+	update := &db.Builder{}
+	update.List(len(columns), ", ", "", func(i int) {
+		update.Write(m.written(p, columns[i]), " = ")
+		update.Arg(model.Null)
+	})
+	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
+	update.Arg(model.Null)
+	w := &rewriter{migration: m, pair: p, columns: columns, update: "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()}
+	if err := m.eachConverted(p, columns, noteNothing, w.add); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// rewriter writes the converted values of resources.
 type rewriter struct {
 	*migration
 	pair    *pair
-	changes []*change // of columns of the old schema
-	update  string    // its parameters: a value for each change, then the id
+	columns []int  // of to
+	update  string // its parameters: a value for each column, then the id
 	rows    []model.Record
-}
-
-func (m *migration) newRewriter(p *pair) *rewriter {
-	w := &rewriter{migration: m, pair: p}
-	update := &db.Builder{}
-	for _, c := range p.changes {
-		if c.fromColumn == noSource {
-			continue
-		}
-		w.changes = append(w.changes, c)
-		name, moved := p.moved(c.toColumn)
-		if !moved {
-			name = p.from.Columns()[c.fromColumn].Name
-		}
-		update.Write(db.Choose(len(update.Args) == 0, "", ", "), db.Quote(m.dialect, name), " = ")
-		update.Arg(model.Null)
-	}
-	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
-	update.Arg(model.Null)
-	w.update = "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()
-	return w
+	size    int
 }
 
 func (w *rewriter) add(before, after model.Record) error {
-	row, differs := make(model.Record, 0, len(w.changes)+1), false
-	for _, c := range w.changes {
-		was := before[c.fromColumn]
-		if _, moved := w.pair.moved(c.toColumn); moved {
+	row, differs := make(model.Record, 0, len(w.columns)+1), false
+	for _, to := range w.columns {
+		was := before[to]
+		if _, moved := w.pair.moved(to); moved {
 			was = model.Null // as the new column is still empty
 		}
-		row = append(row, after[c.toColumn])
-		differs = differs || after[c.toColumn] != was
+		row = append(row, after[to])
+		differs = differs || after[to] != was
 	}
 	if !differs {
 		return nil
 	}
-	if w.rows = append(w.rows, append(row, before[model.IDColumn])); len(w.rows) < batchSize {
+	row = append(row, before[model.IDColumn])
+	w.rows, w.size = append(w.rows, row), w.size+row.Size()
+	if len(w.rows) < db.BatchRows && w.size < db.BatchBytes {
 		return nil
 	}
 	return w.flush()
@@ -102,6 +137,6 @@ func (w *rewriter) add(before, after model.Record) error {
 func (w *rewriter) flush() error {
 	w.valuesChanged = w.valuesChanged || len(w.rows) > 0
 	err := db.ExecEach(w.conn, w.update, w.rows)
-	w.rows = w.rows[:0]
+	w.rows, w.size = w.rows[:0], 0
 	return err
 }

@@ -211,6 +211,12 @@ type Row interface {
 	Text(column int) string
 }
 
+// Size is about how many bytes of memory the record takes.
+func (r Record) Size() (bytes int) { return len(r)*valueSize + r.TextSize() }
+
+// valueSize is how many bytes a Value takes without its text.
+const valueSize = 32
+
 // TextSize is how many bytes the texts of the record have.
 func (r Record) TextSize() (bytes int) {
 	for i := range r {

@@ -110,9 +110,7 @@ type importer struct {
 	most    int   // rows in one array
 	replace []Row // whose ids exist
 
-	// Used only by the goroutine that reads rows:
-	minter minter
-	passed int64 // the number of the last row that was read
+	passed int64 // the number of the last row that was read; used only by the goroutine that reads rows
 }
 
 // Run imports all rows. If it fails, another import can continue at Imported.Next.
@@ -261,7 +259,7 @@ func (i *importer) nextRow() (row Row, err error) {
 		i.passed = row.Number
 	}
 	if row.Bad == nil && !row.given && !i.findsByKey() {
-		row.withID(i.minter.next(time.Now()))
+		row.withID(minted.next(now()))
 	}
 	return row, nil
 }

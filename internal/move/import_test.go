@@ -449,6 +449,27 @@ func TestExportOfNothing(t *testing.T) {
 	})
 }
 
+// TestImportsInOneMillisecond: an import continues after an earlier one, also if no time has passed since, or the clock
+// went back.
+func TestImportsInOneMillisecond(t *testing.T) {
+	t.Cleanup(func() { now = time.Now })
+	at := time.Now()
+	now = func() time.Time { return at }
+	eachStore(t, func(t *testing.T, w *dataset) {
+		want := ""
+		for i, name := range []string{"a", "c", "e", "g", "i"} {
+			next := string(name[0] + 1)
+			done, _, err := w.take("{\"name\":\""+name+"\"}\n{\"name\":\""+next+"\"}\n", NDJSON)
+			same(t, done, Imported{Created: 2, Next: 3})
+			same(t, err, nil)
+			if want = strings.TrimSpace(want + " " + name + " " + next); i == 2 {
+				at = at.Add(-time.Hour)
+			}
+		}
+		w.expect(want)
+	})
+}
+
 // TestMinter: ids go up, however many are made within a millisecond.
 func TestMinter(t *testing.T) {
 	var m minter

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -294,7 +293,7 @@ func (r *Row) refer() {
 	for _, each := range r.references {
 		id := each.known[each.value].id
 		if id == "" {
-			id = new(minter).next(time.Now()).String()
+			id = minted.next(now()).String()
 		}
 		body = append(append(append(appendMember(body, each.attribute), '"'), id...), '"')
 	}

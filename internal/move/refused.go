@@ -222,11 +222,22 @@ func (i *importer) replaceAll(ctx context.Context, behind int64) error {
 	return nil
 }
 
+// minted makes the ids of all imports, so that a later import continues after an earlier one, whatever the clock does.
+var minted minter
+
+// now is the clock. Tests replace it.
+var now = time.Now
+
 // minter makes UUIDv7 ids, each larger than the one before: 48 bits of milliseconds, 12
 // bits that count within one, 62 random bits.
-type minter struct{ last uint64 }
+type minter struct {
+	mutex sync.Mutex
+	last  uint64
+}
 
 func (m *minter) next(now time.Time) (id model.ID) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
 	_, _ = rand.Read(id[:])                             // which never fails
 	m.last = max(m.last+1, uint64(now.UnixMilli())<<12) // #nosec G115 -- it is after 1970
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)

@@ -18,7 +18,7 @@ func Build(c db.Conn, d db.Dialect, collection *model.Collection) error {
 	if err := db.ExecAll(c, sql.Create...); err != nil {
 		return err
 	}
-	err := db.EachBatch(c, db.NewTable(d, collection), batchSize, func(batch []model.Record) error {
+	err := db.EachBatch(c, db.NewTable(d, collection), func(batch []model.Record) error {
 		rows := make([]db.ResourceWords, len(batch))
 		for i, record := range batch {
 			id := record[model.IDColumn]
@@ -79,7 +79,7 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (
 			example = id
 		}
 	}
-	err = db.EachBatch(c, db.NewTable(d, collection), batchSize, func(batch []model.Record) error {
+	err = db.EachBatch(c, db.NewTable(d, collection), func(batch []model.Record) error {
 		for _, record := range batch {
 			id := record.ID(model.IDColumn)
 			text, others, err := stored.of(id)

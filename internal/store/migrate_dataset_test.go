@@ -25,12 +25,13 @@ var templates = []struct {
 	definition model.Attribute
 	values     []string // JSON
 }{
-	{model.Attribute{Type: model.String}, []string{`"1"`, `"2"`, `"x"`, `"true"`, `"2026-01-02"`, `"{\"a\":1}"`, `"[]"`, `"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"ünï"`}},
+	{model.Attribute{Type: model.String}, []string{`"1"`, `"2"`, `"x"`, `"true"`, `"2026-01-02"`, `"{\"a\":1}"`, `"[]"`, `"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"01936F2E-7D3C-7A4B-9C5D-0123456789AB"`, `"ünï"`,
+		`"1.0"`, `"1e0"`, `""`, `"X"`, `"2026-01-02T00:00:00Z"`, `"2026-01-02T01:00:00+01:00"`, `"00000000-0000-7000-8000-000000000001"`, `"00000000-0000-7000-8000-000000000002"`}},
 	{model.Attribute{Type: model.String, MaxLength: 1}, []string{`"1"`, `"2"`, `"x"`}},
 	{model.Attribute{Type: model.String, Enum: []any{"1", "x"}}, []string{`"x"`, `"1"`}},
 	{model.Attribute{Type: model.String, Format: model.Date}, []string{`"2026-01-02"`, `"0001-01-01"`}},
 	{model.Attribute{Type: model.String, Format: model.DateTime}, []string{`"2026-01-02T00:00:00Z"`, `"2026-01-02T03:04:05.006Z"`}},
-	{model.Attribute{Type: model.String, Format: model.UUID}, []string{`"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"00000000-0000-0000-0000-000000000000"`}},
+	{model.Attribute{Type: model.String, Format: model.UUID}, []string{`"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`, `"00000000-0000-0000-0000-000000000000"`, `"00000000-0000-7000-8000-000000000001"`}},
 	{model.Attribute{Type: model.Integer}, []string{`1`, `2`, `-3`, `9007199254740993`}},
 	{model.Attribute{Type: model.Integer, Maximum: "1"}, []string{`1`, `-3`}},
 	{model.Attribute{Type: model.Number}, []string{`1`, `2`, `1.5`, `1e300`}},
@@ -194,7 +195,7 @@ func (w *dataset) changed(t *rapid.T, old model.Collection, renamed map[string]s
 			continue
 		}
 		before := a.Name
-		switch rapid.IntRange(0, 7).Draw(t, "change "+a.Name) {
+		switch rapid.IntRange(0, 8).Draw(t, "change "+a.Name) {
 		case 0:
 			if now.Unique == nil {
 				continue
@@ -208,6 +209,12 @@ func (w *dataset) changed(t *rapid.T, old model.Collection, renamed map[string]s
 			}
 		case 4:
 			a.Required = !a.Required
+		case 5:
+			a = model.Attribute{Name: a.Name, References: &model.Reference{Collection: "users"}, Required: a.Required}
+		case 6:
+			if a.Type != model.Object && a.Type != model.Array && a.Type != model.Boolean && (a.Type != model.String || a.Format != "" || a.MaxLength > 0) {
+				a.Unique = true
+			}
 		}
 		now.Attributes = append(now.Attributes, a)
 		w.source[now.Name+"."+a.Name] = before

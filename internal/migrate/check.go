@@ -1,0 +1,176 @@
+package migrate
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// check records in the steps of a pair which resources violate them. The database finds them by statements
+// about all rows, whose number does not depend on that of the rows. Only values that are converted or
+// restricted are read.
+func (s *survey) check(p *pair) error {
+	for _, c := range p.changes {
+		if c.value != nil {
+			continue
+		}
+		if err := s.checkRequired(p, c); err != nil {
+			return err
+		}
+		if err := s.checkLink(p, c); err != nil {
+			return err
+		}
+	}
+	var converted []uniqueChange
+	for _, u := range p.unique {
+		if slices.ContainsFunc(u.group, p.converts) {
+			converted = append(converted, u)
+		} else if err := s.checkUnique(p, u); err != nil {
+			return err
+		}
+	}
+	return s.checkConverted(p, converted)
+}
+
+// converts reports whether only Go can tell the new values of a column of to.
+func (p *pair) converts(to int) bool {
+	c := p.changeOf(to)
+	return c != nil && c.value != nil
+}
+
+// changeOf is the change of a column of to, nil if there is none.
+func (p *pair) changeOf(to int) *change {
+	for _, c := range p.changes {
+		if c.toColumn == to {
+			return c
+		}
+	}
+	return nil
+}
+
+// checkRequired finds resources without a value that must have one and get no default.
+func (s *survey) checkRequired(p *pair, c *change) error {
+	if c.required == nil || !c.attribute.DefaultValue().IsNull() {
+		return nil
+	}
+	rows := s.rowsOf(p)
+	if c.fromColumn != noSource {
+		rows.Write(" WHERE ", s.column(p, c.toColumn), " IS NULL")
+	}
+	return s.find(p, c.required, rows, "", func(model.Row) string { return "it has no value" }, true)
+}
+
+// checkLink finds references to resources that do not exist.
+func (s *survey) checkLink(p *pair, c *change) error {
+	if c.link == nil {
+		return nil
+	}
+	column, rows := s.column(p, c.toColumn), s.rowsOf(p)
+	rows.Write(" WHERE ", column, " IS NOT NULL AND NOT ", s.exists(c.target, column))
+	return s.find(p, c.link, rows, ", "+column, func(row model.Row) string { return c.refersTo(row.ID(1)) }, c.attribute.Required)
+}
+
+func (c *change) refersTo(id model.ID) string {
+	return "it refers to " + id.String() + ", which is not in " + c.target.Name
+}
+
+const notUnique = "another resource has the same value"
+
+// checkUnique finds resources with the values of one before them. Null equals nothing.
+func (s *survey) checkUnique(p *pair, u uniqueChange) error {
+	var same []int // columns of the group in which not all resources have the same default
+	for _, to := range u.group {
+		if p.source[to] != noSource {
+			same = append(same, to)
+		} else if a := p.to.Columns()[to].Attribute; a == nil || a.DefaultValue().IsNull() {
+			return nil
+		}
+	}
+	values := func(b *db.Builder, start, separator, end string) {
+		for i, to := range same {
+			b.Write(db.Choose(i == 0, start, separator))
+			s.value(b, p, to)
+			b.Write(end)
+		}
+	}
+	// Duplicates are rare, and to look for groups costs less than to number their rows.
+	groups := &db.Builder{}
+	groups.Write("SELECT count(*)", s.rowsOf(p).String())
+	values(groups, " WHERE ", " AND ", " IS NOT NULL")
+	values(groups, " GROUP BY ", ", ", "")
+	groups.Write(" HAVING count(*) > 1 LIMIT 1")
+	if found, err := db.One(s.conn, nil, groups.String(), groups.Args...); err != nil || !found {
+		return err
+	}
+	id := s.id(p)
+	rows := &db.Builder{}
+	rows.Write(" FROM (SELECT ", id, ", row_number() OVER (")
+	values(rows, "PARTITION BY ", ", ", "")
+	rows.Write(" ORDER BY ", id, ") AS number", s.rowsOf(p).String())
+	values(rows, " WHERE ", " AND ", " IS NOT NULL")
+	rows.Write(") AS ", db.RowName, " WHERE number > 1")
+	return s.find(p, u.step, rows, "", func(model.Row) string { return notUnique }, true)
+}
+
+// find records the rows of a FROM clause as violations. More are columns after the id, for the problem.
+func (s *survey) find(p *pair, step *Step, rows *db.Builder, more string, problem func(model.Row) string, blocked bool) error {
+	var found, named int64
+	if _, err := db.One(s.conn, func(row model.Row) { found = row.Int(0) }, "SELECT count(*)"+rows.String(), rows.Args...); err != nil || found == 0 {
+		return err
+	}
+	err := db.Each(s.conn, func(row model.Row) bool {
+		step.violate(row.ID(0), problem(row), blocked)
+		named++
+		return true
+	}, "SELECT "+s.id(p)+more+rows.String()+" ORDER BY "+s.id(p)+" LIMIT "+strconv.Itoa(maxExamples), rows.Args...)
+	step.Violations += found - named
+	return err
+}
+
+// rowsOf is a FROM clause with the resources of a pair.
+func (s *survey) rowsOf(p *pair) *db.Builder {
+	b := &db.Builder{}
+	b.Write(" FROM ", db.Quote(s.dialect, p.from.Name), " AS ", db.RowName)
+	return b
+}
+
+// id is the id of a row of rowsOf.
+func (s *survey) id(p *pair) string {
+	return db.RowName + "." + db.Quote(s.dialect, p.from.Columns()[model.IDColumn].Name)
+}
+
+// column is the present value of a column of to, which has a source.
+func (s *survey) column(p *pair, to int) string {
+	return db.RowName + "." + db.Quote(s.dialect, p.from.Columns()[p.source[to]].Name)
+}
+
+// value writes the new value of a column of to, which has a source. If it must be converted, it is the present one.
+func (s *survey) value(b *db.Builder, p *pair, to int) {
+	c, column := p.changeOf(to), s.column(p, to)
+	if c == nil || c.value != nil {
+		b.Write(column)
+		return
+	}
+	b.Write("CASE")
+	if fill := c.attribute.DefaultValue(); c.required != nil && !fill.IsNull() {
+		b.Write(" WHEN ", column, " IS NULL THEN ")
+		b.Arg(fill)
+	}
+	b.Write(" WHEN ", s.exists(c.target, column), " THEN ", column, " END")
+}
+
+// exists is the condition that a collection of to has a resource with an id. It looks in the tables of from. Without
+// a collection, it is true.
+func (s *survey) exists(c *model.Collection, id string) string {
+	if c == nil {
+		return "TRUE"
+	}
+	pair := s.plan.pairOf(c)
+	if pair == nil {
+		return "FALSE" // a new collection
+	}
+	t := db.NewTable(s.dialect, pair.from)
+	return "EXISTS (SELECT 1 FROM " + t.Name + " AS " + db.TargetName + " WHERE " + db.TargetName + "." + t.Columns[model.IDColumn] + " = " + id + ")"
+}
