@@ -191,8 +191,8 @@ type collector struct {
 	late  bool // the next batch has waited for some time
 }
 
-// batchDelay is about how long a batch waits for more rows: a person may be typing them.
-const batchDelay = time.Second
+// batchDelay is about how long a batch waits for more rows: a person may be typing them. Tests change it.
+var batchDelay = time.Second
 
 // sendLate sends batches that have waited for too long, until the import ends.
 func (c *collector) sendLate() {
