@@ -73,7 +73,7 @@ func (c *connection) wait() (context.Context, context.CancelFunc) {
 
 // send sends the queued statements and then another one, and reads all results but the last. If
 // the connection is lost before anything was read, it retries on another.
-func (c *connection) send(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
+func (c *connection) send(ctx context.Context, sql string, args []any) (*replies, error) {
 	c.cursor.suspend()
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
@@ -94,30 +94,21 @@ func (c *connection) renewed(err error) bool {
 	return renew() == nil
 }
 
-func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (pgx.BatchResults, error) {
-	var batch pgx.Batch
-	queue := func(sql string, args ...any) {
-		c.trace(sql)
-		batch.Queue(sql, args...)
-	}
-	for _, q := range c.queued {
-		queue(q.sql, q.args...)
-	}
-	queue(sql, args...)
-	if c.single {
-		queue("commit")
-	}
+func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (*replies, error) {
 	ahead := c.queued
+	results, err := c.exchange(ctx, append(ahead, deferred{sql: sql, args: args}))
 	c.queued, c.begun = nil, true
-	results := c.raw.SendBatch(ctx, &batch)
 	for _, q := range ahead {
-		if err := q.read(results); err != nil {
-			_ = results.Close() // later errors follow from the first
-			if c.otherwise != nil && (errors.Is(err, errOtherVersion) || isOutdated(err)) {
-				return c.restart(ctx, ahead[len(c.opening)+1:], sql, args)
-			}
-			return nil, err
+		if err == nil {
+			err = q.read(results)
 		}
+	}
+	if err != nil {
+		_ = results.close() // later errors follow from the first
+		if c.otherwise != nil && (errors.Is(err, errOtherVersion) || isOutdated(err)) {
+			return c.restart(ctx, ahead[len(c.opening)+1:], sql, args)
+		}
+		return nil, err
 	}
 	c.otherwise = nil
 	return results, nil
@@ -132,7 +123,7 @@ func isOutdated(err error) bool {
 
 // restart rolls back to the check of the version, calls otherwise, and sends the statements after
 // it again.
-func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (pgx.BatchResults, error) {
+func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (*replies, error) {
 	single, otherwise := c.single, c.otherwise
 	c.single, c.otherwise = false, nil
 	c.rollback()
@@ -172,26 +163,20 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	return nil
 }
 
-func (q deferred) read(results pgx.BatchResults) error {
+func (q deferred) read(results *replies) error {
 	if q.look == nil {
-		_, err := results.Exec()
+		_, err := results.exec()
 		return err
 	}
-	answer, err := results.Query()
-	if err != nil {
-		return err
-	}
-	rows := &result{batch: answer}
-	defer answer.Close()
-	for {
-		more, err := rows.Next()
-		if err == nil && more {
-			err = q.look(rows)
-		}
-		if err != nil || !more {
+	rows, err := results.rows()
+	for err == nil {
+		var more bool
+		if more, err = rows.Next(); err != nil || !more {
 			return err
 		}
+		err = q.look(rows)
 	}
+	return err
 }
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
@@ -208,11 +193,11 @@ func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	ctx, cancel := c.wait()
 	results, err := c.send(ctx, sql, arguments(args))
 	if err == nil {
-		var answer pgx.Rows
-		if answer, err = results.Query(); err == nil {
-			return &result{batch: answer, end: func() { _ = results.Close(); cancel() }}, nil
+		var rows *result
+		if rows, err = results.rows(); err == nil {
+			rows.end = func() { _ = results.close(); cancel() }
+			return rows, nil
 		}
-		_ = results.Close()
 	}
 	cancel()
 	return nil, err
@@ -226,8 +211,8 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	tag, err := results.Exec()
-	return int(tag.RowsAffected()), firstOf(err, results.Close())
+	tag, err := results.exec()
+	return int(tag.RowsAffected()), firstOf(err, results.close())
 }
 
 func (c *connection) Batch(statements ...db.Statement) error {
@@ -281,7 +266,7 @@ func (c *connection) flush() error {
 		return err
 	}
 	err = last.read(results)
-	return firstOf(err, results.Close())
+	return firstOf(err, results.close())
 }
 
 // firstOf returns the first error: later ones follow from it.
@@ -304,8 +289,8 @@ func (c *connection) commit() (unknown bool, err error) {
 	if err != nil {
 		return !isAnswer(err), err
 	}
-	tag, err := results.Exec()
-	closed := results.Close()
+	tag, err := results.exec()
+	closed := results.close()
 	switch {
 	case err != nil:
 		return !isAnswer(err), err
@@ -364,14 +349,14 @@ func (b *binder) BindTime(formatted string) {
 	*b = append(*b, time.UnixMicro(timeOf(formatted)+epoch))
 }
 
-// result reads the binary form of the types that columnType uses, from a batch or from a single
-// statement.
+// result reads the binary form of the types that columnType uses, after columns that are skipped.
 type result struct {
-	batch  pgx.Rows
 	reader *pgconn.ResultReader
+	driver *driver
+	skip   int
 	fields []pgconn.FieldDescription
 	raw    [][]byte
-	end    func() // called when the rows are closed
+	end    func() // called when the rows are closed; nil: nothing to do
 
 	peeked bool // the first row was read already
 	ended  bool
@@ -384,25 +369,16 @@ func (r *result) Next() (bool, error) {
 		return true, nil
 	case r.ended:
 		return false, nil
-	case r.batch != nil:
-		if !r.batch.Next() {
-			return false, r.batch.Err()
-		}
-		r.raw = r.batch.RawValues()
-		return true, nil
 	case r.reader.NextRow():
-		r.raw = r.reader.Values()[versionColumns:]
+		r.raw = r.reader.Values()[r.skip:]
 		return true, nil
 	}
 	r.ended = true
 	_, err := r.reader.Close()
-	return false, err
+	return false, r.driver.note(err)
 }
 
 func (r *result) Close() {
-	if r.batch != nil {
-		r.batch.Close()
-	}
 	if r.reader != nil {
 		_, _ = r.reader.Close() // the rows were read; a lost connection is noticed later
 	}
@@ -443,9 +419,6 @@ func (r *result) Text(column int) string {
 }
 
 func (r *result) isTime(column int) bool {
-	if r.fields == nil {
-		r.fields = r.batch.FieldDescriptions()
-	}
 	return r.fields[column].DataTypeOID == timestamptzOID
 }
 

@@ -32,11 +32,15 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 	sql = withVersion(sql)
 	c.trace(sql)
 	ctx, cancel := c.wait()
-	rows := &result{end: cancel}
+	rows := &result{skip: versionColumns, end: cancel}
 	expected := false
-	prepared, err := c.raw.Prepare(ctx, sql, sql)
+	var statement *prepared
+	var err error
+	if rows.driver, err = c.driverOf(ctx); err == nil {
+		statement, err = rows.driver.prepare(ctx, c.raw, sql)
+	}
 	if err == nil {
-		params := parameters{oids: prepared.ParamOIDs, values: make([][]byte, 0, len(args))}
+		params := parameters{oids: statement.ParamOIDs, values: make([][]byte, 0, len(args))}
 		for _, arg := range args {
 			arg.Bind(&params)
 		}
@@ -44,8 +48,8 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 			cancel()
 			return nil, nil
 		}
-		rows.reader = c.raw.PgConn().ExecStatement(ctx, prepared, params.values, binaryFormat, binaryFormat)
-		expected, err = rows.first(prepared.Fields, c.expected)
+		rows.reader = c.raw.PgConn().ExecStatement(ctx, statement.StatementDescription, params.values, binaryFormat, binaryFormat)
+		expected, err = rows.first(statement.Fields, c.expected)
 	}
 	if err == nil && expected {
 		return rows, nil
@@ -61,7 +65,7 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 func (r *result) first(fields []pgconn.FieldDescription, v db.Version) (expected bool, err error) {
 	if !r.reader.NextRow() {
 		_, err := r.reader.Close()
-		return false, err // no row: the table of schemas is empty
+		return false, r.driver.note(err) // no row: the table of schemas is empty
 	}
 	all := r.reader.Values()
 	r.fields, r.raw = fields[versionColumns:], all[versionColumns:]
