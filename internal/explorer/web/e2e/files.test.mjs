@@ -158,6 +158,11 @@ test('the address of a chart says what it shows, and what is wrong with it can b
   await page.getByRole('heading', { name: 'No page “nonsense”' }).waitFor()
   await page.getByRole('main').getByRole('link', { name: 'All collections' }).click()
   await page.locator('.overview li').first().waitFor()
+  await page.goto(`${server.explorer}?color=red&sort=title`)
+  await page.getByRole('alert').getByText('This page has no color=red, sort=title.').waitFor()
+  await page.getByRole('link', { name: 'Remove it from the address' }).click()
+  await page.waitForURL(server.explorer)
+  assert.equal(await page.getByRole('alert').count(), 0)
   await page.leave()
 })
 

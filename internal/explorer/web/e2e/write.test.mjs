@@ -166,7 +166,8 @@ test('delete asks first, and deletes only what was seen', async () => {
   const page = await open(browser, `${server.explorer}/products/${lamp.id}`, { expect: REFUSED })
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete' })
-  await dialog.getByRole('alert').getByText(/refer/).waitFor()
+  // What refers to it, by name.
+  await dialog.getByText(new RegExp(`^It cannot be deleted\\. The resource [\\w-]+ refers to ${lamp.name} by product_id\\. Delete or change it, and others like it, first\\.$`)).waitFor()
   await dialog.getByRole('link', { name: /^orders \d+$/ }).waitFor()
   assert.equal(await dialog.getByRole('button', { name: 'Delete' }).count(), 0)
   assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Close')

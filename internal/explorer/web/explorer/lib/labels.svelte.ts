@@ -29,6 +29,11 @@ class Labels {
     return label
   }
 
+  /** A message of the server with labels in place of "issues/<id>". */
+  inText(text: string): string {
+    return text.replace(/\b([a-z][\w-]*)\/([0-9a-f-]{36})\b/g, (_, type: string, id: string) => this.of(type, id))
+  }
+
   add(labels: Label[]) {
     for (const { type, id, text } of labels) if (this.known.get(`${type}/${id}`) !== text) this.known.set(`${type}/${id}`, text)
     if (this.known.size > KEPT) this.drop(KEPT / 2)

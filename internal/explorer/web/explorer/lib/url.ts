@@ -42,6 +42,7 @@ export function readView(path: string, query: string): View {
     view.parent = third ? { collection: first, id: second! } : null
     view.id = (third ? fourth : second) ?? null
   }
+  if (!view.collection) return { ...view, filters: [], strange: query.replace(/^\?/, '').split('&').filter(Boolean) } // other pages have no query
   const charted = others.some((part) => part.startsWith('chart='))
   for (const part of others) {
     const [, name, value = ''] = /^(\w+)=(.*)$/.exec(decode(part)) ?? []

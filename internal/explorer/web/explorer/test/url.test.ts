@@ -71,6 +71,11 @@ test('a chart of two things, or of two measures, is not one', () => {
   expect(read('issues?chart=state,owner_id')).toEqual({ ...START, collection: 'issues', strange: ['chart=state,owner_id'] })
 })
 
+test('pages without a list have no query', () => {
+  expect(read('?sort=name&filter[a]=1')).toEqual({ ...START, strange: ['sort=name', 'filter[a]=1'] })
+  expect(read('-/account?chart=state')).toEqual({ ...START, page: 'account', strange: ['chart=state'] })
+})
+
 test('a path that is too long leads to no collection', () => {
   expect(read(`users/${id}/posts/${id}/more`)).toEqual({ ...START, collection: `users/${id}/posts/${id}/more` })
 })
