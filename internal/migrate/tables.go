@@ -34,7 +34,8 @@ func (m *migration) dropForeignKeys() error {
 }
 
 // dropIndexes drops the indexes that new values could violate: of values that no longer need to be unique, as several
-// resources may get the same default, and those on values inside objects and arrays that the new schema does not have.
+// resources may get the same default, those whose values may be equal on the way, and those on values inside objects and
+// arrays that the new schema does not have.
 func (m *migration) dropIndexes() error {
 	found, err := db.Describe(m.conn, m.dialect)
 	if err != nil {
@@ -54,13 +55,17 @@ func (m *migration) dropIndexes() error {
 	return nil
 }
 
-// staysUnique reports whether the columns of a unique index of from must be unique in to as well.
+// staysUnique reports whether the columns of a unique index of from must be unique in to as well, and are unique on the
+// way. If the database changes some of them and Go others, resources may have the same values in between.
 func (p *pair) staysUnique(columns []string) bool {
 	group := make([]int, len(columns))
 	for i, name := range columns {
 		group[i] = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
 	}
-	return slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, p.carried(group)) })
+	group = p.carried(group)
+	replaced := func(to int) bool { return p.changeOf(to) != nil && !p.converts(to) }
+	return slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, group) }) &&
+		!(slices.ContainsFunc(group, p.converts) && slices.ContainsFunc(group, replaced))
 }
 
 func (m *migration) keyStays(before model.Link) bool {

@@ -38,6 +38,16 @@ func TestMigrations(t *testing.T) {
 			"{attributes: {a: {type: integer, unique: true}, b: {type: integer}}, unique: [[a, b]]}", "{attributes: {a: {type: integer, default: 7}, b: {type: integer}}, required: [a]}",
 			[]string{`{"a":7,"b":1}`, `{"b":1}`, `{"b":1}`}, []string{`"a":7,"b":1`, `"a":7,"b":1`, `"a":7,"b":1`}, "",
 		},
+		"the same default, and other values of a unique group are dropped": {
+			"{attributes: {a: {type: integer}, b: {type: string, maxLength: 9}}, unique: [[a, b]]}",
+			"{attributes: {a: {type: integer, default: 7}, b: {type: string, maxLength: 1}}, unique: [[a, b]], required: [a]}",
+			[]string{`{"a":7,"b":"xy"}`, `{"b":"xy"}`}, []string{`"a":7,"b":null`, `"a":7,"b":null`}, "",
+		},
+		"the same default, and other references of a unique group are dropped": {
+			"{attributes: {a: {type: integer, maximum: 9}, b: {type: string, format: uuid}}, unique: [[a, b]]}",
+			"{attributes: {a: {type: integer, maximum: 8, default: 7}, b: {references: things}}, unique: [[a, b]], required: [a]}",
+			[]string{`{"a":7,"b":"` + id(1) + `"}`, `{"b":"` + id(1) + `"}`}, []string{`"a":7,"b":null`, `"a":7,"b":null`}, "",
+		},
 		"the same default for all": {
 			"{}", "{attributes: {a: {type: integer, unique: true, default: 7}}}",
 			[]string{`{}`, `{}`}, nil, "things: values of a must be unique",
