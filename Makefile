@@ -138,34 +138,38 @@ shm=$$(mktemp -d /dev/shm/plural-XXXXXX 2>/dev/null) && trap 'rm -rf "$$shm"' EX
 	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(type -P true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm || true
 endef
 
+# go test runs the packages of the library in this order, the longest first. Begun last, one would run alone at the end, on one
+# processor.
+LIBRARY := ./internal/interfacetest ./cmd/plural ./internal/store ./internal/openapi/... ./...
+
 # Each Go test runs once: with the race detector if several goroutines run at once in it, else without. There the race detector
 # finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Those that
 # run the server as another process go without it as well, and with them the tests of tools that do not import the library: what a
 # server does at once is tested in its packages.
 .PHONY: test-concurrent
 test-concurrent: setup ## The tests in which several things of ours happen at once, with the race detector
-	@failed=; for module in . $(TOOLS); do \
+	@failed=; for module in $(TOOLS) .; do \
 		$(find-concurrent); \
 		if [ -n "$$directories" ]; then (set -x; CGO_ENABLED=1 go test -C $$module $(RACE) $(ONCE) -run "$$tests" $$directories) || failed=1; fi; \
 	done; [ -z "$$failed" ]
 
 .PHONY: test-sequential test-tools
 test-sequential: MODULES := .
-# go test runs packages in this order. Begun last, this one would run alone at the end, on one processor.
-test-sequential: LONGEST := ./internal/interfacetest
 test-sequential: setup ## The other tests of the library and the binary
 test-tools: MODULES := $(TOOLS)
 test-tools: packages ## The other tests of the tools: crash tests, tests of the benchmarks
 test-sequential test-tools:
 	@failed=; for module in $(MODULES); do \
 		$(find-concurrent); \
-		(set -x; go test -C $$module $(ONCE) -skip "$${tests:-^$$}" $(LONGEST) ./...) || failed=1; \
+		(set -x; go test -C $$module $(ONCE) -skip "$${tests:-^$$}" $$all) || failed=1; \
 	done; [ -z "$$failed" ]
 
 # Of a module: the expression that matches the tests for the race detector, and the directories that have some.
 define find-concurrent
-packages=$$(go list -C $$module -f '{{.Dir}}' ./...); \
-if [ $$module != . ]; then \
+if [ $$module = . ]; then \
+	all="$(LIBRARY)"; packages=$$(go list -f '{{.Dir}}' $$all); \
+else \
+	all=./...; \
 	packages=$$(go list -C $$module -test -f '{{range .Deps}}{{if eq . "github.com/plural-go/plural"}}{{$$.Dir}}{{"\n"}}{{end}}{{end}}' ./... | sort -u | grep . || true); \
 fi; \
 tests=; directories=; \
