@@ -77,6 +77,7 @@ test('the start, tables, forms, panels and their dialogs', async () => {
     'filters': `issues?search=title&filter[state][in]=open,doing&filter[any][0][title][contains]=${'long'.repeat(20)}&filter[any][1][assignee.name]=Ada%20Lovelace`,
     'wrong filters': 'issues?filter[nonsense]=1&sort=nothing&color=red',
     'nothing': 'issues?filter[title]=nothing',
+    'a search that finds nothing': 'issues?search=Hopper',
     'an unknown collection': 'a-collection-with-a-name-that-is-much-too-long-for-a-telephone',
     'an unknown page': '-/nonsense',
     'a new one': 'issues?view=new',
@@ -98,6 +99,7 @@ test('the start, tables, forms, panels and their dialogs', async () => {
     await page.goto(`${server.explorer}/${path}`)
     await page.locator(path.includes('chart=') ? ready.chart : /issues\/|people\/|view=|projects\/[^/]+$/.test(path) && !path.endsWith('/issues') ? ready.panel : ready.list).first().waitFor()
     if (what.startsWith('markdown') || what.startsWith('an object')) await page.locator(what.endsWith('form') ? '[data-typing] .cm-content' : 'aside .markdown, aside pre').first().waitFor()
+    if (what === 'a search that finds nothing') await page.getByRole('link', { name: 'assignee_id is Grace Hopper' }).waitFor()
     if (what === 'a resource') await page.getByRole('region', { name: 'History' }).getByText('created').waitFor()
     await fits(page, what)
   }

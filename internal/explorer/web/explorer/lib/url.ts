@@ -68,10 +68,13 @@ export function writeView(view: View): string {
   const path = listPath(view) + (view.id && view.mode !== 'new' ? `/${pathOf(view.id)}` : '')
   const parts = queryParts(view)
   if (view.offset > 0) parts.push(`offset=${view.offset}`)
-  if (view.chart) parts.push(`chart=${encode(view.chart)}`, ...measureParts(view.measure))
+  parts.push(...chartParts(view))
   if (view.mode !== 'read') parts.push(`view=${view.mode}`)
   return path + (parts.length ? `?${parts.join('&')}` : '')
 }
+
+/** The chart of a view, as parts of the page's query. */
+export const chartParts = ({ chart, measure }: View): string[] => (chart ? [`chart=${encode(chart)}`, ...measureParts(measure)] : [])
 
 /** What a chart shows, as parts of a query, in the page's address and in the request. */
 export function measureParts(measure: string): string[] {
