@@ -74,7 +74,7 @@ func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
 
 // queryLimits bounds what the caller may ask for at a path.
 func (a *API) queryLimits(t *target) query.Limits {
-	limits := a.QueryLimits
-	limits.Visible, limits.Related = t.path.By.Visible(t.path.Collection), t.path.By.Related
+	limits := t.path.Limits()
+	limits.DefaultLimit, limits.MaxLimit = a.QueryLimits.DefaultLimit, a.QueryLimits.MaxLimit
 	return limits
 }
