@@ -43,7 +43,10 @@ func (l *Log) PointStatement(p *Point) db.Statement {
 	}}
 }
 
-// PointColumns are four columns of a SELECT, for ReadPoint.
+// PointWidth is how many columns PointColumns are.
+const PointWidth = 4
+
+// PointColumns are columns of a SELECT, for ReadPoint.
 func (l *Log) PointColumns() string {
 	return l.db.PointColumns() + ", (SELECT value FROM " + db.MetaTable + " WHERE key = 'history') AS history"
 }

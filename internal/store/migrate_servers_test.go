@@ -129,7 +129,8 @@ func inside(open func(context.Context) (*Tx, error), fn func(*Tx) error) error {
 }
 
 func lookAt(tx *Tx) error {
-	_, err := tx.Get(tx.store.schema.Collection("shops"), nil, model.ID{15: 1})
+	shops := tx.store.schema.Collection("shops")
+	_, err := tx.View(shops, nil, model.ID{15: 1}, func(row model.Row) { shops.Append(nil, row) })
 	return err
 }
 
@@ -137,7 +138,9 @@ func lookAt(tx *Tx) error {
 func pageOf(tx *Tx) error {
 	shops := tx.store.schema.Collection("shops")
 	return db.Each(tx.conn, func(row model.Row) bool {
-		shops.Append(nil, row)
+		if !row.Null(model.IDColumn) { // the first row has the total
+			shops.Append(nil, row)
+		}
 		return true
 	}, tx.store.firstPage(shops, false), model.IntValue(1))
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
@@ -38,31 +39,35 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 		return false, p.tx.fault(err)
 	}
 	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c, left: take}
-	if _, err := rows.Next(); err != nil { // there is always a row
+	if _, err := rows.Next(); err != nil { // there is always a first row, see withTotal
 		return false, p.tx.fault(err)
 	}
-	p.rows.peeked = !rows.Null(model.IDColumn)
 	total, after := len(c.Columns()), len(c.Columns())+1
 	p.Total, p.TotalKnown, p.wanted = rows.Int(total), true, take
 	if p.Point, err = changelog.ReadPoint(rows, after+1); err != nil {
 		return false, p.tx.fault(err)
 	}
-	if r.Offset > 0 {
-		p.span(p.Total)
-		p.wanted = p.selection.Take
-		return p.rows.peeked || r.Offset >= p.Total, nil // no row, but there should be: see pageAt
+	if r.Offset == 0 {
+		if p.hasAfter = !rows.Null(after); p.hasAfter {
+			p.after = rows.ID(after)
+		}
+		return true, nil
 	}
-	if p.hasAfter = !rows.Null(after); p.hasAfter {
-		p.after = rows.ID(after)
-	}
-	return true, nil
+	p.span(p.Total)
+	p.wanted = p.selection.Take
+	p.rows.peeked, err = rows.Next()
+	return p.rows.peeked || r.Offset >= p.Total, p.tx.fault(err) // no row, but there should be: see pageAt
 }
 
-// withTotal adds columns for the total of a collection, and more, to a query. There is a row
-// even if the query has none. LIMIT keeps the planner from computing these columns again for each row.
+// withTotal adds a row before those of a query, which has the total of a collection, and more, in columns after those of a resource.
+// PostgreSQL appends the parts of a UNION ALL in their order.
 func (s *Store) withTotal(c *model.Collection, sql, more string) string {
-	return "SELECT page.*, list.* FROM (SELECT " + lists.TotalSQL("'"+c.Name+"'", "''") + " AS total, " + more + ", " + s.log.PointColumns() + " LIMIT 1) AS list LEFT JOIN (" + sql + ") AS page ON true"
+	return "SELECT " + strings.Repeat("NULL, ", len(c.Columns())) + lists.TotalSQL("'"+c.Name+"'", "''") + ", " + more + ", " + s.log.PointColumns() +
+		" UNION ALL SELECT page.*" + strings.Repeat(", NULL", totalColumns) + " FROM (" + sql + ") AS page"
 }
+
+// totalColumns is how many columns follow those of a resource: the total, the resource after the page, and the point.
+const totalColumns = 2 + changelog.PointWidth
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
