@@ -14,8 +14,12 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	if unchanged, err := unchangedList(r); err != nil || unchanged {
-		return &reply{status: http.StatusNotModified}, err
+	unchanged, err := unchangedList(r)
+	if err != nil {
+		return nil, err
+	}
+	if unchanged {
+		return &reply{status: http.StatusNotModified}, nil
 	}
 	exact := headers.PrefersExactCount(r.Header)
 	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
@@ -27,7 +31,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	begun := time.Now()
 	found := func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }
-	timer := a.startQueryTimer(r.Context())
+	timer := a.startQueryTimer(r.Context()) // a context
 	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 	if err != nil {
 		defer timer.End()

@@ -25,7 +25,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 		}
 	}
 	when := timingOf(r, request)
-	request.Accepting = when.later
+	request.CountPending = when.later
 	idempotent, err := a.idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(request, r.URL.RawQuery) })
 	if err != nil {
 		return nil, err

@@ -29,13 +29,13 @@ type Database interface {
 	Read(ctx context.Context, how Use) (c Conn, release func(), err error)
 
 	// Write runs a task in a transaction and returns nil only when it is committed and durable. A
-	// failed task leaves nothing. Several tasks may share a transaction, so the context can only
-	// end the wait for its start.
+	// failed task leaves nothing, unless the error says that the outcome is unknown: the connection or the disk
+	// failed during the commit. Several tasks may share a transaction, so the context can only end the wait for its start.
 	Write(ctx context.Context, t *Task) error
 
 	// Migrate runs fn in its own transaction, in which no other process writes and tables can be
-	// changed. Foreign keys are checked at the commit. The context cancels it. As with Write,
-	// everything is durable when it returns nil, and nothing is stored otherwise.
+	// changed. Foreign keys are checked at the commit or before. The context cancels it. As with Write,
+	// everything is durable when it returns nil, and nothing is stored otherwise, unless the error says that this is unknown.
 	Migrate(ctx context.Context, fn func(Conn) error) error
 
 	// Sequence gives a position to every change that was committed before the call, and returns
@@ -106,8 +106,8 @@ func (o Options) WithDefaults() Options {
 
 // Task is the work of one caller in a transaction that writes.
 type Task struct {
-	// Run may be called several times, first in a shared transaction and then alone; earlier runs
-	// are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
+	// Run may be called several times: in a shared transaction, on SQLite then in a savepoint of a shared one, and
+	// alone. Earlier runs are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
 	// Short says that Run takes about as long as an insert and waits for no other program, so that

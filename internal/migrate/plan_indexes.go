@@ -19,7 +19,7 @@ func (p *plan) planIndexes(pair *pair) {
 		}
 		return groups
 	}
-	carried := func(groups []model.IndexGroup) (result []model.IndexGroup) { // those whose columns still exist
+	carriedGroups := func(groups []model.IndexGroup) (result []model.IndexGroup) { // those whose columns still exist
 		for _, group := range groups {
 			if group = pair.carriedParts(group); group != nil {
 				result = append(result, group)
@@ -27,7 +27,7 @@ func (p *plan) planIndexes(pair *pair) {
 		}
 		return result
 	}
-	uniqueBefore, indexBefore := carried(unique(pair.from)), carried(pair.from.IndexGroups())
+	uniqueBefore, indexBefore := carriedGroups(unique(pair.from)), carriedGroups(pair.from.IndexGroups())
 	for i, group := range unique(pair.to) {
 		if !containsParts(uniqueBefore, group) {
 			step := p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))

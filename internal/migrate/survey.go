@@ -62,7 +62,8 @@ func (s *survey) operations() error {
 	return nil
 }
 
-// affectsRequests reports whether a valid request of the old schema may be invalid in the new one.
+// affectsRequests reports whether a valid request of the old schema may be invalid in the new one. That a value must be unique does
+// not count: it may fail with 409 in either.
 func (p *pair) affectsRequests() bool {
 	for from, column := range p.from.Columns() {
 		if to := slices.Index(p.source, from); to < 0 || p.to.Columns()[to].Name != column.Name {

@@ -87,7 +87,8 @@ func (m *migration) keyStays(before model.Link) bool {
 	return false
 }
 
-// rename gives columns and tables their new names. A new name is never also an old one.
+// rename gives columns and tables their new names. A new name is never also an old one: a declared name that
+// exists is kept, and a schema cannot declare a name that it renames.
 func (m *migration) rename() error {
 	for _, p := range m.plan.pairs {
 		alter := "ALTER TABLE " + db.Quote(m.dialect, p.from.Name) + " RENAME "

@@ -33,7 +33,7 @@ const RevisionName = "_revision"
 const CallerName = "_caller"
 
 // Link is a reference, from the collection that has the attribute to the one that it refers to. A collection lists
-// its links in both directions. See Relation for the names that clients use.
+// its own (Links), and those that lead to it (Referrers). See Relation for the names that clients use.
 type Link struct {
 	From     *Collection // the collection with the referring attribute
 	Column   int         // its column in From

@@ -188,7 +188,7 @@ func (o *Operations) decode(job store.Job, accepting bool, decode func(resource.
 	}
 	request := resource.Request{
 		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent, By: o.Guard.PolicyInForce().Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
-		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), Accepting: accepting,
+		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), CountPending: accepting,
 	}
 	if job.Parent != nil && c.ParentLink() == nil {
 		return resource.Write{}, fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)

@@ -99,7 +99,7 @@ var user = model.ID{15: 1}
 // accept has a request of a user accepted.
 func (w *dataset) accept(method, body string) (accepted Accepted) {
 	w.t.Helper()
-	request := resource.Request{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body), Accepting: true}
+	request := resource.Request{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body), CountPending: true}
 	write, err := w.resources.Decode(context.Background(), request)
 	if err != nil {
 		w.t.Fatal(err)

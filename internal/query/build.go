@@ -99,12 +99,12 @@ func (p *parser) buildConditions(all []Condition, any [][]Condition) {
 		p.condition(&p.conditions, condition)
 	}
 	for i, alternative := range any {
-		if p.groups == nil {
-			p.groups = map[int]*conditions{}
+		if p.alternatives == nil {
+			p.alternatives = map[int]*conditions{}
 		}
-		p.groups[i] = &conditions{}
+		p.alternatives[i] = &conditions{}
 		for _, condition := range alternative {
-			p.condition(p.groups[i], condition)
+			p.condition(p.alternatives[i], condition)
 		}
 	}
 }

@@ -107,13 +107,13 @@ func (p *parser) group(given parameter, name filterName) *conditions {
 		p.fail(given, problem.CodeInvalidParameter, "Groups of filters have numbers from 0 to %d: filter[any][0][field]=value.", maxGroup)
 		return nil
 	}
-	if p.groups == nil {
-		p.groups = map[int]*conditions{}
+	if p.alternatives == nil {
+		p.alternatives = map[int]*conditions{}
 	}
-	if p.groups[number] == nil {
-		p.groups[number] = &conditions{}
+	if p.alternatives[number] == nil {
+		p.alternatives[number] = &conditions{}
 	}
-	return p.groups[number]
+	return p.alternatives[number]
 }
 
 func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
@@ -354,10 +354,10 @@ func constant(holds bool) Filter {
 
 func (p *parser) finishFilters() {
 	all := p.conditions.all(p)
-	if len(p.groups) > 0 {
+	if len(p.alternatives) > 0 {
 		var any Or
-		for _, number := range slices.Sorted(maps.Keys(p.groups)) {
-			any = append(any, one(p.groups[number].all(p)))
+		for _, number := range slices.Sorted(maps.Keys(p.alternatives)) {
+			any = append(any, one(p.alternatives[number].all(p)))
 		}
 		all = append(all, any)
 	}

@@ -26,7 +26,7 @@ type Request struct {
 
 	IfMatch, IfNoneMatch []string // header values, nil if not sent
 
-	Accepting bool // see Write
+	CountPending bool // see Write
 
 	// BodyLimits bounds the body. Zero: that of Resources.
 	BodyLimits BodyLimits
@@ -55,7 +55,7 @@ func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) 
 		return write, err
 	}
 	defer tx.Close()
-	return write, r.withViolations(&lookup{tx: tx, countPending: write.Accepting}, write, invalid)
+	return write, r.withViolations(&lookup{tx: tx, countPending: write.CountPending}, write, invalid)
 }
 
 // Decode reads a write in the transaction.
@@ -77,7 +77,7 @@ func isInvalid(err error) bool {
 func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decode(request) }
 
 func (r *Resources) decode(request Request) (write Write, err error) {
-	write = Write{Verb: VerbOf(request.Method), Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, Accepting: request.Accepting, DryRun: request.DryRun}
+	write = Write{Verb: VerbOf(request.Method), Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, CountPending: request.CountPending, DryRun: request.DryRun}
 	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
 		write.bodyLimits = r.BodyLimits
 	}

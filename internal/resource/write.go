@@ -44,9 +44,9 @@ type Write struct {
 	// this server's.
 	Schema int64
 
-	// Accepting: check only whether the write can be accepted to be executed later. Resources of
-	// pending operations count as existing.
-	Accepting bool
+	// CountPending: resources that pending operations will create count as existing. It is set for a write that is
+	// executed later: it is executed once to see whether it can be, and the caller undoes that (Work.Undone).
+	CountPending bool
 }
 
 // OfMany reports whether the write can be of several resources, or reads one that it does not name.
@@ -96,7 +96,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
-	w.countPending = w.countPending || write.Accepting
+	w.countPending = w.countPending || write.CountPending
 	switch {
 	case write.Range != nil:
 		return w.changeRange(write)

@@ -17,7 +17,7 @@ type Selection struct {
 	From   Place // start; nil: the beginning
 	Until  Place // end, exclusive; nil: the end
 	Skip   int64
-	Take   int64
+	Take   int64 // at most so many; math.MaxInt64: all. Any ignores it
 
 	// Total is the number of resources without From, Until, Skip and Take; zero: it is not known.
 	Total int64

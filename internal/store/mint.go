@@ -52,7 +52,7 @@ const aheadMillis = uint64(ahead / time.Millisecond)
 
 // nextMark decides whether a transaction must move the mark, and where to. One transaction
 // moves it when it is near, all do once it was reached.
-func (m *minter) nextMark() (mark model.ID, nextMark bool) {
+func (m *minter) nextMark() (mark model.ID, due bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	reached := bytes.Compare(m.last[:], m.mark[:]) > 0

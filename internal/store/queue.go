@@ -26,8 +26,8 @@ type Job struct {
 	// Attempt counts the claims. A worker with a lower number has lost the job to another.
 	Attempt int64
 
-	// Schema is the version of the server that accepted the job. A server with an older one does
-	// not claim it.
+	// Schema is the schema version of the server that accepted the job (column accepted_by). A server with an older one
+	// does not claim it.
 	Schema int64
 }
 
@@ -118,7 +118,7 @@ func distinct(operations []model.ID) (once []model.ID) {
 }
 
 // follow records that an operation waits for another. It writes the row of the awaited one, so that
-// no worker can finish that concurrently and miss the follower.
+// no worker can finish that concurrently and miss the follower. Nobody reads the column followers.
 func (t *Tx) follow(follower, awaited model.ID) error {
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET followers = followers + 1 WHERE operation = $1", model.IDValue(awaited))
 	if err == nil && changed != 1 {

@@ -12,14 +12,15 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Tx is a transaction: a snapshot to read from, and inside Write also to write to.
+// Tx is a snapshot to read from, or the task of one caller in a transaction that writes. Several tasks may share a transaction
+// of the database; each has a Tx of its own.
 type Tx struct {
 	changelog.Reader
 	store   *Store
 	conn    db.Conn
 	ctx     context.Context // of the caller of a snapshot; a write has none
 	release func()
-	at      model.Value         // time of all changes of the transaction
+	at      model.Value         // time of all changes of the task
 	caller  string              // id of the caller
 	minted  bool                // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID          // made in the transaction, each larger than the one before

@@ -33,7 +33,7 @@ const lastRevision = "pg_sequence_last_value('" + db.ChangesTable + "_revision_s
 // A row whose id was not made in this transaction may have to wait for another transaction that deletes a row with this
 // id, and must have the higher revision. Its own may be the lower one, but only if a number was taken from the sequence
 // between its own and its end. Then the entry gets another number, which is the revision of the row too: setRevisions
-// stores it. The statement also returns the revision with which the first row was stored, see Insert.
+// stores it. The statement also returns the revision with which the first row was stored: queueInsert compares it.
 func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 	last := t.Collection.RevisionColumn()
 	values, arrays, columns := make([]string, last), make([]string, last), make([]string, last)

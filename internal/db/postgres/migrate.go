@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -24,7 +25,10 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) error {
 		err = fn(c)
 	}
 	if err == nil {
-		_, err = c.commit()
+		var unknown bool
+		if unknown, err = c.commit(); unknown {
+			err = fmt.Errorf("it is unknown whether the migration was committed; run it again, and it says what is left to do: %w", err)
+		}
 	}
 	if err != nil {
 		c.rollback()

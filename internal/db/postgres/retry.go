@@ -34,12 +34,13 @@ type retryQueue struct {
 	first  chan struct{} // capacity 1: full while the lock is held
 }
 
-// retryLock is a lock that is held. Nil: the transaction has not failed yet.
+// retryLock is the turn of a transaction in a queue of this server, and the advisory lock that other servers see. Nil: the
+// transaction has not failed yet, or it is unknown on what.
 type retryLock struct {
 	locks  *retryLocks
 	about  resource
-	locked bool
-	giveUp bool // the wait for the advisory lock was too long: run without it
+	locked bool // the advisory lock is held, or may be
+	giveUp bool // the wait for the advisory lock was too long: run with the turn alone
 }
 
 var (
@@ -121,7 +122,7 @@ func (t *retryLock) lock(c *connection) error {
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, c.replyTimeout/4)
 	defer cancel()
-	t.locked = true
+	t.locked = true // also if the reply is lost
 	_, err := c.raw.Exec(ctx, "SELECT pg_advisory_lock(hashtextextended($1, 0))", t.about.key())
 	if err != nil {
 		t.unlock(c)
