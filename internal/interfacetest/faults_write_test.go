@@ -219,10 +219,20 @@ var writeFaults = []fault{
 
 // touch moves updated_at on, and nothing else: by two changes, the second back.
 func touch(next serve, r *http.Request, a *broken) {
-	var envelope struct {
-		Data struct{ Name json.RawMessage }
+	type envelope struct {
+		Data struct {
+			Name      json.RawMessage
+			UpdatedAt string `json:"updated_at"`
+		}
 	}
-	_ = json.Unmarshal([]byte(a.body), &envelope)
-	next(again(r, "PATCH", r.URL.Path, `{"name":"touched"}`))
-	next(again(r, "PATCH", r.URL.Path, `{"name":`+string(envelope.Data.Name)+`}`))
+	var before, after envelope
+	_ = json.Unmarshal([]byte(a.body), &before)
+	for after = before; after.Data.UpdatedAt == before.Data.UpdatedAt; { // it counts milliseconds
+		next(again(r, "PATCH", r.URL.Path, `{"name":"touched"}`))
+		back := next(again(r, "PATCH", r.URL.Path, `{"name":`+string(before.Data.Name)+`}`))
+		if !succeeded(back) {
+			return
+		}
+		_ = json.Unmarshal([]byte(back.body), &after)
+	}
 }
