@@ -56,16 +56,20 @@ func (m *migration) dropIndexes() error {
 }
 
 // staysUnique reports whether the columns of a unique index of from must be unique in to as well, and are unique on the
-// way. If the database changes some of them and Go others, resources may have the same values in between.
+// way. If several of them change, they do not all change at once, and resources may have the same values in between.
 func (p *pair) staysUnique(columns []string) bool {
 	group := make([]int, len(columns))
 	for i, name := range columns {
 		group[i] = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
 	}
 	group = p.carried(group)
-	replaced := func(to int) bool { return p.changeOf(to) != nil && !p.converts(to) }
-	return slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, group) }) &&
-		!(slices.ContainsFunc(group, p.converts) && slices.ContainsFunc(group, replaced))
+	changed := 0
+	for _, to := range group {
+		if p.changeOf(to) != nil {
+			changed++
+		}
+	}
+	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, group) })
 }
 
 func (m *migration) keyStays(before model.Link) bool {

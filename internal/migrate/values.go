@@ -47,7 +47,7 @@ func (m *migration) fillNewColumns(p *pair) error {
 // replaceValues gives defaults to resources without a value, and drops references to resources that do not exist.
 //
 // Neither this nor convertValues can violate a unique index on the way: a value in its column becomes null or a
-// default, or stays the same, and the survey has ruled out duplicates in the result. An index on columns that both
+// default, or stays the same, and the survey has ruled out duplicates in the result. An index of which several columns
 // change was dropped, see staysUnique.
 func (m *migration) replaceValues(p *pair) error {
 	var columns []int

@@ -48,6 +48,16 @@ func TestMigrations(t *testing.T) {
 			"{attributes: {a: {type: integer, maximum: 8, default: 7}, b: {references: things}}, unique: [[a, b]], required: [a]}",
 			[]string{`{"a":7,"b":"` + id(1) + `"}`, `{"b":"` + id(1) + `"}`}, []string{`"a":7,"b":null`, `"a":7,"b":null`}, "",
 		},
+		"the same default, and other values of a unique group are dropped that were required": {
+			"{attributes: {a: {type: integer, maximum: 20}, b: {type: integer, maximum: 9}}, unique: [[a, b]], required: [a]}",
+			"{attributes: {a: {type: integer, maximum: 9}, b: {type: integer, maximum: 8, default: 7}}, unique: [[a, b]], required: [b]}",
+			[]string{`{"a":11,"b":7}`, `{"a":11}`}, []string{`"a":null,"b":7`, `"a":null,"b":7`}, "",
+		},
+		"the same default, and references of a unique group are dropped that were required": {
+			"{attributes: {a: {type: string, format: uuid}, b: {type: integer}}, unique: [[a, b]], required: [a]}",
+			"{attributes: {a: {references: things}, b: {type: integer, default: 7}}, unique: [[a, b]], required: [b]}",
+			[]string{`{"a":"` + id(9) + `","b":7}`, `{"a":"` + id(9) + `"}`}, []string{`"a":null,"b":7`, `"a":null,"b":7`}, "",
+		},
 		"the same default for all": {
 			"{}", "{attributes: {a: {type: integer, unique: true, default: 7}}}",
 			[]string{`{}`, `{}`}, nil, "things: values of a must be unique",

@@ -38,6 +38,7 @@ type connection struct {
 	transaction  int64         // its number, to ask for its outcome
 	cursor       *cursor       // open; nil: none
 	altered      bool          // something was written, or will be
+	incomplete   bool          // statements were not sent, or their results not read, because of an error
 	shared       bool          // by short tasks: it waits for locks up to maxLockWait
 
 	locks   *retryLocks // nil: no concurrent writers
@@ -79,8 +80,9 @@ func (c *connection) send(ctx context.Context, sql string, args []any) (*replies
 	results, err := c.sendOnce(ctx, sql, args)
 	if first && c.renewed(err) {
 		c.queued = queued
-		return c.sendOnce(ctx, sql, args)
+		results, err = c.sendOnce(ctx, sql, args)
 	}
+	c.incomplete = c.incomplete || err != nil
 	return results, err
 }
 
@@ -310,7 +312,9 @@ func isAnswer(err error) bool {
 }
 
 // failed reports whether the transaction can only be rolled back.
-func (c *connection) failed() bool { return c.raw.IsClosed() || c.raw.PgConn().TxStatus() == 'E' }
+func (c *connection) failed() bool {
+	return c.incomplete || c.raw.IsClosed() || c.raw.PgConn().TxStatus() == 'E'
+}
 
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {

@@ -40,9 +40,12 @@ func (c *connection) driverOf(ctx context.Context) (*driver, error) {
 	if c.begun || !d.outdated && len(d.prepared) < maxPrepared {
 		return d, nil
 	}
+	if err := c.raw.DeallocateAll(ctx); err != nil {
+		return nil, err
+	}
 	clear(d.prepared)
 	d.outdated = false
-	return d, c.raw.DeallocateAll(ctx)
+	return d, nil
 }
 
 // note notes that statements are outdated, if an error says so, and returns the error.

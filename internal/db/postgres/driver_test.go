@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,5 +116,31 @@ func TestPreparedStatementsAreBounded(t *testing.T) {
 	rows, _ := read(db.ShortRead, fmt.Sprintf("SELECT CASE WHEN count(*) <= %d + 8 THEN 'few' ELSE 'many' END FROM pg_prepared_statements", maxPrepared))
 	if !slices.Equal(rows, []string{`"few"`}) {
 		t.Errorf("%q statements are prepared", rows)
+	}
+}
+
+// TestForgettingIsCancelled: statements that could not be deallocated, as the request had ended, are still known to be prepared.
+func TestForgettingIsCancelled(t *testing.T) {
+	t.Parallel()
+	acquired, err := open(t, pgtest.URL(t)).pool.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer acquired.Release()
+	c := &connection{raw: acquired.Conn()}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, step := range []struct {
+		ctx  context.Context
+		want error
+	}{{t.Context(), nil}, {ended, context.Canceled}, {t.Context(), nil}} {
+		d, err := c.driverOf(step.ctx)
+		if err == nil {
+			_, err = d.prepare(step.ctx, c.raw, "SELECT 1")
+			d.outdated = true
+		}
+		if !errors.Is(err, step.want) {
+			t.Fatalf("got %v, want %v", err, step.want)
+		}
 	}
 }

@@ -92,3 +92,36 @@ func TestUpdatesRunTogether(t *testing.T) {
 		})
 	}
 }
+
+// TestStatementsThatAreNotSent: a task fails with a statement that cannot be sent. With it, those of other tasks were not sent
+// either, so that their transaction must not be committed.
+func TestStatementsThatAreNotSent(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	s := newSharing(t, url)
+	execute(t, url, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('a', '')")
+	errs := make([]error, 2)
+	for i, fn := range []func(*db.Task, db.Conn) error{
+		func(_ *db.Task, c db.Conn) error {
+			return c.Batch(db.Statement{SQL: "UPDATE " + db.MetaTable + " SET value = 'written' WHERE key = 'a'"})
+		},
+		func(_ *db.Task, c db.Conn) error {
+			_, err := db.One(c, nil, "SELECT $1::int4", model.IntValue(1<<40)) // the driver refuses to encode it
+			return err
+		},
+	} {
+		task := taskOf(s.version, func(*connection) {}, fn)
+		task.Short, task.ID = true, model.ID{byte(9 - i)} // they run in this order
+		s.writing.Go(func() { errs[i] = s.Write(t.Context(), task) })
+		for len(s.short.updates[0]) <= i {
+			runtime.Gosched()
+		}
+	}
+	s.release()
+	s.writing.Wait()
+	var value string
+	query(t, s.Database, func(row model.Row) { value = row.Text(0) }, "SELECT value FROM "+db.MetaTable+" WHERE key = 'a'")
+	if errs[0] != nil || errs[1] == nil || value != "written" {
+		t.Errorf("got %q, and the errors %v and %v", value, errs[0], errs[1])
+	}
+}
