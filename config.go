@@ -49,9 +49,9 @@ type Config struct {
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 
-	// MaxHookTime bounds the total time of all hooks of a request, also of an array of a thousand:
-	// before, in and after its transaction. The function of a Transaction has as much. Default: 30
-	// s.
+	// MaxHookTime bounds the total time of all hooks of a request, also of an array of a thousand, in
+	// each phase: before, in and after its transaction. The function of a Transaction has as much.
+	// Default: 30 s.
 	MaxHookTime time.Duration
 
 	// Prefix is the path under which the server is mounted in another one, such as /api/v1. It is

@@ -32,14 +32,14 @@ func newMigrateCommand() *cobra.Command {
 
 With --plan, show every step and what it costs, and change nothing.
 
-Steps that lose stored values, or that stored resources prevent, are refused
-unless --allow-loss is given. Then a backup is made first.`,
+Steps that lose something are refused unless --allow-loss is given, with
+--backup (SQLite) or --no-backup. What stored resources prevent stays refused.`,
 		Args: noArguments,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&f.plan, "plan", false, "show the steps, and change nothing")
-	flags.BoolVar(&f.allowLoss, "allow-loss", false, "lose values that the new schema does not allow")
+	flags.BoolVar(&f.allowLoss, "allow-loss", false, "lose what the plan says: attributes, collections, values that the new schema does not allow")
 	flags.StringVar(&f.backup, "backup", "", "write a backup to this `FILE` first (SQLite)")
 	flags.BoolVar(&f.noBackup, "no-backup", false, "lose values without a backup")
 	command.MarkFlagsMutuallyExclusive("backup", "no-backup")

@@ -66,7 +66,8 @@ type Config struct {
 	// Stopping is closed when new requests are refused.
 	Stopping <-chan struct{}
 
-	// ListFound is called when the database has found the first piece of a list, or has failed, with the time it took.
+	// ListFound is called when the database has found the first piece of a list, or has failed, with the time since the
+	// request was understood: waiting for a connection counts.
 	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
 
 	// Ready returns the reason why the server is not ready, or nil.

@@ -107,7 +107,7 @@ func (o Options) WithDefaults() Options {
 // Task is the work of one caller in a transaction that writes.
 type Task struct {
 	// Run may be called several times: in a shared transaction, on SQLite then in a savepoint of a shared one, and
-	// alone. Earlier runs are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
+	// alone, on PostgreSQL up to 10 times. Earlier runs are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
 	// Short says that Run takes about as long as an insert and waits for no other program, so that

@@ -38,7 +38,7 @@ func (m *migration) apply() error {
 		{"columns", m.addColumns},
 		{"values", m.changeValues},
 		{"names", m.rename},
-		{"removals", m.dropTables},
+		{"removed collections", m.dropTables},
 		{"alterations", m.alterTables},
 		{"tables", m.createTables},
 		{"indexes", m.matchIndexes},

@@ -29,7 +29,8 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 
 // Options configures a migration.
 type Options struct {
-	// AllowLoss permits dropping values that are invalid in the new schema.
+	// AllowLoss permits losing steps: removing collections and attributes, dropping values that are invalid in the new
+	// schema, and accepted operations that may fail. Blocked steps stay refused.
 	AllowLoss bool
 	// Before is called before anything is changed, while no other process can write. Its error
 	// ends the migration. Nil: not called.

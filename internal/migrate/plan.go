@@ -16,7 +16,7 @@ import (
 type Class string
 
 const (
-	// Additive: a server may apply the step by itself when it starts, as all stored values stay as they are. Servers
+	// Additive: a server may apply the step by itself when it starts, as all values of resources stay as they are. Servers
 	// with the old schema continue as far as Allows says.
 	Additive Class = "additive"
 	// Rewriting: somebody must ask for the migration, because servers with the old schema could no longer

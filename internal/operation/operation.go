@@ -90,7 +90,7 @@ type Outcome struct {
 	Err     error
 }
 
-// Accept checks a request by a dry run, and adds it to the queue. It takes effect when the
+// Accept checks a request by executing it and undoing that, and adds it to the queue. It takes effect when the
 // transaction commits. Observed makes its outcome available to Wait.
 func (o *Operations) Accept(w *resource.Work, request resource.Request, write resource.Write, observed bool) (Accepted, error) {
 	if err := o.checkBacklog(w.Tx()); err != nil {
@@ -100,7 +100,7 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	if write.Verb == resource.Create {
 		id = w.SetID(&write)
 	}
-	awaited, err := o.dryRun(w, write, id)
+	awaited, err := o.tryOut(w, write, id)
 	if err != nil {
 		return Accepted{}, err
 	}
@@ -135,11 +135,11 @@ func (o *Operations) checkBacklog(tx *store.Tx) error {
 	return err
 }
 
-// dryRun executes a write and undoes it. If a pending operation will create its resource, the
+// tryOut executes a write and undoes it. If a pending operation will create its resource, the
 // pending operations are executed first. It returns the operations that the write depends on.
-func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID) (awaited []model.ID, err error) {
+func (o *Operations) tryOut(w *resource.Work, write resource.Write, id model.ID) (awaited []model.ID, err error) {
 	err = w.Undone(func() error {
-		if err := o.dryRunPending(w, write.Path.Collection, id); err != nil {
+		if err := o.tryOutPending(w, write.Path.Collection, id); err != nil {
 			return err
 		}
 		before := len(w.Awaited())
@@ -150,7 +150,7 @@ func (o *Operations) dryRun(w *resource.Work, write resource.Write, id model.ID)
 	return awaited, err
 }
 
-func (o *Operations) dryRunPending(w *resource.Work, c *model.Collection, id model.ID) error {
+func (o *Operations) tryOutPending(w *resource.Work, c *model.Collection, id model.ID) error {
 	stored, err := w.Tx().View(c, nil, id, nil)
 	if err != nil || stored {
 		return err

@@ -226,7 +226,8 @@ func transient(err error) bool {
 	return err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError
 }
 
-// checkClaim makes sure that no other worker has claimed the operation.
+// checkClaim makes sure that no other worker has claimed the operation, by renewing the claim. That is a write, so that of two workers
+// one fails.
 func (o *Operations) checkClaim(tx *store.Tx, job store.Job) error {
 	mine, err := tx.Renew(job, o.Lease)
 	if err == nil && !mine {

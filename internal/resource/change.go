@@ -48,6 +48,7 @@ type Change struct {
 	After model.Record
 	Set   []bool
 
-	// DryRun: the change is undone, and only shows what it would do.
+	// DryRun: the request has dry_run=true: the change is undone, and only shows what it would do. It is not set when an
+	// operation is accepted, where the change is undone too, and executed again later.
 	DryRun bool
 }

@@ -15,7 +15,7 @@ import (
 type Request struct {
 	Method string // POST, PUT, PATCH or DELETE
 	Path   Path
-	ID     model.ID // of the resource to change; of a creation, the id that the resource gets if the body has none
+	ID     model.ID // of the resource to change; not used for a creation
 	Body   []byte   // empty for DELETE
 
 	// Range selects the resources to change; nil: the one with the ID. Conflict is the unique group of

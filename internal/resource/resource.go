@@ -33,7 +33,7 @@ type Resources struct {
 	// Memory is for the resources of writes of many. Nil: it is not bounded.
 	Memory *limit.Budget
 
-	// HookTime bounds the total time of all hooks of a request: before, in and after its
+	// HookTime bounds the total time of all hooks of a request in each phase: before, in and after its
 	// transaction. Zero: no limit.
 	HookTime time.Duration
 

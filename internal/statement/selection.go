@@ -51,8 +51,9 @@ func (s Selection) FromEnd() Selection {
 // MaxByID is the largest number of rows for which the ids are found first: see Rows.
 const MaxByID = 1000
 
-// Rows selects whole resources. If many are skipped or sorted for a few, the ids are
-// found first from an index, and only those few resources are read.
+// Rows selects whole resources. If a filter or a sort skips some, or the first key descends, the ids are found first, and only the
+// resources of the range are read: in descending order, resources with equal values are sorted, as ids ascend, and it is cheaper to
+// sort ids.
 func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 	table := t.Of(c)
 	sorted := len(selection.Order) > 1

@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// Explain returns the statement that reads a range of a collection, and its plan. Neither contains values of
-// the request.
+// Explain returns the statement of a list and its plan, without what a cursor, a negative limit, the offset index and related or
+// searched ids add to it. Neither contains values of the request.
 func (s *Store) Explain(ctx context.Context, q PageQuery) (sql string, plan []string, err error) {
 	tx, err := s.read(ctx, db.ShortRead)
 	if err != nil {

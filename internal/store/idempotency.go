@@ -76,7 +76,7 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 	return record, holds, t.fault(err)
 }
 
-// SaveRecord stores the record of a key. The response of an earlier one with the same fingerprint is replaced.
+// SaveRecord stores the record of a key. RunRecorded has found none before; one that is there all the same is replaced.
 func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord) error {
 	header, err := json.Marshal(record.Header)
 	if err == nil {
