@@ -38,7 +38,7 @@ type Error struct {
 	Code   Code   `json:"code"`
 	Detail string `json:"detail"` // for people; clients see it
 	Source Source `json:"source"`
-	Cause  error  `json:"-"` // for the log; clients never see it
+	Cause  error  `json:"-"` // clients never see it; it is logged, and errors.Is and As find it
 }
 
 // Error describes the error with its cause, for logs.

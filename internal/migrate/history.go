@@ -5,8 +5,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// renewIfValuesChanged begins another history if the migration has changed values: the change log does
-// not tell how.
+// renewIfValuesChanged begins another history if the migration has changed values, or values in the log would need another form: the
+// change log does not tell how. An upgrade of the format has begun one already.
 func (m *migration) renewIfValuesChanged() error {
 	if m.plan.upgrade || !m.valuesChanged && !m.plan.convertsHistory() {
 		return nil

@@ -21,7 +21,8 @@ func (m *migration) changeValues() error {
 }
 
 // fillNewColumns gives existing resources the defaults of new attributes. Their revision and
-// updated_at stay the same, because no client changed them.
+// updated_at stay the same, because no client changed them. The history goes on: its entries have no values of new attributes, and
+// get the default when they are read.
 func (m *migration) fillNewColumns(p *pair) error {
 	update := &db.Builder{}
 	set := func(to int, value model.Value) {

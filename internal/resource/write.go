@@ -60,7 +60,8 @@ func (write *Write) pointer(i int) string {
 	return ""
 }
 
-// Do executes a write with its hooks in a transaction. It returns the resources as stored, or their last state if
+// Do executes a write of a program with its hooks in a transaction; api does the same for a request in api/write.go, with the
+// idempotency record. It returns the resources as stored, or their last state if
 // deleted. A dry run is undone, and returns what it would affect.
 func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.Before(ctx, &write); err != nil {

@@ -35,8 +35,8 @@ type PageQuery struct {
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range. It is set if TotalKnown: if it was
-	// requested, or is stored.
+	// Total is the number of resources without the range. It is set if TotalKnown, that is if it was
+	// requested, or is stored, and what begin has deferred was run.
 	Total      int64
 	TotalKnown bool
 	// Point is where the snapshot stands in the change log.
@@ -211,7 +211,7 @@ func (p *Page) read() (err error) {
 	return err
 }
 
-// locateEmpty finds the offset of an empty range: the end.
+// locateEmpty finds the offset of an empty range, the end, for the previous range.
 func (p *Page) locateEmpty() (err error) {
 	if p.given > 0 || p.query.Range.Anchor != query.AtOffset || p.TotalKnown || p.start == 0 {
 		return nil

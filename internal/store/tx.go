@@ -147,4 +147,6 @@ func (t *Tx) Savepoint(fn func() error) error {
 
 func (s *Store) fault(ctx context.Context, err error) error { return db.Fault(ctx, s.db, err) }
 
+// fault is the error that a caller sees. What the database said is its cause, by which the database decides whether the transaction
+// runs again.
 func (t *Tx) fault(err error) error { return t.store.fault(t.ctx, err) }

@@ -81,7 +81,7 @@ func (g *gathering) start(s *queuedTask) *gatheredTask {
 
 // goOn runs a task until it stops or returns. A task that has failed before it has written anything does not affect the
 // others, and gets its error in a transaction of its own, or at once if there are no others. After a task that Announce has
-// refused, nothing is committed, and all run alone.
+// refused, finish commits nothing (see yielded), and all run alone.
 func (g *gathering) goOn(t *gatheredTask) error {
 	g.altered = false
 	_, stopped := t.next()
