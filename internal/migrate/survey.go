@@ -63,7 +63,7 @@ func (s *survey) operations() error {
 }
 
 // affectsRequests reports whether a valid request of the old schema may be invalid in the new one. That a value must be unique does
-// not count: it may fail with 409 in either.
+// not count: the request stays valid, and fails with 409 only if the value is taken when it is executed.
 func (p *pair) affectsRequests() bool {
 	for from, column := range p.from.Columns() {
 		if to := slices.Index(p.source, from); to < 0 || p.to.Columns()[to].Name != column.Name {

@@ -83,7 +83,7 @@ var AttributeKeywords = []Keyword{
 		tighter:     changed},
 	{Name: "contentMediaType", Member: 21, JSONSchema: map[string]any{"enum": []string{Markdown}}, Types: []Type{String}, NoDecimals: true,
 		Field:       func(a *Attribute) any { return &a.ContentMediaType },
-		Description: "What the text is, for people and tools: the explorer highlights it. The values are not checked."},
+		Description: "What the text is, for people and tools: the explorer highlights it in forms and renders it in the panel. The values are not checked."},
 	{Name: "scale", Member: 3, JSONSchema: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
 		Field:       func(a *Attribute) any { return &a.Scale },
 		Description: "The number of fraction digits of a decimal, 2 for most money. Required for a decimal. All its digits together are at most 18.",

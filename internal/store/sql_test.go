@@ -98,7 +98,7 @@ type sqlDataset struct {
 
 func newSQLDataset(t *testing.T, url string) *sqlDataset {
 	t.Helper()
-	s := parse(t, everyKind)
+	s := parse(t, strings.Replace(everyKind, "integer: {type: integer}", "integer: {type: integer, index: true}", 1))
 	w := &sqlDataset{things: s.Collection("things")}
 	var err error
 	if w.store, err = Open(context.Background(), url, s, func(o *opening) { o.trace = w.trace }); err != nil {
