@@ -15,7 +15,7 @@ type MigrateMode string
 // The modes. In each, a database that still does not fit is refused.
 const (
 	// MigrateAdditive applies steps that leave all stored values unchanged: new collections, new
-	// attributes that are optional or have a default, new indexes, fewer restrictions.
+	// attributes that are optional or have a default and are not unique, new indexes, fewer restrictions.
 	MigrateAdditive MigrateMode = "additive"
 	// MigrateOff applies none.
 	MigrateOff MigrateMode = "off"

@@ -10,7 +10,7 @@ import (
 )
 
 // Indexes lists the indexes that the table of a collection must have besides its primary key. The
-// id follows the columns of an index, as it does in every order.
+// id follows the columns, as it does in every order, unless the index is unique or on items.
 func Indexes(c *model.Collection) []IndexDefinition {
 	var indexes []IndexDefinition
 	add := func(unique bool, columns ...int) {

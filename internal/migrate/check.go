@@ -80,16 +80,16 @@ const notUnique = "another resource has the same value"
 
 // checkUnique finds resources with the values of one before them. Null equals nothing.
 func (s *survey) checkUnique(p *pair, u uniqueChange) error {
-	var same []int // columns of the group in which not all resources have the same default
+	var compared []int // columns of the group with stored values; in a new column, all resources have the same default
 	for _, to := range u.group {
 		if p.source[to] != noSource {
-			same = append(same, to)
+			compared = append(compared, to)
 		} else if a := p.to.Columns()[to].Attribute; a == nil || a.DefaultValue().IsNull() {
-			return nil
+			return nil // the new column is null in all resources
 		}
 	}
 	values := func(b *db.Builder, start, separator, end string) {
-		for i, to := range same {
+		for i, to := range compared {
 			b.Write(db.Choose(i == 0, start, separator))
 			s.value(b, p, to)
 			b.Write(end)

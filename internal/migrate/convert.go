@@ -23,7 +23,7 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 	}
 	parts := uint64(1)
 	if len(unique) > 0 {
-		n, err := s.count(p.from, noSource, false)
+		n, err := s.count(p.from, allResources, false)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 // Fit creates the tables of an empty database, and checks those of any other. If they differ,
 // it migrates them if all steps are additive and applied is not nil, and calls applied with
-// each step; otherwise it returns a *MisfitError. Ready is called in a transaction in which
+// each step; otherwise it returns a *db.MisfitError. Ready is called in a transaction in which
 // the database has the schema; it may be called more than once.
 func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Time, applied func(*Step), ready func(db.Conn) error) error {
 	different, err := startIfFits(ctx, b, s, ready)

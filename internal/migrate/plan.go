@@ -71,7 +71,11 @@ type pair struct {
 	formerWords bool // the table of words has an earlier form
 }
 
-const noSource = -1
+// Instead of a number of a column:
+const (
+	noSource     = -1 // a new column has no source
+	allResources = -1 // the cost of a step depends on no column
+)
 
 // change is a column of both schemas whose values must be checked, as it is numbered in each.
 type change struct {
@@ -166,7 +170,7 @@ func newPlan(from, to *model.Schema) *plan {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
 			rename := func(c *model.Collection) (to, from string) { return c.Name, c.RenamedFrom }
-			p.add(Losing, costOf("loses", c, noSource), "collection %s is removed%s", c.Name, whyRemoved(c.Name, to.Collections(), rename))
+			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s", c.Name, whyRemoved(c.Name, to.Collections(), rename))
 		}
 	}
 	if len(p.steps) == 0 && !bytes.Equal(from.Document(), to.Document()) {
@@ -215,7 +219,7 @@ func (p *plan) pairOf(to *model.Collection) *pair {
 func (p *plan) compare(pair *pair) {
 	from, to, before := pair.from, pair.to, len(p.steps)
 	if from.Name != to.Name {
-		p.add(Rewriting, pair.renameCost(noSource), "collection %s is renamed to %s", from.Name, to.Name)
+		p.add(Rewriting, pair.renameCost(allResources), "collection %s is renamed to %s", from.Name, to.Name)
 	}
 	if from.Singular != to.Singular {
 		p.add(Additive, nil, "%s: the singular becomes %s", to.Name, to.Singular)
@@ -239,10 +243,10 @@ func (p *plan) compare(pair *pair) {
 		}
 	}
 	if from.NoTimestamps && !to.NoTimestamps {
-		p.add(Rewriting, costOf("writes", from, noSource), "%s: created_at and updated_at are added, with the time of the migration", to.Name)
+		p.add(Rewriting, costOf("writes", from, allResources), "%s: created_at and updated_at are added, with the time of the migration", to.Name)
 	}
 	if !from.NoTimestamps && to.NoTimestamps {
-		p.add(Losing, costOf("loses the timestamps of", from, noSource), "%s: created_at and updated_at are removed", to.Name)
+		p.add(Losing, costOf("loses the timestamps of", from, allResources), "%s: created_at and updated_at are removed", to.Name)
 	}
 	p.planIndexes(pair)
 	p.compareSearch(pair)
@@ -312,7 +316,7 @@ func (p *plan) compareParents(pair *pair) {
 	case after == nil && before != nil:
 		p.add(Additive, nil, "%s: no longer a sub-collection of %s", pair.to.Name, before.To.Name)
 	case after != nil && !pair.sameParent():
-		p.add(Additive, costOf("counts", pair.from, noSource), "%s: becomes a sub-collection of %s, by %s", pair.to.Name, after.To.Name, pair.to.Parent.Attribute)
+		p.add(Additive, costOf("counts", pair.from, allResources), "%s: becomes a sub-collection of %s, by %s", pair.to.Name, after.To.Name, pair.to.Parent.Attribute)
 	}
 }
 

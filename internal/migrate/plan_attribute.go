@@ -18,9 +18,9 @@ func (p *plan) newAttribute(pair *pair, column int) {
 	}
 	switch {
 	case !a.DefaultValue().IsNull():
-		p.add(Additive, costOf("writes", pair.from, noSource), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
+		p.add(Additive, costOf("writes", pair.from, allResources), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
 	case a.Required:
-		step := p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
+		step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
 		pair.changes = append(pair.changes, &change{fromColumn: noSource, toColumn: column, attribute: a, required: step})
 	default:
 		p.add(Additive, nil, "%s: new attribute %s (%s)", name, a.Name, what)
@@ -46,7 +46,7 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	case a.Required && !before.Required && !a.DefaultValue().IsNull():
 		c.required = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name)
 	case a.Required && !before.Required:
-		c.required = p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: %s becomes required", name, a.Name)
+		c.required = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name)
 	case !a.Required && before.Required:
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}

@@ -30,14 +30,14 @@ func (p *plan) planIndexes(pair *pair) {
 	uniqueBefore, indexBefore := carriedGroups(unique(pair.from)), carriedGroups(pair.from.IndexGroups())
 	for i, group := range unique(pair.to) {
 		if !containsParts(uniqueBefore, group) {
-			step := p.add(Rewriting, costOf("checks", pair.from, noSource), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))
+			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))
 			pair.unique = append(pair.unique, uniqueChange{pair.to.UniqueGroups()[i], step})
 		}
 	}
 	pair.keepUnique()
 	for _, group := range pair.to.IndexGroups() {
 		if !containsParts(indexBefore, group) {
-			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: new index on %s", pair.to.Name, namesOf(pair.to, group))
+			p.add(Additive, costOf("indexes", pair.from, allResources), "%s: new index on %s", pair.to.Name, namesOf(pair.to, group))
 		}
 	}
 	for _, group := range uniqueBefore {
@@ -52,12 +52,12 @@ func (p *plan) planIndexes(pair *pair) {
 	}
 }
 
-// renameCost is the cost of renaming a column of from or, with noSource, the collection. No resource is written, but
+// renameCost is the cost of renaming a column of from or, with allResources, the collection. No resource is written, but
 // indexes have names with those of their collection and columns, and SQLite cannot rename an index: they are built again.
 func (p *pair) renameCost(column int) func(*survey) (string, error) {
 	indexes := db.Indexes(p.from)
 	rebuilt := len(indexes) > 0 || len(p.to.SearchColumns()) > 0
-	if column != noSource {
+	if column != allResources {
 		name := p.from.Columns()[column].Name
 		of := func(part string) bool { return part == name || strings.HasPrefix(part, name+".") }
 		rebuilt = p.from.Name == p.to.Name && // or the step of the collection says it
@@ -66,7 +66,7 @@ func (p *pair) renameCost(column int) func(*survey) (string, error) {
 	if !rebuilt {
 		return nil
 	}
-	return costOf("rebuilds the indexes of", p.from, noSource)
+	return costOf("rebuilds the indexes of", p.from, allResources)
 }
 
 func containsParts(groups []model.IndexGroup, group model.IndexGroup) bool {

@@ -35,7 +35,7 @@ func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefini
 func (p *plan) rebuildWords(former []*model.Collection) {
 	for _, pair := range p.pairs {
 		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
-			p.add(Additive, costOf("indexes", pair.from, noSource), "%s: the search index is built again, in its present form", pair.to.Name)
+			p.add(Additive, costOf("indexes", pair.from, allResources), "%s: the search index is built again, in its present form", pair.to.Name)
 		}
 	}
 }
@@ -60,7 +60,7 @@ func (p *plan) compareSearch(pair *pair) {
 	case len(pair.to.SearchColumns()) == 0:
 		p.add(Additive, nil, "%s: no longer searched", pair.to.Name)
 	default:
-		p.add(Additive, costOf("indexes", pair.from, noSource), "%s: search in %s", pair.to.Name, names(pair.to))
+		p.add(Additive, costOf("indexes", pair.from, allResources), "%s: search in %s", pair.to.Name, names(pair.to))
 	}
 }
 

@@ -78,7 +78,7 @@ func (p *pair) affectsRequests() bool {
 func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, err error) {
 	t := db.NewTable(s.dialect, c)
 	sql := "SELECT count(*) FROM " + t.Name
-	if column != noSource {
+	if column != allResources {
 		sql += " WHERE " + t.Columns[column] + db.Choose(nulls, " IS NULL", " IS NOT NULL")
 	}
 	_, err = db.One(s.conn, func(row model.Row) { n = row.Int(0) }, sql)

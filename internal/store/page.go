@@ -35,8 +35,8 @@ type PageQuery struct {
 // Page is a range of a collection, read from one snapshot, row by row. It must be
 // closed.
 type Page struct {
-	// Total is the number of resources without the range. It is set if TotalKnown, that is if it was
-	// requested, or is stored, and what begin has deferred was run.
+	// Total is the number of resources without the range. It is set if TotalKnown: it is stored, or was
+	// requested. Only within begin, TotalKnown is set before Total.
 	Total      int64
 	TotalKnown bool
 	// Point is where the snapshot stands in the change log.

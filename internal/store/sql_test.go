@@ -88,7 +88,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// sqlDataset is a store whose statements are recorded. It has one resource, which cursors stand at.
+// sqlDataset is a store whose statements are recorded. It has two resources; cursors stand at the first.
 type sqlDataset struct {
 	recorder
 	store  *Store
@@ -108,10 +108,14 @@ func newSQLDataset(t *testing.T, url string) *sqlDataset {
 	at := time.Now()
 	w.store.now = func() time.Time { return at } // or the mark of the ids would be moved on at any time
 	write(t, w.store, func(tx *Tx) error {
-		r := record(t, w.things, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","integer":7}`)
-		r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = tx.Now(), tx.Now()
+		var records []model.Record
+		for _, id := range []string{"01936f2e-7d3c-7a4b-9c5d-0123456789ab", "01936f2e-7d3c-7a4b-9c5d-0123456789ac"} {
+			r := record(t, w.things, `{"id":"`+id+`","integer":7}`)
+			r[w.things.CreatedColumn()], r[w.things.UpdatedColumn()] = tx.Now(), tx.Now()
+			records = append(records, r)
+		}
 		tx.NewID()
-		_, err := tx.Insert(w.things, r)
+		_, _, err := tx.InsertAll(w.things, records)
 		return err
 	})
 	if err := w.store.MergeDeltas(context.Background()); err != nil {

@@ -69,7 +69,7 @@ func ListenAt(url string) Option { return func(o *opening) { o.direct = url } }
 func Trace(trace func(sql string)) Option { return func(o *opening) { o.trace = trace } }
 
 // Open opens a database by its URL: sqlite:FILE or postgres://…. An empty database gets its
-// tables. One that does not fit the schema is refused with a *MisfitError, unless an option
+// tables. One that does not fit the schema is refused with a *db.MisfitError, unless an option
 // allows to migrate it.
 func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*Store, error) {
 	var o opening

@@ -31,7 +31,7 @@ type connection struct {
 	beginSQL     string        // begins the transaction
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
-	single       bool          // the next statement is the whole transaction
+	single       bool          // the next statement is the whole transaction; exchange sends the commit with it
 	replyTimeout time.Duration // for each reply; zero: no limit
 	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible

@@ -45,7 +45,7 @@ func (g *gathering) run(batch []*queuedTask) error {
 	}()
 	for len(batch) > 0 {
 		var later []*queuedTask
-		for i, s := range batch { // in the order of ids
+		for i, s := range batch { // those with the same id are neighbours
 			if id := s.task.ID; id != (model.ID{}) && i > 0 && id == batch[i-1].task.ID {
 				later = append(later, s)
 			} else if err := g.goOn(g.start(s)); err != nil {

@@ -129,7 +129,9 @@ func (c *connection) queueInsert(n *db.Insertion) (late *[]model.Record) {
 		}
 		revision := row.Int(1)
 		n.Records[next][last] = model.IntValue(revision)
-		// An entry whose number follows that of the entry before it has its first number: two were not taken.
+		// Each row takes one revision, and its entry in the log another if that one came too late. A revision directly
+		// after that of the entry before is no second one, so row and entry agree. The first row is compared with what
+		// it has stored (column 2). After a row that was skipped, this asks for too much: setRevisions changes nothing then.
 		if !n.New && revision != before+1 && (before > 0 || revision != row.Int(2)) {
 			*late = append(*late, n.Records[next])
 		}

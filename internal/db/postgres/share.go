@@ -140,7 +140,8 @@ func (q *queues) run(updates chan *queuedTask, run func([]*queuedTask)) {
 			batch = s.take(batch)
 		}
 		batch = takeWaiting(takeWaiting(batch, updates), creates)
-		// Servers that update the same resources in the same order do not wait for each other in a circle.
+		// Servers that update the same resources in the same order do not wait for each other in a circle. The order
+		// descends, so creates, which have no id, come last.
 		slices.SortStableFunc(batch, func(a, b *queuedTask) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
 		run(batch)
 	}
