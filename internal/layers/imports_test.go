@@ -118,10 +118,10 @@ var mayImport = map[string][]string{
 	"tools/lint/gosec": {},
 
 	// Builds what users download.
-	"internal/release": {},
+	"tools/make/release": {},
 
 	// Finds the tests in which several things happen at once.
-	"internal/concurrent": {},
+	"tools/make/concurrent": {},
 
 	// Runs a server as a child process, for the tools.
 	"internal/process": {},
