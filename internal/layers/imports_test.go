@@ -123,11 +123,11 @@ var mayImport = map[string][]string{
 	// Finds the tests in which several things happen at once.
 	"tools/make/concurrent": {},
 
-	// Runs a server as a child process, for the tools.
+	// Runs child processes: a server for the tools, and PostgreSQL.
 	"internal/process": {},
 
 	// Starts PostgreSQL, for the tests and the tools.
-	"internal/pgserver": {},
+	"internal/pgserver": {"internal/process"},
 	"internal/pgtest":   {"internal/pgserver"},
 
 	"internal/layers": {},
