@@ -13,7 +13,7 @@ COPY . .
 ARG TARGETOS TARGETARCH VERSION=dev COMMIT=
 RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH \
     go build -trimpath -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o /out/plural ./cmd/plural \
- && go run ./internal/release -notices /out/THIRD_PARTY_NOTICES.txt -platform $TARGETOS/$TARGETARCH \
+ && go build -C tools/make -o /out/release ./release && /out/release -notices /out/THIRD_PARTY_NOTICES.txt -platform $TARGETOS/$TARGETARCH \
  && mkdir -m 0700 /out/data /out/tmp
 
 # Nothing but the program, licences, certificates to verify others by, and two directories of its own.

@@ -12,7 +12,7 @@ RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 WEB          := internal/explorer/web
 NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts client/ra-data-plural $(WEB)
 # The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
-TOOLS    := tools/soak tools/bench tools/lint
+TOOLS    := tools/soak tools/bench tools/lint tools/make
 FUZZTIME ?= 30s
 
 # Of make test-repeat.
@@ -73,9 +73,14 @@ run: ## Start the server on 127.0.0.1:8080 with the example schema
 build: ## Build bin/plural, a static binary
 	CGO_ENABLED=0 go build -ldflags '-X main.version=$(VERSION) -X main.commit=$(COMMIT)' -o bin/plural ./cmd/plural
 
+# Programs of ours that the targets below run.
+.PHONY: make-tools
+make-tools:
+	@go build -C tools/make -o ../../bin/ ./...
+
 .PHONY: release
-release: ## Build dist: static binaries for Linux, macOS and Windows in archives, and their checksums
-	go run ./internal/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
+release: make-tools ## Build dist: static binaries for Linux, macOS and Windows in archives, and their checksums
+	bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
 
 .PHONY: setup
 setup: packages $(NPM_PROJECTS:%=%/node_modules/.package-lock.json) ## Install what the tests need, if it is missing: PostgreSQL server programs, gcc, fusermount3, Node and its packages, Chromium
@@ -143,11 +148,11 @@ endef
 LIBRARY := ./internal/interfacetest ./cmd/plural ./internal/store ./internal/openapi/... ./...
 
 # Each Go test runs once: with the race detector if several goroutines run at once in it, else without. There the race detector
-# finds nothing in four times the time. internal/concurrent tells them apart by what they do: there is no list of names. Those that
+# finds nothing in four times the time. tools/make/concurrent tells them apart by what they do: there is no list of names. Those that
 # run the server as another process go without it as well, and with them the tests of tools that do not import the library: what a
 # server does at once is tested in its packages.
 .PHONY: test-concurrent
-test-concurrent: setup ## The tests in which several things of ours happen at once, with the race detector
+test-concurrent: setup make-tools ## The tests in which several things of ours happen at once, with the race detector
 	@failed=; for module in $(TOOLS) .; do \
 		$(find-concurrent); \
 		if [ -n "$$directories" ]; then (set -x; CGO_ENABLED=1 go test -C $$module $(RACE) $(ONCE) -run "$$tests" $$directories) || failed=1; fi; \
@@ -155,9 +160,9 @@ test-concurrent: setup ## The tests in which several things of ours happen at on
 
 .PHONY: test-sequential test-tools
 test-sequential: MODULES := .
-test-sequential: setup ## The other tests of the library and the binary
+test-sequential: setup make-tools ## The other tests of the library and the binary
 test-tools: MODULES := $(TOOLS)
-test-tools: packages ## The other tests of the tools: crash tests, tests of the benchmarks
+test-tools: packages make-tools ## The other tests of the tools: crash tests, tests of the benchmarks
 test-sequential test-tools:
 	@failed=; for module in $(MODULES); do \
 		$(find-concurrent); \
@@ -174,7 +179,7 @@ else \
 fi; \
 tests=; directories=; \
 if [ -n "$$packages" ]; then \
-	found=$$(go run ./internal/concurrent -race $$packages); \
+	found=$$(bin/concurrent -race $$packages); \
 	tests=$$(head -n 1 <<< "$$found"); directories=$$(tail -n +2 <<< "$$found"); \
 fi
 endef
@@ -186,12 +191,12 @@ test-properties: packages ## Run the property tests with CHECKS cases each (1000
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat
-test-repeat: setup ## Run the tests in which several things happen at once COUNT times (30), in the directories PACKAGES (all), beside LOAD busy loops (2)
+test-repeat: setup make-tools ## Run the tests in which several things happen at once COUNT times (30), in the directories PACKAGES (all), beside LOAD busy loops (2)
 	@trap 'kill $$(jobs -p) 2>/dev/null || true' EXIT; \
 	for each in $$(seq $(LOAD)); do (while :; do :; done) & done; \
 	failed=; while read -r directory tests; do \
 		(set -x; go test -C "$$directory" -count=$(COUNT) -timeout 24h -run "$$tests" .) || failed="$$failed $$directory"; \
-	done < <(go run ./internal/concurrent $(or $(PACKAGES),$$(for module in . $(TOOLS); do go list -C $$module -f '{{.Dir}}' ./...; done))); \
+	done < <(bin/concurrent $(or $(PACKAGES),$$(for module in . $(TOOLS); do go list -C $$module -f '{{.Dir}}' ./...; done))); \
 	if [ -n "$$failed" ]; then echo "failed:$$failed" >&2; exit 1; fi
 
 # Not only what is embedded is tested, but that it is what the source makes.

@@ -118,16 +118,16 @@ var mayImport = map[string][]string{
 	"tools/lint/gosec": {},
 
 	// Builds what users download.
-	"internal/release": {},
+	"tools/make/release": {},
 
 	// Finds the tests in which several things happen at once.
-	"internal/concurrent": {},
+	"tools/make/concurrent": {},
 
-	// Runs a server as a child process, for the tools.
+	// Runs child processes: a server for the tools, and PostgreSQL.
 	"internal/process": {},
 
 	// Starts PostgreSQL, for the tests and the tools.
-	"internal/pgserver": {},
+	"internal/pgserver": {"internal/process"},
 	"internal/pgtest":   {"internal/pgserver"},
 
 	"internal/layers": {},

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/plural-go/plural/internal/process"
 )
 
 // hung bounds how long a server may take to start, to answer a question with yes, and to stop. It only ends a
@@ -32,7 +34,7 @@ type Server struct {
 	dir        string               // has the data, the socket and the log
 	attributes *syscall.SysProcAttr // for every program that is run
 	process    *os.Process          // nil if the server does not run
-	exited     chan struct{}        // closed when it has exited
+	exited     <-chan struct{}      // closed when it has exited
 }
 
 // New makes a directory for a server. [Server.Close] removes it.
@@ -108,37 +110,12 @@ func (s *Server) Start(ctx context.Context, settings ...string) error {
 	defer log.Close()
 	command := s.command("postgres", args...)
 	command.Stdout, command.Stderr = log, log
-	if err := s.launch(command); err != nil {
-		return err
-	}
-	return s.Await(ctx, "SELECT true")
-}
-
-// launch starts the server and watches it from a goroutine of its own.
-func (s *Server) launch(command *exec.Cmd) error {
-	started, exited := make(chan error), make(chan struct{})
-	go func() {
-		// The kernel ties the parent death signal to the thread that forked, not to the process: that
-		// thread has to stay as long as the server. It is never unlocked, as OnThread may have changed it.
-		runtime.LockOSThread()
-		var err error
-		if s.OnThread != nil {
-			err = s.OnThread()
-		}
-		if err == nil {
-			err = command.Start()
-		}
-		started <- err
-		if err == nil {
-			_ = command.Wait() // how it ended is in its log
-			close(exited)
-		}
-	}()
-	if err := <-started; err != nil {
+	exited, err := process.Start(command, s.OnThread, func() { _ = command.Wait() }) // how it ended is in its log
+	if err != nil {
 		return err
 	}
 	s.process, s.exited = command.Process, exited
-	return nil
+	return s.Await(ctx, "SELECT true")
 }
 
 // Await repeats a query until its result is true.

@@ -1,3 +1,3 @@
-// Package process runs "plural serve", or a program that prints the same line when it is
-// ready, as a child process. The crash harness and the benchmark use it, on Linux.
+// Package process runs child processes: "plural serve", or a program that prints the same line when it is
+// ready, for the crash harness and the benchmark, on Linux; and PostgreSQL, for package pgserver.
 package process

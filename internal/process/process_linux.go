@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
-	"runtime"
 	"syscall"
 	"time"
 )
@@ -19,17 +18,16 @@ type Process struct {
 	command *exec.Cmd
 	log     string // file of its standard error
 	ready   chan string
-	exited  chan struct{}
+	exited  <-chan struct{}
 	err     error // exit status
 }
 
 var apiLine = regexp.MustCompile(`API   http://(\S+)/\n`)
 
 // Launch starts a server and does not wait until it is ready. Its standard error is appended to
-// the log, so that the log can be truncated while the server runs. Prepare, if not nil, is called
-// on the thread that starts the server, which inherits the CPU affinity of that thread.
+// the log, so that the log can be truncated while the server runs. Prepare is that of Start.
 func Launch(log string, command *exec.Cmd, prepare func() error) (*Process, error) {
-	p := &Process{command: command, log: log, ready: make(chan string, 1), exited: make(chan struct{})}
+	p := &Process{command: command, log: log, ready: make(chan string, 1)}
 	if command.SysProcAttr == nil {
 		command.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -44,26 +42,11 @@ func Launch(log string, command *exec.Cmd, prepare func() error) (*Process, erro
 	}
 	defer file.Close()
 	command.Stderr = file
-	started := make(chan error)
-	go func() {
-		// The kernel sends the signal when the thread that forked ends. The thread stays locked, so
-		// it lives as long as this goroutine, and no other goroutine gets its CPU affinity.
-		runtime.LockOSThread()
-		var err error
-		if prepare != nil {
-			err = prepare()
-		}
-		if err == nil {
-			err = command.Start()
-		}
-		started <- err
-		if err == nil {
-			p.readOutput(out)
-			p.err = command.Wait()
-			close(p.exited)
-		}
-	}()
-	if err := <-started; err != nil {
+	p.exited, err = Start(command, prepare, func() {
+		p.readOutput(out)
+		p.err = command.Wait()
+	})
+	if err != nil {
 		return nil, err
 	}
 	return p, nil

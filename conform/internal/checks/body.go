@@ -26,13 +26,9 @@ var bodyChecks = []suite.Check{
 			for method, names := range map[string][]string{http.MethodPost: {"Accept"}, http.MethodPatch: {"Accept", "Accept-Patch"}} {
 				target := map[string]string{http.MethodPost: p.Collection.Path(), http.MethodPatch: path}[method]
 				r := p.Send(method, target, p.Body(nil), "Content-Type", "text/plain")
-				if r.Status != 415 {
-					p.Skip("other content types are not refused with 415 (see body.content-type)")
-				}
+				p.SkipIf(r.Status != 415, "other content types are not refused with 415 (see body.content-type)")
 				for _, name := range names {
-					if !strings.Contains(r.Header.Get(name), "application/json") {
-						p.Fail(r, name+": application/json", "%q", r.Header.Get(name))
-					}
+					p.FailIf(!strings.Contains(r.Header.Get(name), "application/json"), r, name+": application/json", "%q", r.Header.Get(name))
 				}
 			}
 		},
@@ -101,10 +97,8 @@ var bodyChecks = []suite.Check{
 			a := p.TextAttribute()
 			want := "e\u0301\u00e9\U0001F642\u2028\u0001\ufeff<&>" + p.Tag
 			created := p.Post(p.Body(map[string]any{a.Name: want}))
-			if created.Status == 422 && !p.Collection.Described {
-				p.Skip("%s refuses the text, maybe for a reason that is not known here", a.Name)
-			}
-			r := p.OK(p.Get(p.Collection.Path() + "/" + p.OK(created).CreatedID()))
+			p.SkipIf(created.Status == 422 && !p.Collection.Described, "%s refuses the text, maybe for a reason that is not known here", a.Name)
+			r := p.OK(p.Get(p.Collection.PathOf(p.OK(created).CreatedID())))
 			if got := r.Resource().Text(a.Name); got != want {
 				p.Fail(r, fmt.Sprintf("%+q", want), "%+q", got)
 			}
@@ -118,8 +112,8 @@ var bodyChecks = []suite.Check{
 			for _, body := range []string{`"conform"`, "1", "null", "true", "[1]"} {
 				p.Status(p.Post(body), 422)
 			}
-			p.Status(p.Send(http.MethodPatch, path, "[]"), 422)
-			p.Status(p.Send(http.MethodPut, path, "["+p.Body(nil)+"]"), 422)
+			p.Status(p.Patch(path, "[]"), 422)
+			p.Status(p.Put(path, "["+p.Body(nil)+"]"), 422)
 		},
 	},
 	{
@@ -131,7 +125,7 @@ var bodyChecks = []suite.Check{
 			}
 			path, _ := p.Create()
 			p.Status(p.Post(`{"data":`+p.Body(nil)+`}`), 422)
-			p.Status(p.Send(http.MethodPatch, path, `{"data":{}}`), 422)
+			p.Status(p.Patch(path, `{"data":{}}`), 422)
 		},
 	},
 	{
@@ -141,8 +135,8 @@ var bodyChecks = []suite.Check{
 			path, _ := p.Create()
 			body := p.Body(map[string]any{"conform_unknown": 1})
 			p.Status(p.Post(body), 422)
-			p.Status(p.Send(http.MethodPut, path, body), 422)
-			p.Status(p.Send(http.MethodPatch, path, `{"conform_unknown":1}`), 422)
+			p.Status(p.Put(path, body), 422)
+			p.Status(p.Patch(path, `{"conform_unknown":1}`), 422)
 		},
 	},
 	{
@@ -151,7 +145,7 @@ var bodyChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.Status(p.Send(http.MethodPatch, path, suite.One(strings.ToUpper(name), value)), 422)
+			p.Status(p.Patch(path, suite.One(strings.ToUpper(name), value)), 422)
 			p.Unchanged(path, before)
 		},
 	},
@@ -168,12 +162,10 @@ var bodyChecks = []suite.Check{
 			for _, a := range p.Collection.Attributes {
 				for _, value := range wrong[a.Type] {
 					tried = true
-					p.Status(p.Send(http.MethodPatch, path, "{"+suite.EncodeJSON(a.Name)+":"+value+"}"), 422)
+					p.Status(p.Patch(path, "{"+suite.EncodeJSON(a.Name)+":"+value+"}"), 422)
 				}
 			}
-			if !tried {
-				p.Skip("the collection has no attributes")
-			}
+			p.SkipIf(!tried, "the collection has no attributes")
 			p.Unchanged(path, before)
 		},
 	},
@@ -187,12 +179,12 @@ var bodyChecks = []suite.Check{
 			})
 			path, _ := p.Create()
 			for sent, want := range map[string]string{"9007199254740993": "9007199254740993", "-9223372036854775808": "-9223372036854775808", "7.0": "7"} {
-				r := p.OK(p.Send(http.MethodPatch, path, "{"+suite.EncodeJSON(a.Name)+":"+sent+"}"))
+				r := p.OK(p.Patch(path, "{"+suite.EncodeJSON(a.Name)+":"+sent+"}"))
 				if got := suite.EncodeJSON(r.Resource().Members[a.Name]); got != want {
 					p.Fail(r, want, "%s", got)
 				}
 			}
-			p.Status(p.Send(http.MethodPatch, path, "{"+suite.EncodeJSON(a.Name)+":9223372036854775808}"), 422)
+			p.Status(p.Patch(path, "{"+suite.EncodeJSON(a.Name)+":9223372036854775808}"), 422)
 		},
 	},
 	{
@@ -200,9 +192,7 @@ var bodyChecks = []suite.Check{
 		Rule: "All violations of a body are reported together.",
 		Run: func(p *suite.Probe) {
 			r := p.Post(p.Body(map[string]any{"conform_unknown": 1, "conform_other": 1}))
-			if r.Status != 422 {
-				p.Skip("unknown attributes are not refused with 422 (see body.unknown-attribute)")
-			}
+			p.SkipIf(r.Status != 422, "unknown attributes are not refused with 422 (see body.unknown-attribute)")
 			if found := len(p.Errors(r)); found < 2 {
 				p.Fail(r, "two errors", "%d: %s", found, r.Summary())
 			}

@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"net/http"
-
 	"github.com/plural-go/plural/conform/internal/suite"
 )
 
@@ -31,8 +29,8 @@ var changeChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.OK(p.Send(http.MethodPatch, path, suite.One(name, value)))
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.OK(p.Patch(path, suite.One(name, value)))
+			p.OK(p.Delete(path))
 			p.Kinds(p.Changes("/"+suite.ChangesName+"?limit=-100&filter[resource.id]="+before.ID()), before.ID(), name)
 		},
 	},
@@ -43,8 +41,8 @@ var changeChecks = []suite.Check{
 			path, before := p.Create()
 			p.Create()
 			name, value := p.Change(before)
-			p.OK(p.Send(http.MethodPatch, path, suite.One(name, value)))
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.OK(p.Patch(path, suite.One(name, value)))
+			p.OK(p.Delete(path))
 			p.NeedChanges()
 			p.Kinds(p.OK(p.Get(path+"/"+suite.ChangesName)), before.ID(), name)
 		},
@@ -71,8 +69,8 @@ var changeChecks = []suite.Check{
 			s.Pass("synced")
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.OK(p.Send(http.MethodPatch, path, suite.One(name, value)))
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.OK(p.Patch(path, suite.One(name, value)))
+			p.OK(p.Delete(path))
 			for _, kind := range []string{"created", "updated", "deleted"} {
 				s.Expect(kind, before.ID())
 			}

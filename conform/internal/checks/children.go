@@ -2,8 +2,6 @@ package checks
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/plural-go/plural/conform/internal/suite"
 )
@@ -14,10 +12,7 @@ var childChecks = []suite.Check{
 		Rule: "GET /<parents>/<id>/<children> lists the children of that parent, and no others.",
 		Run: func(p *suite.Probe) {
 			f := p.SharedParents()
-			r := p.OK(p.Get(f.Path(f.First)))
-			if got := r.IDs(); !slices.Equal(got, f.Children) {
-				p.Fail(r, "the children "+strings.Join(f.Children, ", "), "%s", strings.Join(got, ", "))
-			}
+			p.Lists(f.Path(f.First), f.Children)
 		},
 	},
 	{
@@ -28,10 +23,7 @@ var childChecks = []suite.Check{
 			for query, want := range map[string][]string{
 				"offset=1&limit=1": f.Children[1:2], "offset=1&limit=-20": f.Children[:1], "cursor=" + f.Children[1] + "&limit=30": f.Children[1:],
 			} {
-				r := p.OK(p.Get(f.Path(f.First) + "?" + query))
-				if got := r.IDs(); !slices.Equal(got, want) {
-					p.Fail(r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
-				}
+				p.Lists(f.Path(f.First)+"?"+query, want)
 			}
 		},
 	},
@@ -48,7 +40,7 @@ var childChecks = []suite.Check{
 		Rule: "POST takes the parent from the path.",
 		Run: func(p *suite.Probe) {
 			f := p.SharedParents()
-			r := p.OK(p.Get(f.Child.Path() + "/" + f.Children[0]))
+			r := p.OK(p.Get(f.Child.PathOf(f.Children[0])))
 			if got := r.Resource().Text(f.Attribute); got != f.First {
 				p.Fail(r, f.Attribute+" is "+f.First, "%q", got)
 			}
@@ -60,10 +52,7 @@ var childChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.NewParents()
 			r := p.OK(p.Send(http.MethodPost, f.Path(f.First), f.Body(p, nil)))
-			given, want := r.Header.Get("Location"), p.Base+f.Child.Path()+"/"+r.CreatedID()
-			if given == "" || !strings.EqualFold(r.Target(given), want) {
-				p.Fail(r, "Location: "+want, "%q", given)
-			}
+			p.LeadsTo(r, "Location", f.Child.PathOf(r.CreatedID()))
 		},
 	},
 	{
@@ -71,10 +60,8 @@ var childChecks = []suite.Check{
 		Rule: "A child is the same under its parent and in its own collection.",
 		Run: func(p *suite.Probe) {
 			f := p.SharedParents()
-			below, own := p.OK(p.Get(f.Path(f.First)+"/"+f.Children[0])), p.OK(p.Get(f.Child.Path()+"/"+f.Children[0]))
-			if !suite.EqualMembers(below.Resource(), own.Resource()) {
-				p.Fail(below, own.Summary(), "%s", below.Summary())
-			}
+			below, own := p.OK(p.Get(f.Path(f.First)+"/"+f.Children[0])), p.OK(p.Get(f.Child.PathOf(f.Children[0])))
+			p.FailIf(!suite.EqualMembers(below.Resource(), own.Resource()), below, own.Summary(), "%s", below.Summary())
 		},
 	},
 	{
@@ -82,13 +69,13 @@ var childChecks = []suite.Check{
 		Rule: "A sub-collection has the same operations: PUT keeps the parent of the path, PATCH and DELETE reach the child.",
 		Run: func(p *suite.Probe) {
 			f := p.NewParents()
-			path, own := f.Path(f.First)+"/"+f.Children[0], f.Child.Path()+"/"+f.Children[0]
-			r := p.Status(p.Send(http.MethodPut, path, f.Body(p, nil)), 200)
+			path, own := f.Path(f.First)+"/"+f.Children[0], f.Child.PathOf(f.Children[0])
+			r := p.Status(p.Put(path, f.Body(p, nil)), 200)
 			if got := p.OK(p.Get(own)).Resource().Text(f.Attribute); got != f.First {
 				p.Fail(r, f.Attribute+" stays "+f.First, "%q", got)
 			}
-			p.Status(p.Send(http.MethodPatch, path, "{}"), 200)
-			p.Status(p.Send(http.MethodDelete, path, ""), 200)
+			p.Status(p.Patch(path, "{}"), 200)
+			p.Status(p.Delete(path), 200)
 			p.Status(p.Get(own), 404)
 		},
 	},
@@ -108,8 +95,8 @@ var childChecks = []suite.Check{
 			f := p.NewParents()
 			path := f.Path(f.Second) + "/" + f.Children[0]
 			p.Status(p.Get(path), 404)
-			p.Status(p.Send(http.MethodPatch, path, "{}"), 404)
-			p.Status(p.Send(http.MethodDelete, path, ""), 404)
+			p.Status(p.Patch(path, "{}"), 404)
+			p.Status(p.Delete(path), 404)
 		},
 	},
 	{
@@ -118,7 +105,7 @@ var childChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.NewParents()
 			p.Status(p.Send(http.MethodPost, f.Path(f.First), f.Body(p, map[string]any{f.Attribute: f.Second})), 422)
-			p.Status(p.Send(http.MethodPut, f.Path(f.First)+"/"+f.Children[0], f.Body(p, map[string]any{f.Attribute: f.Second})), 422)
+			p.Status(p.Put(f.Path(f.First)+"/"+f.Children[0], f.Body(p, map[string]any{f.Attribute: f.Second})), 422)
 			p.OK(p.Send(http.MethodPost, f.Path(f.First), f.Body(p, map[string]any{f.Attribute: f.First})))
 		},
 	},
@@ -127,7 +114,7 @@ var childChecks = []suite.Check{
 		Rule: "PATCH may set another parent, which moves the child.",
 		Run: func(p *suite.Probe) {
 			f := p.NewParents()
-			p.OK(p.Send(http.MethodPatch, f.Path(f.First)+"/"+f.Children[0], suite.One(f.Attribute, f.Second)))
+			p.OK(p.Patch(f.Path(f.First)+"/"+f.Children[0], suite.One(f.Attribute, f.Second)))
 			p.OK(p.Get(f.Path(f.Second) + "/" + f.Children[0]))
 			p.Status(p.Get(f.Path(f.First)+"/"+f.Children[0]), 404)
 		},

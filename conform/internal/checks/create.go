@@ -2,7 +2,6 @@ package checks
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ var createChecks = []suite.Check{
 		Rule: "On 201 the full resource is returned, with all attributes.",
 		Run: func(p *suite.Probe) {
 			created := p.Synchronous(p.Post(p.Body(nil)))
-			read := p.OK(p.Get(p.Collection.Path() + "/" + created.CreatedID()))
+			read := p.OK(p.Get(p.Collection.PathOf(created.CreatedID())))
 			p.FullAs(created, read.Resource())
 		},
 	},
@@ -33,13 +32,9 @@ var createChecks = []suite.Check{
 		Rule: "On 202 the full resource is never returned: data has only id and type.",
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Prefer("respond-async", http.MethodPost, p.Collection.Path(), p.Body(nil)))
-			if r.Status != http.StatusAccepted {
-				p.Skip("the server answers synchronously, also with Prefer: respond-async")
-			}
+			p.SkipIf(r.Status != http.StatusAccepted, "the server answers synchronously, also with Prefer: respond-async")
 			names := slices.Sorted(slices.Values(r.Resource().Order))
-			if !slices.Equal(names, []string{"id", "type"}) {
-				p.Fail(r, `{"data":{"id":…,"type":…}}`, "%s", r.Summary())
-			}
+			p.FailIf(!slices.Equal(names, []string{"id", "type"}), r, `{"data":{"id":…,"type":…}}`, "%s", r.Summary())
 		},
 	},
 	{
@@ -48,7 +43,7 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			members := p.Whole()
 			created := p.OK(p.Post(suite.EncodeJSON(members)))
-			read := p.OK(p.Get(p.Collection.Path() + "/" + created.CreatedID()))
+			read := p.OK(p.Get(p.Collection.PathOf(created.CreatedID())))
 			p.HasValues(read, members)
 		},
 	},
@@ -57,10 +52,7 @@ var createChecks = []suite.Check{
 		Rule: "201 has Location, the path of the new resource.",
 		Run: func(p *suite.Probe) {
 			r := p.Synchronous(p.Post(p.Body(nil)))
-			given, want := r.Header.Get("Location"), p.Base+p.Collection.Path()+"/"+r.CreatedID()
-			if got := r.Target(given); given == "" || !strings.EqualFold(got, want) {
-				p.Fail(r, "Location: "+want, "%q", given)
-			}
+			p.LeadsTo(r, "Location", p.Collection.PathOf(r.CreatedID()))
 		},
 	},
 	{
@@ -69,10 +61,7 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			a := p.Attribute("optional attribute", p.Omissible)
 			created := p.OK(p.Post(p.Body(map[string]any{a.Name: suite.Nothing{}})))
-			read := p.OK(p.Get(p.Collection.Path() + "/" + created.CreatedID()))
-			if got := read.Resource().Members[a.Name]; !suite.EqualJSON(got, a.Default) {
-				p.Fail(read, a.Name+" is "+suite.EncodeJSON(a.Default), "%s", suite.EncodeJSON(got))
-			}
+			p.HasValues(p.OK(p.Get(p.Collection.PathOf(created.CreatedID()))), map[string]any{a.Name: a.Default})
 		},
 	},
 	{
@@ -93,7 +82,7 @@ var createChecks = []suite.Check{
 			if got := r.CreatedID(); got != id {
 				p.Fail(r, "the id "+id, "%s", got)
 			}
-			p.OK(p.Get(p.Collection.Path() + "/" + id))
+			p.OK(p.Get(p.Collection.PathOf(id)))
 		},
 	},
 	{
@@ -115,12 +104,9 @@ var createChecks = []suite.Check{
 			for i, id := range ids {
 				bodies[i] = p.Body(map[string]any{"id": id})
 			}
-			r := p.Status(p.Post("["+strings.Join(bodies, ",")+"]"), 201)
-			if got := r.IDs(); !slices.Equal(got, ids) {
-				p.Fail(r, "the ids "+strings.Join(ids, ", "), "%s", strings.Join(got, ", "))
-			}
+			p.HasIDs(p.Status(p.Post("["+strings.Join(bodies, ",")+"]"), 201), ids)
 			for _, id := range ids {
-				p.OK(p.Get(p.Collection.Path() + "/" + id))
+				p.OK(p.Get(p.Collection.PathOf(id)))
 			}
 		},
 	},
@@ -141,12 +127,8 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			before := p.Count()
 			r := p.Post("[" + p.Body(nil) + "," + p.Body(map[string]any{"conform_unknown": 1}) + "," + p.Body(nil) + "]")
-			if r.Succeeded() {
-				p.Skip("an unknown attribute does not make an item invalid (see body.unknown-attribute)")
-			}
-			if after := p.Count(); after != before {
-				p.Fail(r, fmt.Sprintf("%d resources, as before", before), "%d", after)
-			}
+			p.SkipIf(r.Succeeded(), "an unknown attribute does not make an item invalid (see body.unknown-attribute)")
+			p.Counts(r, before)
 		},
 	},
 	{
@@ -155,7 +137,7 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			id := suite.NewUUID()
 			p.Status(p.Post("["+p.Body(map[string]any{"id": id})+","+p.Body(map[string]any{"id": id})+"]"), 409)
-			p.Absent(p.Collection.Path() + "/" + id)
+			p.Absent(p.Collection.PathOf(id))
 		},
 	},
 	{

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -11,10 +10,9 @@ import (
 
 var cursorChecks = []suite.Check{
 	{
-		ID: "cursor.inclusive", Title: "a cursor is included", Source: suite.SeedPagination + ", 3",
+		ID: "cursor.inclusive", Title: "a cursor is included", Source: suite.SeedPagination + ", 3", Needs: 12,
 		Rule: "With a cursor, the result starts at the resource with the given identifier.",
 		Run: func(p *suite.Probe) {
-			p.Need(12)
 			r := p.List("cursor=" + p.Reference[10].ID() + "&limit=30")
 			if got := p.PositionsOf(p.OK(r).Resources()); len(got) == 0 || got[0] != 10 {
 				p.Fail(r, "the resource of the cursor first, position 10", "%s", suite.Describe(got))
@@ -22,22 +20,18 @@ var cursorChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "cursor.limit", Title: "cursor and limit 30", Source: suite.SeedPagination + ", 3",
+		ID: "cursor.limit", Title: "cursor and limit 30", Source: suite.SeedPagination + ", 3", Needs: 42,
 		Rule: "With a cursor and limit 30, 30 resources are returned, one after the other.",
 		Run: func(p *suite.Probe) {
-			p.Need(42)
 			r := p.List("cursor=" + p.Reference[10].ID() + "&limit=30")
 			got := p.PositionsOf(p.OK(r).Resources())
-			if len(got) != 30 || !slices.Equal(got, suite.Span(got[0], got[0]+30)) {
-				p.Fail(r, "30 consecutive resources", "%s", suite.Describe(got))
-			}
+			p.FailIf(len(got) != 30 || !slices.Equal(got, suite.Span(got[0], got[0]+30)), r, "30 consecutive resources", "%s", suite.Describe(got))
 		},
 	},
 	{
-		ID: "cursor.limit-beyond-end", Title: "cursor near the end", Source: suite.SeedPagination + ", 4",
+		ID: "cursor.limit-beyond-end", Title: "cursor near the end", Source: suite.SeedPagination + ", 4", Needs: 12,
 		Rule: "With a cursor near the end, all available resources of the range are returned, without error.",
 		Run: func(p *suite.Probe) {
-			p.Need(12)
 			total := len(p.Reference)
 			r := p.List("cursor=" + p.Reference[total-5].ID() + "&limit=30")
 			// cursor.inclusive checks whether the cursor is included.
@@ -47,27 +41,25 @@ var cursorChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "cursor.negative-limit", Title: "cursor and a negative limit", Source: suite.OurRanges,
+		ID: "cursor.negative-limit", Title: "cursor and a negative limit", Source: suite.OurRanges, Needs: 12,
 		Rule: "With a cursor at position p, a negative limit gives [p-|limit|, p), without the resource itself.",
 		Run: func(p *suite.Probe) {
-			p.Need(12)
 			p.InAnyOrder(p.List("cursor="+p.Reference[10].ID()+"&limit=-4"), suite.Span(6, 10))
 			p.InAnyOrder(p.List("cursor="+p.Reference[2].ID()+"&limit=-4"), suite.Span(0, 2))
 		},
 	},
 	{
-		ID: "cursor.upper-case", Title: "a cursor in upper case", Source: suite.OurResources,
+		ID: "cursor.upper-case", Title: "a cursor in upper case", Source: suite.OurResources, Needs: 3,
 		Rule: "An id in upper case is accepted as a cursor.",
 		Run: func(p *suite.Probe) {
-			p.Need(3)
 			lower := p.PositionsOf(p.OK(p.List("cursor=" + p.Reference[1].ID() + "&limit=2")).Resources())
 			p.Positions(p.List("cursor="+strings.ToUpper(p.Reference[1].ID())+"&limit=2"), lower)
 		},
 	},
 	{
-		ID: "cursor.with-offset", Title: "cursor and offset together", Source: suite.OurRanges,
+		ID: "cursor.with-offset", Title: "cursor and offset together", Source: suite.OurRanges, Needs: 2,
 		Rule: "A cursor together with an offset is 400.",
-		Run:  func(p *suite.Probe) { p.Need(2); p.Status(p.List("cursor="+p.Reference[1].ID()+"&offset=1"), 400) },
+		Run:  func(p *suite.Probe) { p.Status(p.List("cursor="+p.Reference[1].ID()+"&offset=1"), 400) },
 	},
 	{
 		ID: "cursor.unknown", Title: "a cursor that never existed", Source: suite.OurRanges,
@@ -75,10 +67,9 @@ var cursorChecks = []suite.Check{
 		Run:  func(p *suite.Probe) { p.Status(p.List("cursor="+suite.NewUUID()), 400) },
 	},
 	{
-		ID: "cursor.malformed", Title: "a cursor that is no UUID", Source: suite.OurRanges,
+		ID: "cursor.malformed", Title: "a cursor that is no UUID", Source: suite.OurRanges, Needs: 2,
 		Rule: "A cursor that is not a UUID in canonical form is 400.",
 		Run: func(p *suite.Probe) {
-			p.Need(2)
 			id := p.Reference[1].ID()
 			for _, cursor := range []string{"", "first", "{" + id + "}", "urn:uuid:" + id, strings.ReplaceAll(id, "-", "")} {
 				p.Status(p.List("cursor="+cursor), 400)
@@ -86,10 +77,9 @@ var cursorChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "cursor.outside-filter", Title: "a cursor that the filter excludes", Source: suite.OurRanges,
+		ID: "cursor.outside-filter", Title: "a cursor that the filter excludes", Source: suite.OurRanges, Needs: 5,
 		Rule: "A cursor that the filter excludes counts from the position it would have.",
 		Run: func(p *suite.Probe) {
-			p.Need(5)
 			excluded := p.Reference[2].ID()
 			r := p.List(fmt.Sprintf("filter[id][ne]=%s&cursor=%s&limit=2", excluded, excluded))
 			p.Positions(r, []int{3, 4})
@@ -112,10 +102,8 @@ var cursorWriteChecks = []suite.Check{
 					ids = append(ids, each.ID())
 				}
 			}
-			if len(ids) != 3 {
-				p.Skip("what was created is not listed")
-			}
-			p.OK(p.Send(http.MethodDelete, p.Collection.Path()+"/"+ids[1], ""))
+			p.SkipIf(len(ids) != 3, "what was created is not listed")
+			p.OK(p.Delete(p.Collection.PathOf(ids[1])))
 			r := p.OK(p.List("cursor=" + ids[1] + "&limit=1"))
 			if got := r.IDs(); !slices.Equal(got, ids[2:3]) {
 				p.Fail(r, "the resource behind the deleted one, "+ids[2], "%s", strings.Join(got, ", "))

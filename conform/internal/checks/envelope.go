@@ -35,10 +35,9 @@ var readChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "read.order", Title: "order of a collection", Source: suite.OurResources,
+		ID: "read.order", Title: "order of a collection", Source: suite.OurResources, Needs: 2,
 		Rule: "A collection is ordered by id.",
 		Run: func(p *suite.Probe) {
-			p.Need(2)
 			for i := 1; i < len(p.Reference); i++ {
 				if before, after := p.Reference[i-1].ID(), p.Reference[i].ID(); before >= after {
 					p.Fail(p.List(""), "ascending ids", "%s at position %d, then %s", before, i-1, after)
@@ -66,14 +65,14 @@ var envelopeChecks = []suite.Check{
 		Run:  func(p *suite.Probe) { p.DataIs(p.Get(p.Item(0)), '{', "an object") },
 	},
 	{
-		ID: "envelope.array", Title: "data of a collection", Source: suite.SeedEnvelope + ", 4",
+		ID: "envelope.array", Title: "data of a collection", Source: suite.SeedEnvelope + ", 4", Needs: 2,
 		Rule: "When an operation concerns a collection, data is an array.",
-		Run:  func(p *suite.Probe) { p.Need(2); p.DataIs(p.List("limit=2"), '[', "an array") },
+		Run:  func(p *suite.Probe) { p.DataIs(p.List("limit=2"), '[', "an array") },
 	},
 	{
-		ID: "envelope.array-of-one", Title: "data of a collection with one element", Source: suite.SeedEnvelope + ", 4",
+		ID: "envelope.array-of-one", Title: "data of a collection with one element", Source: suite.SeedEnvelope + ", 4", Needs: 1,
 		Rule: "data of a collection is an array even when it holds exactly one element.",
-		Run:  func(p *suite.Probe) { p.Need(1); p.DataIs(p.List("limit=1"), '[', "an array of one element") },
+		Run:  func(p *suite.Probe) { p.DataIs(p.List("limit=1"), '[', "an array of one element") },
 	},
 	{
 		ID: "envelope.content-type", Title: "content type of answers", Source: suite.SeedEnvelope + ", 5",
@@ -102,9 +101,7 @@ var envelopeChecks = []suite.Check{
 				replies = append(replies, p.Get("/", "Accept", "application/json"))
 			}
 			for _, r := range replies {
-				if !json.Valid(r.Body) {
-					p.Fail(r, "a JSON value", "%s", r.Summary())
-				}
+				p.FailIf(!json.Valid(r.Body), r, "a JSON value", "%s", r.Summary())
 				if name := suite.DuplicateMember(r.Body); name != "" {
 					p.Fail(r, "no member twice in one object", "the member %q twice", name)
 				}
@@ -116,9 +113,7 @@ var envelopeChecks = []suite.Check{
 		Rule: "The body of a failure is a JSON object with the single member errors, a non-empty array.",
 		Run: func(p *suite.Probe) {
 			r := p.Get(p.UnknownID())
-			if r.Succeeded() {
-				p.Skip("an unknown id is no failure (see path.unknown-id)")
-			}
+			p.SkipIf(r.Succeeded(), "an unknown id is no failure (see path.unknown-id)")
 			var errors []json.RawMessage
 			if members := r.Members(); len(members) != 1 || json.Unmarshal(members["errors"], &errors) != nil || len(errors) == 0 {
 				p.Fail(r, `{"errors":[…]}`, "%s", r.Summary())
@@ -138,9 +133,7 @@ var envelopeChecks = []suite.Check{
 		Rule: "Every response has an X-Request-Id.",
 		Run: func(p *suite.Probe) {
 			for _, r := range []*suite.Reply{p.List("limit=1"), p.Get(p.Item(0)), p.Get(p.UnknownID()), p.Send(http.MethodOptions, p.Collection.Path(), "")} {
-				if r.Header.Get("X-Request-Id") == "" {
-					p.Fail(r, "the header X-Request-Id", "none")
-				}
+				p.FailIf(r.Header.Get("X-Request-Id") == "", r, "the header X-Request-Id", "none")
 			}
 		},
 	},

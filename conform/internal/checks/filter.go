@@ -46,10 +46,9 @@ var filterChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "filter.all-hold", Title: "several filters", Source: suite.OurFilters,
+		ID: "filter.all-hold", Title: "several filters", Source: suite.OurFilters, Needs: 4,
 		Rule: "All given filters must match.",
 		Run: func(p *suite.Probe) {
-			p.Need(4)
 			first, last := p.Reference[1].ID(), p.Reference[len(p.Reference)-2].ID()
 			p.Selects("filter[id][gte]="+first+"&filter[id][lte]="+last, func(each suite.Resource) bool { return each.ID() >= first && each.ID() <= last })
 		},
@@ -139,19 +138,16 @@ var filterChecks = []suite.Check{
 			a, value := p.Valued("string without a format", suite.Attribute.Plain)
 			given, _ := value.(string)
 			text := []rune(given)
-			if len(text) < 2 {
-				p.Skip("the strings of %s are too short", a.Name)
-			}
+			p.SkipIf(len(text) < 2, "the strings of %s are too short", a.Name)
 			start, end := string(text[:len(text)-1]), string(text[1:])
 			p.Selects("filter["+a.Name+"][starts_with]="+escaped(start), func(each suite.Resource) bool { return strings.HasPrefix(each.Text(a.Name), start) })
 			p.Selects("filter["+a.Name+"][contains]="+escaped(end), func(each suite.Resource) bool { return strings.Contains(each.Text(a.Name), end) })
 		},
 	},
 	{
-		ID: "filter.id", Title: "filter[id]", Source: suite.OurFilters,
+		ID: "filter.id", Title: "filter[id]", Source: suite.OurFilters, Needs: 4,
 		Rule: "Filters work on id.",
 		Run: func(p *suite.Probe) {
-			p.Need(4)
 			want := p.Reference[3].ID()
 			p.Selects("filter[id]="+want, func(each suite.Resource) bool { return each.ID() == want })
 		},
@@ -159,17 +155,17 @@ var filterChecks = []suite.Check{
 	{
 		ID: "filter.unknown-field", Title: "a filter for a field that does not exist", Source: suite.OurFilters,
 		Rule: "A filter for a field that does not exist is 400.",
-		Run:  func(p *suite.Probe) { p.Status(p.List("filter[conform_unknown]=1"), 400) },
+		Run:  refused("filter[conform_unknown]=1"),
 	},
 	{
 		ID: "filter.unknown-operator", Title: "an operator that does not exist", Source: suite.OurFilters,
 		Rule: "A filter with an operator that does not exist is 400.",
-		Run:  func(p *suite.Probe) { p.Status(p.List("filter[id][conform]=1"), 400) },
+		Run:  refused("filter[id][conform]=1"),
 	},
 	{
 		ID: "filter.wrong-value", Title: "a value of the wrong type", Source: suite.OurFilters,
 		Rule: "Values are parsed by the type of the field; a wrong one is 400.",
-		Run:  func(p *suite.Probe) { p.Status(p.List("filter[id]=conform"), 400) },
+		Run:  refused("filter[id]=conform"),
 	},
 }
 

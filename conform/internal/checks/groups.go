@@ -72,9 +72,7 @@ var searchChecks = []suite.Check{
 		ID: "search.words", Title: "search", Source: suite.OurSearch,
 		Rule: "search selects the resources in which each word begins a word of a searched attribute, in any case.",
 		Run: func(p *suite.Probe) {
-			if len(p.Collection.Search) == 0 {
-				p.Skip("GET / lists no attributes that are searched")
-			}
+			p.SkipIf(len(p.Collection.Search) == 0, "GET / lists no attributes that are searched")
 			found := func(prefix string) func(suite.Resource) bool {
 				return func(each suite.Resource) bool {
 					return slices.ContainsFunc(p.Words(each), func(word string) bool { return strings.HasPrefix(word, prefix) })
@@ -96,9 +94,7 @@ var searchChecks = []suite.Check{
 		ID: "search.refused", Title: "a search that cannot be done", Source: suite.OurSearch,
 		Rule: "search is 400 without a word, and in a collection that is not searched.",
 		Run: func(p *suite.Probe) {
-			if !p.Collection.Described {
-				p.Skip("the server does not describe the collection at GET /")
-			}
+			p.SkipIf(!p.Collection.Described, "the server does not describe the collection at GET /")
 			word := "conform"
 			if len(p.Collection.Search) > 0 {
 				word = "+"
@@ -127,16 +123,13 @@ var groupChecks = []suite.Check{
 				by, _ := each.Members["by"].(map[string]any)
 				got[suite.EncodeJSON(by[a.Name])] += wholeNumber(each.Members["count"])
 			}
-			if suite.EncodeJSON(got) != suite.EncodeJSON(want) {
-				p.Fail(r, suite.EncodeJSON(want), "%s", suite.EncodeJSON(got))
-			}
+			p.FailIf(suite.EncodeJSON(got) != suite.EncodeJSON(want), r, suite.EncodeJSON(want), "%s", suite.EncodeJSON(got))
 		},
 	},
 	{
-		ID: "groups.all", Title: "one group without by", Source: suite.OurGroups,
+		ID: "groups.all", Title: "one group without by", Source: suite.OurGroups, Needs: 2,
 		Rule: "Without by there is one group, whose by is {}; filters restrict what is counted.",
 		Run: func(p *suite.Probe) {
-			p.Need(2)
 			for query, want := range map[string]int{"": len(p.Reference), "filter[id]=" + p.Reference[1].ID(): 1} {
 				r := p.Groups(query)
 				all := r.Resources()
@@ -168,15 +161,11 @@ var groupChecks = []suite.Check{
 					high = value
 				}
 			}
-			if !sum.IsInt64() {
-				p.Skip("the sum of %s does not fit into 64 bits", a.Name)
-			}
+			p.SkipIf(!sum.IsInt64(), "the sum of %s does not fit into 64 bits", a.Name)
 			r := p.Groups(fmt.Sprintf("sum=%[1]s&min=%[1]s&max=%[1]s", a.Name))
 			for operation, want := range map[string]*big.Int{"sum": sum, "min": low, "max": high} {
 				got := inside(r.Resource().Members[operation], a.Name)
-				if !suite.EqualJSON(got, json.Number(want.String())) {
-					p.Fail(r, fmt.Sprintf("%s of %s is %s", operation, a.Name, want), "%s", suite.EncodeJSON(got))
-				}
+				p.FailIf(!suite.EqualJSON(got, json.Number(want.String())), r, fmt.Sprintf("%s of %s is %s", operation, a.Name, want), "%s", suite.EncodeJSON(got))
 			}
 		},
 	},

@@ -29,17 +29,12 @@ var totalChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "total.filtered", Title: "X-Total-Count of a filtered collection", Source: suite.OurResponses,
+		ID: "total.filtered", Title: "X-Total-Count of a filtered collection", Source: suite.OurResponses, Needs: 4,
 		Rule: "With Prefer: count=exact a filtered collection has X-Total-Count, the number of matching resources.",
 		Run: func(p *suite.Probe) {
-			p.Need(4)
 			r := p.OK(p.List("filter[id][lte]="+p.Reference[3].ID()+"&limit=2", "Prefer", "count=exact"))
-			if len(p.Filtered("filter[id][lte]="+p.Reference[3].ID())) != 4 {
-				p.Skip("the filter does not work (see filter.id)")
-			}
-			if r.Header.Get(suite.TotalHeader) == "" {
-				p.Fail(r, suite.TotalHeader+": 4", "no such header")
-			}
+			p.SkipIf(len(p.Filtered("filter[id][lte]="+p.Reference[3].ID())) != 4, "the filter does not work (see filter.id)")
+			p.FailIf(r.Header.Get(suite.TotalHeader) == "", r, suite.TotalHeader+": 4", "no such header")
 			p.Total(r, 4)
 		},
 	},
@@ -50,72 +45,60 @@ const maxLink = 2 << 10
 
 var linkChecks = []suite.Check{
 	{
-		ID: "link.first", Title: "the first page", Source: suite.OurResponses,
+		ID: "link.first", Title: "the first page", Source: suite.OurResponses, Needs: 20,
 		Rule: "Link has first, which leads to the first page of the same size.",
-		Run: func(p *suite.Probe) {
-			p.Need(20)
-			p.Positions(p.Follow(p.List("offset=7&limit=5"), "first"), suite.Span(0, 5))
-		},
+		Run:  func(p *suite.Probe) { p.Positions(p.Follow(p.List("offset=7&limit=5"), "first"), suite.Span(0, 5)) },
 	},
 	{
-		ID: "link.last", Title: "the last page", Source: suite.OurResponses,
+		ID: "link.last", Title: "the last page", Source: suite.OurResponses, Needs: 20,
 		Rule: "Link has last, which leads to the last page of the same size.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			total := len(p.Reference)
 			p.InAnyOrder(p.Follow(p.List("limit=5"), "last"), suite.Span(total-5, total))
 		},
 	},
 	{
-		ID: "link.next", Title: "the next page", Source: suite.OurResponses,
+		ID: "link.next", Title: "the next page", Source: suite.OurResponses, Needs: 20,
 		Rule: "Link has next, which leads to the page after this one.",
-		Run: func(p *suite.Probe) {
-			p.Need(20)
-			p.Positions(p.Follow(p.List("limit=5"), "next"), suite.Span(5, 10))
-		},
+		Run:  func(p *suite.Probe) { p.Positions(p.Follow(p.List("limit=5"), "next"), suite.Span(5, 10)) },
 	},
 	{
-		ID: "link.next-by-offset", Title: "the next page by offset", Source: suite.OurResponses,
+		ID: "link.next-by-offset", Title: "the next page by offset", Source: suite.OurResponses, Needs: 20,
 		Rule: "A request by offset has a next by offset, which begins where the range ended.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			r := p.OK(p.List("offset=3&limit=5"))
 			p.Positions(p.Follow(r, "next"), suite.Span(8, 13))
 			p.Parameters(r, "next", "offset")
 		},
 	},
 	{
-		ID: "link.prev", Title: "the page before", Source: suite.OurResponses,
+		ID: "link.prev", Title: "the page before", Source: suite.OurResponses, Needs: 20,
 		Rule: "Link has prev, which leads to the page before this one.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			p.InAnyOrder(p.Follow(p.List("cursor="+p.Reference[10].ID()+"&limit=5"), "prev"), suite.Span(5, 10))
 		},
 	},
 	{
-		ID: "link.prev-by-offset", Title: "the page before by offset", Source: suite.OurResponses,
+		ID: "link.prev-by-offset", Title: "the page before by offset", Source: suite.OurResponses, Needs: 20,
 		Rule: "A request by offset has a prev by offset, which ends where the range began.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			r := p.OK(p.List("offset=8&limit=5"))
 			p.InAnyOrder(p.Follow(r, "prev"), suite.Span(3, 8))
 			p.Parameters(r, "prev", "offset")
 		},
 	},
 	{
-		ID: "link.by-cursor", Title: "links do not drift", Source: suite.OurResponses,
+		ID: "link.by-cursor", Title: "links do not drift", Source: suite.OurResponses, Needs: 20,
 		Rule: "A request that is not by offset has next and prev by cursor, which do not drift.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			p.Parameters(p.OK(p.List("limit=5")), "next", "cursor")
 			p.Parameters(p.OK(p.List("limit=-5")), "prev", "cursor")
 		},
 	},
 	{
-		ID: "link.end", Title: "no next at the end", Source: suite.OurResponses,
+		ID: "link.end", Title: "no next at the end", Source: suite.OurResponses, Needs: 20,
 		Rule: "The last range has no next.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			total := len(p.Reference)
 			for _, query := range []string{"limit=-5", fmt.Sprintf("offset=%d&limit=5", total-5), "cursor=" + p.Reference[total-5].ID() + "&limit=5"} {
 				p.NoLink(p.OK(p.List(query)), "next")
@@ -123,10 +106,9 @@ var linkChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "link.start", Title: "no prev at the start", Source: suite.OurResponses,
+		ID: "link.start", Title: "no prev at the start", Source: suite.OurResponses, Needs: 20,
 		Rule: "The first range has no prev.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			for _, query := range []string{"limit=5", "offset=0&limit=5", "cursor=" + p.Reference[0].ID() + "&limit=5"} {
 				p.NoLink(p.OK(p.List(query)), "prev")
 			}
@@ -143,20 +125,19 @@ var linkChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "link.walk", Title: "walking by next", Source: suite.OurResponses,
+		ID: "link.walk", Title: "walking by next", Source: suite.OurResponses, Needs: 20,
 		Rule: "Following next from the first page visits every resource once, in order.",
-		Run:  func(p *suite.Probe) { p.Need(20); p.Walk("limit=7", "next") },
+		Run:  func(p *suite.Probe) { p.Walk("limit=7", "next") },
 	},
 	{
-		ID: "link.walk-back", Title: "walking by prev", Source: suite.OurResponses,
+		ID: "link.walk-back", Title: "walking by prev", Source: suite.OurResponses, Needs: 20,
 		Rule: "Following prev from the last page visits every resource once.",
-		Run:  func(p *suite.Probe) { p.Need(20); p.Walk("limit=-7", "prev") },
+		Run:  func(p *suite.Probe) { p.Walk("limit=-7", "prev") },
 	},
 	{
-		ID: "link.keeps-query", Title: "links keep filters and sorting", Source: suite.OurResponses,
+		ID: "link.keeps-query", Title: "links keep filters and sorting", Source: suite.OurResponses, Needs: 20,
 		Rule: "Links keep the filters and the sort of the request.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			down := p.Downwards()
 			left := down[7] // of what would be the second page
 			r := p.List("filter[id][ne]=" + p.Reference[left].ID() + "&sort=-id&limit=5")
@@ -164,10 +145,9 @@ var linkChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "link.bounded", Title: "the size of Link", Source: suite.OurResponses,
+		ID: "link.bounded", Title: "the size of Link", Source: suite.OurResponses, Needs: 20,
 		Rule: "Link has at most 2 KiB, however long the query is; relations that do not fit are left out.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			ids := make([]string, 100) // 3,700 bytes
 			for i := range ids {
 				ids[i] = p.Reference[i%20].ID()
@@ -179,10 +159,9 @@ var linkChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "link.form", Title: "form of links", Source: suite.OurResponses,
+		ID: "link.form", Title: "form of links", Source: suite.OurResponses, Needs: 20,
 		Rule: "Links are path-absolute, with the long names of parameters.",
 		Run: func(p *suite.Probe) {
-			p.Need(20)
 			base, _ := url.Parse(p.Base)
 			r := p.OK(p.List("o=7&l=5"))
 			for relation, target := range suite.Links(r) {

@@ -2,9 +2,7 @@ package checks
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/conform/internal/suite"
@@ -19,7 +17,7 @@ var upsertChecks = []suite.Check{
 			before := p.Status(p.Upsert(suite.EncodeJSON(p.NewMembers(map[string]any{"id": id}))), 201).Resource()
 			name, value := p.Change(before)
 			p.Status(p.Upsert(suite.EncodeJSON(map[string]any{"id": id, name: value})), 200)
-			p.ChangedOnly(p.Collection.Path()+"/"+id, before, name, value)
+			p.ChangedOnly(p.Collection.PathOf(id), before, name, value)
 		},
 	},
 	{
@@ -39,10 +37,7 @@ var upsertChecks = []suite.Check{
 				status int
 			}{{[]int{0, 1}, 201}, {[]int{2, 0}, 200}} {
 				want, body := items(step.which...)
-				r := p.Status(p.Upsert(body), step.status)
-				if got := r.IDs(); !slices.Equal(got, want) {
-					p.Fail(r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
-				}
+				p.HasIDs(p.Status(p.Upsert(body), step.status), want)
 			}
 		},
 	},
@@ -63,11 +58,9 @@ var dryRunChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			id := suite.NewUUID()
 			r := p.Status(p.Send(http.MethodPost, p.Collection.Path()+"?"+suite.DryRun, suite.EncodeJSON(p.NewMembers(map[string]any{"id": id}))), 201)
-			if r.Resource().ID() != id {
-				p.Fail(r, "the resource "+id, "%s", r.Summary())
-			}
+			p.FailIf(r.Resource().ID() != id, r, "the resource "+id, "%s", r.Summary())
 			p.Affects(r, 1)
-			p.Status(p.Get(p.Collection.Path()+"/"+id), 404)
+			p.Status(p.Get(p.Collection.PathOf(id)), 404)
 		},
 	},
 	{
@@ -76,12 +69,10 @@ var dryRunChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			r := p.Status(p.Send(http.MethodPatch, path+"?"+suite.DryRun, suite.One(name, value)), 200)
-			if got := r.Resource().Members[name]; !suite.EqualJSON(got, value) {
-				p.Fail(r, fmt.Sprintf("%s is %s", name, suite.EncodeJSON(value)), "%s", suite.EncodeJSON(got))
-			}
+			r := p.Status(p.Patch(path+"?"+suite.DryRun, suite.One(name, value)), 200)
+			p.HasValues(r, map[string]any{name: value})
 			p.Affects(r, 1)
-			p.Affects(p.Status(p.Send(http.MethodDelete, path+"?"+suite.DryRun, ""), 200), 1)
+			p.Affects(p.Status(p.Delete(path+"?"+suite.DryRun), 200), 1)
 			p.ChangedOnly(path, before, name, before.Members[name])
 		},
 	},
@@ -101,15 +92,13 @@ var transactionChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			id, first := p.StepCreate()
 			name, value := p.Change(suite.Resource{Members: map[string]any{}})
-			r := p.Transaction(first, suite.Step{Method: http.MethodPatch, Path: p.Collection.Path() + "/" + id, Body: map[string]any{name: value}})
-			if r.Status == http.StatusPreconditionRequired {
-				p.Skip("every change needs If-Match")
-			}
+			r := p.Transaction(first, suite.Step{Method: http.MethodPatch, Path: p.Collection.PathOf(id), Body: map[string]any{name: value}})
+			p.SkipIf(r.Status == http.StatusPreconditionRequired, "every change needs If-Match")
 			all := p.Status(r, 200).Resources()
 			if len(all) != 2 || all[0].ID() != id || all[1].ID() != id || !suite.EqualJSON(all[1].Members[name], value) {
 				p.Fail(r, "the created resource, and then as it was changed", "%s", r.Summary())
 			}
-			p.ChangedOnly(p.Collection.Path()+"/"+id, all[1], name, value)
+			p.ChangedOnly(p.Collection.PathOf(id), all[1], name, value)
 		},
 	},
 	{
@@ -125,7 +114,7 @@ var transactionChecks = []suite.Check{
 			if len(document.Errors) == 0 || !strings.HasPrefix(document.Errors[0].Source.Pointer, "/1") {
 				p.Fail(r, "an error with a pointer to /1", "%s", r.Summary())
 			}
-			p.Status(p.Get(p.Collection.Path()+"/"+id), 404)
+			p.Status(p.Get(p.Collection.PathOf(id)), 404)
 		},
 	},
 }
@@ -137,10 +126,8 @@ var rangeWriteChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before, query := p.RangeOfOne()
 			name, value := p.Change(before)
-			r := p.Ranged(p.Send(http.MethodPatch, query, suite.One(name, value)), before)
-			if got := r.Resource().Members[name]; !suite.EqualJSON(got, value) {
-				p.Fail(r, fmt.Sprintf("%s is %s", name, suite.EncodeJSON(value)), "%s", suite.EncodeJSON(got))
-			}
+			r := p.Ranged(p.Patch(query, suite.One(name, value)), before)
+			p.HasValues(r, map[string]any{name: value})
 			p.ChangedOnly(path, before, name, value)
 		},
 	},
@@ -150,10 +137,10 @@ var rangeWriteChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before, query := p.RangeOfOne()
 			name, value := p.Change(before)
-			p.Affects(p.Ranged(p.Send(http.MethodPatch, query+"&"+suite.DryRun, suite.One(name, value)), before), 1)
+			p.Affects(p.Ranged(p.Patch(query+"&"+suite.DryRun, suite.One(name, value)), before), 1)
 			p.ChangedOnly(path, before, name, before.Members[name])
 			// Never sent if there are resources of others, see admit.
-			p.Affects(p.Ranged(p.Send(http.MethodDelete, query+"&"+suite.DryRun, ""), before), 1)
+			p.Affects(p.Ranged(p.Delete(query+"&"+suite.DryRun), before), 1)
 			p.ChangedOnly(path, before, name, before.Members[name])
 		},
 	},
@@ -162,7 +149,7 @@ var rangeWriteChecks = []suite.Check{
 		Rule: "PATCH of a collection without a filter, search or range is 400.",
 		Run: func(p *suite.Probe) {
 			p.RangeOfOne()
-			p.Status(p.Send(http.MethodPatch, p.Collection.Path(), "{}"), 400)
+			p.Status(p.Patch(p.Collection.Path(), "{}"), 400)
 		},
 	},
 }

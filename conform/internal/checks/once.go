@@ -26,7 +26,7 @@ var onceChecks = []suite.Check{
 				body, key := p.ChangeBody(method, before), suite.NewUUID()
 				first := p.OK(p.Keyed(key, method, path, body))
 				if method != http.MethodDelete {
-					p.OK(p.Send(http.MethodPatch, path, p.ChangeBody(http.MethodPatch, first.Resource())))
+					p.OK(p.Patch(path, p.ChangeBody(http.MethodPatch, first.Resource())))
 				}
 				p.SameAnswer(first, p.Keyed(key, method, path, body))
 			}
@@ -57,7 +57,7 @@ var onceChecks = []suite.Check{
 			path, before := p.Create()
 			patch, key := p.ChangeBody(http.MethodPatch, before), suite.NewUUID()
 			p.OK(p.Keyed(key, http.MethodPatch, path, patch))
-			p.OK(p.Send(http.MethodPut, path, p.AttributesOf(before)))
+			p.OK(p.Put(path, p.AttributesOf(before)))
 			back := p.OK(p.Get(path)).Resource()
 			p.Keyed(key, http.MethodPatch, path, patch)
 			p.Unchanged(path, back)
@@ -82,9 +82,7 @@ var onceChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, key := p.UnknownID(), suite.NewUUID()
 			first := p.Keyed(key, http.MethodPatch, path, "{}")
-			if first.Status != http.StatusNotFound {
-				p.Skip("what is not there is not 404 (see patch.unknown-id)")
-			}
+			p.SkipIf(first.Status != http.StatusNotFound, "what is not there is not 404 (see patch.unknown-id)")
 			if r := p.OK(p.Post(p.Body(map[string]any{"id": suite.IDOf(path)}))); r.CreatedID() != suite.IDOf(path) {
 				p.Skip("a client cannot bring its own id (see create.own-id)")
 			}
@@ -98,10 +96,8 @@ var onceChecks = []suite.Check{
 			path, _ := p.Create()
 			key, body := suite.NewUUID(), p.Body(map[string]any{"id": suite.IDOf(path)})
 			first := p.Keyed(key, http.MethodPost, p.Collection.Path(), body)
-			if first.Status != http.StatusConflict {
-				p.Skip("an id that exists is no conflict (see create.existing-id)")
-			}
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.SkipIf(first.Status != http.StatusConflict, "an id that exists is no conflict (see create.existing-id)")
+			p.OK(p.Delete(path))
 			p.SameAnswer(first, p.Keyed(key, http.MethodPost, p.Collection.Path(), body))
 		},
 	},
@@ -112,10 +108,8 @@ var onceChecks = []suite.Check{
 			path, _ := p.Create()
 			key := suite.NewUUID()
 			first := p.Keyed(key, http.MethodDelete, path, "", "If-Match", `"conform"`)
-			if first.Status != http.StatusPreconditionFailed {
-				p.Skip("a state that is over is not 412 (see condition.stale)")
-			}
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.SkipIf(first.Status != http.StatusPreconditionFailed, "a state that is over is not 412 (see condition.stale)")
+			p.OK(p.Delete(path))
 			p.SameAnswer(first, p.Keyed(key, http.MethodDelete, path, "", "If-Match", `"conform"`))
 		},
 	},
@@ -126,10 +120,8 @@ var onceChecks = []suite.Check{
 			path, _ := p.Create()
 			key, body := suite.NewUUID(), `{"conform_unknown":1}`
 			first := p.Keyed(key, http.MethodPatch, path, body)
-			if first.Status != http.StatusUnprocessableEntity {
-				p.Skip("an unknown attribute is not 422 (see body.unknown-attribute)")
-			}
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.SkipIf(first.Status != http.StatusUnprocessableEntity, "an unknown attribute is not 422 (see body.unknown-attribute)")
+			p.OK(p.Delete(path))
 			p.SameAnswer(first, p.Keyed(key, http.MethodPatch, path, body))
 		},
 	},

@@ -12,7 +12,7 @@ import (
 
 var operationChecks = []suite.Check{
 	{
-		ID: "async.operation", Title: "an operation as a resource", Source: suite.OurAsync, Writes: true,
+		ID: "async.operation", Title: "an operation as a resource", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "An operation is a resource of type operations, with status, method, resource ({id, type}), errors and attempts.",
 		Run: func(p *suite.Probe) {
 			for _, method := range []string{http.MethodPost, http.MethodPatch} {
@@ -27,22 +27,18 @@ var operationChecks = []suite.Check{
 					"errors is null or empty":                          emptyList(members["errors"]),
 					"attempts is a number of at least 1":               err == nil && attempts >= 1,
 				} {
-					if !holds {
-						p.Fail(operation, name, "%s", operation.Summary())
-					}
+					p.FailIf(!holds, operation, name, "%s", operation.Summary())
 				}
 			}
 		},
 	},
 	{
-		ID: "async.status", Title: "status of an operation", Source: suite.OurAsync, Writes: true,
+		ID: "async.status", Title: "status of an operation", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "The status of an operation is pending or running until it is succeeded or failed.",
 		Run: func(p *suite.Probe) {
 			accepted := p.AcceptNew()
 			url, ok := p.OperationURL(accepted)
-			if !ok {
-				p.Skip("there is no operation to follow (see async.location)")
-			}
+			p.SkipIf(!ok, "there is no operation to follow (see async.location)")
 			r := p.OK(p.Get(url))
 			if got := r.Resource().Text("status"); !slices.Contains([]string{"pending", "running", "succeeded", "failed"}, got) {
 				p.Fail(r, "status pending, running, succeeded or failed", "%s", r.Summary())
@@ -51,10 +47,9 @@ var operationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "async.errors", Title: "errors of an operation", Source: suite.OurAsync, Writes: true,
+		ID: "async.errors", Title: "errors of an operation", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "An operation that fails has the status failed, and the errors that a synchronous request would have got.",
 		Run: func(p *suite.Probe) {
-			p.Asynchronous()
 			rivals, carriedOut := p.AcceptRivals(), 0
 			for _, accepted := range rivals {
 				operation := p.Finished(accepted)
@@ -64,9 +59,7 @@ var operationChecks = []suite.Check{
 				}
 				status, _, _, err := suite.FailureOf(operation)
 				p.Followed(err, accepted)
-				if status != http.StatusPreconditionFailed {
-					p.Fail(operation, `"status":"failed", with the error 412`, "%s", operation.Summary())
-				}
+				p.FailIf(status != http.StatusPreconditionFailed, operation, `"status":"failed", with the error 412`, "%s", operation.Summary())
 			}
 			if carriedOut != 1 {
 				p.Fail(rivals[0], fmt.Sprintf("one of %d changes of the same state to succeed, and the others to fail", len(rivals)), "%d have succeeded", carriedOut)
@@ -74,7 +67,7 @@ var operationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "async.read-only", Title: "operations cannot be written", Source: suite.OurAsync, Writes: true,
+		ID: "async.read-only", Title: "operations cannot be written", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "POST, PUT, PATCH and DELETE on operations are 405.",
 		Run: func(p *suite.Probe) {
 			_, operation := p.NewOperation(http.MethodPost)
@@ -87,7 +80,7 @@ var operationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "async.list", Title: "the collection of operations", Source: suite.OurAsync, Writes: true,
+		ID: "async.list", Title: "the collection of operations", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "GET /operations lists the operations, with the ranges of any collection.",
 		Run: func(p *suite.Probe) {
 			_, first := p.NewOperation(http.MethodPost)
@@ -103,7 +96,7 @@ var operationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "async.filter", Title: "filters of operations", Source: suite.OurAsync, Writes: true,
+		ID: "async.filter", Title: "filters of operations", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "Operations can be filtered like any collection, for example by status.",
 		Run: func(p *suite.Probe) {
 			_, operation := p.NewOperation(http.MethodPost)
@@ -111,10 +104,7 @@ var operationChecks = []suite.Check{
 			for query, want := range map[string][]string{
 				"filter[status]=succeeded&filter[method]=POST": {id}, "filter[status]=failed": {}, "filter[method][ne]=POST": {},
 			} {
-				r := p.OK(p.Get("/" + suite.OperationsName + "?filter[id]=" + id + "&" + query))
-				if got := r.IDs(); !slices.Equal(got, want) {
-					p.Fail(r, suite.EncodeJSON(want), "%s", suite.EncodeJSON(got))
-				}
+				p.Lists("/"+suite.OperationsName+"?filter[id]="+id+"&"+query, want)
 			}
 		},
 	},

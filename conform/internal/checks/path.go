@@ -21,13 +21,9 @@ var pathChecks = []suite.Check{
 			}
 			for _, each := range all {
 				for _, name := range []string{"id", "name", "singular", "total", "attributes"} {
-					if !each.Has(name) {
-						p.Fail(r, "the member "+name, "%s", suite.Shorten(suite.EncodeJSON(each.Members)))
-					}
+					p.FailIf(!each.Has(name), r, "the member "+name, "%s", suite.Shorten(suite.EncodeJSON(each.Members)))
 				}
-				if each.Text("type") != "collections" {
-					p.Fail(r, `"type":"collections"`, "%q", each.Text("type"))
-				}
+				p.FailIf(each.Text("type") != "collections", r, `"type":"collections"`, "%q", each.Text("type"))
 			}
 		},
 	},
@@ -42,7 +38,7 @@ var pathChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			id := p.FirstReference()
 			for _, form := range []string{"1", "conform", "%7B" + id + "%7D", "urn:uuid:" + id, strings.ReplaceAll(id, "-", "")} {
-				p.Status(p.Get(p.Collection.Path()+"/"+form), 404)
+				p.Status(p.Get(p.Collection.PathOf(form)), 404)
 			}
 		},
 	},
@@ -50,7 +46,7 @@ var pathChecks = []suite.Check{
 		ID: "path.upper-case-id", Title: "an id in upper case", Source: suite.OurResources,
 		Rule: "An id in upper case is accepted in a path.",
 		Run: func(p *suite.Probe) {
-			r := p.OK(p.Get(p.Collection.Path() + "/" + strings.ToUpper(p.FirstReference())))
+			r := p.OK(p.Get(p.Collection.PathOf(strings.ToUpper(p.FirstReference()))))
 			if got := r.Resource().ID(); suite.UUIDForm.MatchString(got) && got != p.FirstReference() {
 				p.Fail(r, "the resource "+p.FirstReference(), "%s", got)
 			}
@@ -81,9 +77,7 @@ var pathChecks = []suite.Check{
 		Rule: "GET on the singular, such as /user/<id>, answers as /users/<id> does.",
 		Run: func(p *suite.Probe) {
 			r, want := p.OK(p.Get(p.Singular())), p.OK(p.Get(p.Item(0)))
-			if !suite.EqualMembers(r.Resource(), want.Resource()) {
-				p.Fail(r, want.Summary(), "%s", r.Summary())
-			}
+			p.FailIf(!suite.EqualMembers(r.Resource(), want.Resource()), r, want.Summary(), "%s", r.Summary())
 		},
 	},
 	{
@@ -91,13 +85,8 @@ var pathChecks = []suite.Check{
 		Rule: "A response under the singular has Content-Location, the path in the collection.",
 		Run: func(p *suite.Probe) {
 			r := p.Get(p.Singular())
-			if !r.Succeeded() {
-				p.Skip("the singular cannot be read (see path.singular)")
-			}
-			given := r.Header.Get("Content-Location")
-			if got, want := r.Target(given), p.Base+p.Item(0); given == "" || got != want {
-				p.Fail(r, "Content-Location: "+want, "%q", given)
-			}
+			p.SkipIf(!r.Succeeded(), "the singular cannot be read (see path.singular)")
+			p.LeadsTo(r, "Content-Location", p.Item(0))
 		},
 	},
 	{
@@ -169,9 +158,7 @@ var methodChecks = []suite.Check{
 		Rule: "A 405 has Allow, which lists the methods of the path.",
 		Run: func(p *suite.Probe) {
 			for _, r := range p.WrongMethods() {
-				if r.Status != 405 {
-					p.Skip("a wrong method is not refused with 405 (see method.not-allowed)")
-				}
+				p.SkipIf(r.Status != 405, "a wrong method is not refused with 405 (see method.not-allowed)")
 				p.Allows(r, []string{"GET", "HEAD"})
 			}
 		},
@@ -183,8 +170,8 @@ var methodChecks = []suite.Check{
 			path, _ := p.Create()
 			singular := strings.Replace(path, p.Collection.Path(), "/"+p.Collection.Singular, 1)
 			p.Singular() // skips if it is not known
-			p.Status(p.Send(http.MethodPatch, singular, "{}"), 405)
-			p.Status(p.Send(http.MethodDelete, singular, ""), 405)
+			p.Status(p.Patch(singular, "{}"), 405)
+			p.Status(p.Delete(singular), 405)
 		},
 	},
 }

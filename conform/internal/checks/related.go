@@ -2,7 +2,6 @@ package checks
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 
 	"github.com/plural-go/plural/conform/internal/suite"
@@ -18,8 +17,8 @@ var includeChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.RelatedParents()
 			name := p.RelationToParent(f)
-			parent := p.OK(p.Get(f.Parent.Path() + "/" + f.First)).Resource()
-			for _, path := range []string{f.Child.Path() + "/" + f.Children[0] + "?", f.Child.Path() + "?filter[id]=" + f.Children[0] + "&"} {
+			parent := p.OK(p.Get(f.Parent.PathOf(f.First))).Resource()
+			for _, path := range []string{f.Child.PathOf(f.Children[0]) + "?", f.Child.Path() + "?filter[id]=" + f.Children[0] + "&"} {
 				r := p.OK(p.Get(path + "include=" + name))
 				if got := r.Resource().Members[name]; !suite.EqualJSON(got, any(parent.Members)) {
 					p.Fail(r, name+" as "+suite.EncodeJSON(parent.Members), "%s", suite.EncodeJSON(got))
@@ -33,7 +32,7 @@ var includeChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.RelatedParents()
 			name := p.RelationToChildren(f)
-			p.Embeds(f.Parent.Path()+"/"+f.First+"?include="+name, name, f.Children)
+			p.Embeds(f.Parent.PathOf(f.First)+"?include="+name, name, f.Children)
 		},
 	},
 	{
@@ -42,7 +41,7 @@ var includeChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.RelatedParents()
 			name := p.RelationToChildren(f)
-			path := f.Parent.Path() + "/" + f.First + "?include=" + name + "&include[" + name + "]"
+			path := f.Parent.PathOf(f.First) + "?include=" + name + "&include[" + name + "]"
 			p.Embeds(path+"[limit]=-1", name, f.Children[2:])
 			p.Embeds(path+"[filter][id]="+f.Children[1], name, f.Children[1:2])
 			r := p.Embeds(path+"[limit]=1&include["+name+"][total]=true", name, f.Children[:1])
@@ -57,13 +56,11 @@ var includeChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.RelatedParents()
 			name := p.RelationToParent(f)
-			parent := p.OK(p.Get(f.Parent.Path() + "/" + f.First)).Resource()
+			parent := p.OK(p.Get(f.Parent.PathOf(f.First))).Resource()
 			at := slices.IndexFunc(parent.Order, func(name string) bool { return name != "id" && name != "type" })
-			if at < 0 {
-				p.Skip("%s has no attributes", f.Parent.Name)
-			}
+			p.SkipIf(at < 0, "%s has no attributes", f.Parent.Name)
 			attribute := parent.Order[at]
-			r := p.OK(p.Get(f.Child.Path() + "/" + f.Children[0] + "?include=" + name + "&fields[" + name + "]=" + attribute))
+			r := p.OK(p.Get(f.Child.PathOf(f.Children[0]) + "?include=" + name + "&fields[" + name + "]=" + attribute))
 			embedded, _ := r.Resource().Members[name].(map[string]any)
 			p.Selected(r, embedded, attribute)
 		},
@@ -71,15 +68,15 @@ var includeChecks = []suite.Check{
 	{
 		ID: "include.unknown", Title: "a relation that does not exist", Source: suite.OurRelated,
 		Rule: "include of a relation that does not exist is 400.",
-		Run:  func(p *suite.Probe) { p.Status(p.List("include=conform_unknown"), 400) },
+		Run:  refused("include=conform_unknown"),
 	},
 	{
 		ID: "include.read-only", Title: "a body with an embedded resource", Source: suite.OurRelated, Writes: true, Synchronous: ofReads,
 		Rule: "A body that sends an embedded member back is 422.",
 		Run: func(p *suite.Probe) {
 			f := p.RelatedParents()
-			parent := p.OK(p.Get(f.Parent.Path() + "/" + f.First)).Resource()
-			p.Status(p.Send(http.MethodPatch, f.Child.Path()+"/"+f.Children[0], suite.One(p.RelationToParent(f), parent.Members)), 422)
+			parent := p.OK(p.Get(f.Parent.PathOf(f.First))).Resource()
+			p.Status(p.Patch(f.Child.PathOf(f.Children[0]), suite.One(p.RelationToParent(f), parent.Members)), 422)
 		},
 	},
 	{
@@ -95,11 +92,10 @@ var includeChecks = []suite.Check{
 
 var fieldChecks = []suite.Check{
 	{
-		ID: "fields.selects", Title: "fields", Source: suite.OurFields,
+		ID: "fields.selects", Title: "fields", Source: suite.OurFields, Needs: 2,
 		Rule: "fields selects attributes: id, type and those are returned, in lists and in single resources.",
 		Run: func(p *suite.Probe) {
 			a := p.Attribute("attribute", func(suite.Attribute) bool { return true })
-			p.Need(2)
 			for _, path := range []string{p.Collection.Path() + "?limit=2&", p.Item(0) + "?"} {
 				r := p.OK(p.Get(path + "fields=" + a.Name))
 				for _, each := range r.Resources() {
@@ -111,6 +107,6 @@ var fieldChecks = []suite.Check{
 	{
 		ID: "fields.unknown", Title: "fields that do not exist", Source: suite.OurFields,
 		Rule: "An attribute in fields that does not exist is 400.",
-		Run:  func(p *suite.Probe) { p.Status(p.List("fields=conform_unknown"), 400) },
+		Run:  refused("fields=conform_unknown"),
 	},
 }

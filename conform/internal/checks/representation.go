@@ -14,9 +14,7 @@ var representationChecks = []suite.Check{
 		Rule: "Every resource representation carries id, a string.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
-				if each.Text("id") == "" {
-					p.Fail(r, "the member id, a string", "%s", suite.EncodeJSON(each.Members))
-				}
+				p.FailIf(each.Text("id") == "", r, "the member id, a string", "%s", suite.EncodeJSON(each.Members))
 			})
 		},
 	},
@@ -25,9 +23,7 @@ var representationChecks = []suite.Check{
 		Rule: "Every resource representation carries type, the name of its collection.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
-				if each.Text("type") != p.Collection.Name {
-					p.Fail(r, `"type":"`+p.Collection.Name+`"`, "%s", suite.EncodeJSON(each.Members))
-				}
+				p.FailIf(each.Text("type") != p.Collection.Name, r, `"type":"`+p.Collection.Name+`"`, "%s", suite.EncodeJSON(each.Members))
 			})
 		},
 	},
@@ -69,9 +65,7 @@ var representationChecks = []suite.Check{
 		Rule: "Timestamps are RFC 3339 with Z and milliseconds, always 24 characters.",
 		Run: func(p *suite.Probe) {
 			p.EachTimestamp(func(r *suite.Reply, name, text string) {
-				if !suite.TimestampForm.MatchString(text) {
-					p.Fail(r, name+" such as 2026-11-14T09:30:00.123Z", "%q", text)
-				}
+				p.FailIf(!suite.TimestampForm.MatchString(text), r, name+" such as 2026-11-14T09:30:00.123Z", "%q", text)
 			})
 		},
 	},
@@ -90,10 +84,9 @@ var representationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "representation.all-attributes", Title: "no attribute is missing", Source: suite.OurResources,
+		ID: "representation.all-attributes", Title: "no attribute is missing", Source: suite.OurResources, Needs: 1,
 		Rule: "Every attribute is in every representation, null where it has no value.",
 		Run: func(p *suite.Probe) {
-			p.Need(1)
 			names := map[string]bool{}
 			for _, a := range p.Collection.Attributes {
 				names[a.Name] = true
@@ -108,9 +101,7 @@ var representationChecks = []suite.Check{
 			delete(names, "type")
 			p.Each(func(r *suite.Reply, each suite.Resource) {
 				for name := range names {
-					if !each.Has(name) {
-						p.Fail(r, "the member "+name, "%s", suite.EncodeJSON(each.Members))
-					}
+					p.FailIf(!each.Has(name), r, "the member "+name, "%s", suite.EncodeJSON(each.Members))
 				}
 			})
 		},
@@ -119,9 +110,7 @@ var representationChecks = []suite.Check{
 		ID: "representation.member-order", Title: "order of members", Source: suite.OurResources,
 		Rule: "The members are id, type, the attributes in the order of the schema, created_at, updated_at.",
 		Run: func(p *suite.Probe) {
-			if !p.Collection.Described {
-				p.Skip("the server does not describe the collection at GET /")
-			}
+			p.SkipIf(!p.Collection.Described, "the server does not describe the collection at GET /")
 			order := []string{"id", "type"}
 			for _, a := range p.Collection.Attributes {
 				order = append(order, a.Name)
@@ -131,9 +120,7 @@ var representationChecks = []suite.Check{
 				// Only what is there has an order.
 				want := slices.DeleteFunc(slices.Clone(order), func(name string) bool { return !each.Has(name) })
 				got := slices.DeleteFunc(slices.Clone(each.Order), func(name string) bool { return !slices.Contains(order, name) })
-				if !slices.Equal(got, want) {
-					p.Fail(r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
-				}
+				p.FailIf(!slices.Equal(got, want), r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
 			})
 		},
 	},

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"net/http"
 	"slices"
 
 	"github.com/plural-go/plural/conform/internal/suite"
@@ -14,7 +13,7 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.Status(p.Send(http.MethodPatch, path, suite.One(name, value)), 200, 202)
+			p.Status(p.Patch(path, suite.One(name, value)), 200, 202)
 		},
 	},
 	{
@@ -23,7 +22,7 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.Synchronous(p.Send(http.MethodPatch, path, suite.One(name, value)))
+			p.Synchronous(p.Patch(path, suite.One(name, value)))
 			p.HasValues(p.OK(p.Get(path)), map[string]any{name: value})
 		},
 	},
@@ -33,7 +32,7 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.Synchronous(p.Send(http.MethodPatch, path, suite.One(name, value)))
+			p.Synchronous(p.Patch(path, suite.One(name, value)))
 			r := p.OK(p.Get(path))
 			for _, other := range before.Order {
 				if got := r.Resource().Members[other]; other != name && !slices.Contains(suite.OwnMembers, other) && !suite.EqualJSON(got, before.Members[other]) {
@@ -48,7 +47,7 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			r := p.Synchronous(p.Send(http.MethodPatch, path, suite.One(name, value)))
+			r := p.Synchronous(p.Patch(path, suite.One(name, value)))
 			p.FullAs(r, p.OK(p.Get(path)).Resource())
 		},
 	},
@@ -58,11 +57,8 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			a := p.Attribute("optional attribute with a value", func(a suite.Attribute) bool { return p.Omissible(a) && before.Members[a.Name] != nil })
-			p.OK(p.Send(http.MethodPatch, path, suite.One(a.Name, nil)))
-			r := p.OK(p.Get(path))
-			if got := r.Resource().Members[a.Name]; got != nil {
-				p.Fail(r, a.Name+" is null", "%s", suite.EncodeJSON(got))
-			}
+			p.OK(p.Patch(path, suite.One(a.Name, nil)))
+			p.HasValues(p.OK(p.Get(path)), map[string]any{a.Name: nil})
 		},
 	},
 	{
@@ -71,7 +67,7 @@ var patchChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			a := p.Attribute("required attribute", func(a suite.Attribute) bool { return a.Required })
 			path, before := p.Create()
-			p.Status(p.Send(http.MethodPatch, path, suite.One(a.Name, nil)), 422)
+			p.Status(p.Patch(path, suite.One(a.Name, nil)), 422)
 			p.Unchanged(path, before)
 		},
 	},
@@ -86,7 +82,7 @@ var patchChecks = []suite.Check{
 			}
 			for _, body := range bodies {
 				p.Later()
-				r := p.Status(p.Send(http.MethodPatch, path, body), 200)
+				r := p.Status(p.Patch(path, body), 200)
 				if got, want := r.Resource().Text("updated_at"), before.Text("updated_at"); got != want {
 					p.Fail(r, "updated_at stays "+want, "%s", got)
 				}
@@ -102,20 +98,16 @@ var patchChecks = []suite.Check{
 			path, before := p.Create()
 			name, value := p.Change(before)
 			p.Later()
-			r := p.OK(p.Send(http.MethodPatch, path, suite.One(name, value)))
+			r := p.OK(p.Patch(path, suite.One(name, value)))
 			after := r.Resource()
-			if after.Text("updated_at") <= before.Text("updated_at") {
-				p.Fail(r, "updated_at after "+before.Text("updated_at"), "%s", after.Text("updated_at"))
-			}
-			if after.Text("created_at") != before.Text("created_at") {
-				p.Fail(r, "created_at stays "+before.Text("created_at"), "%s", after.Text("created_at"))
-			}
+			p.FailIf(after.Text("updated_at") <= before.Text("updated_at"), r, "updated_at after "+before.Text("updated_at"), "%s", after.Text("updated_at"))
+			p.FailIf(after.Text("created_at") != before.Text("created_at"), r, "created_at stays "+before.Text("created_at"), "%s", after.Text("created_at"))
 		},
 	},
 	{
 		ID: "patch.unknown-id", Title: "PATCH of what is not there", Source: suite.OurPaths, Writes: true,
 		Rule: "PATCH with an unknown id is 404.",
-		Run:  func(p *suite.Probe) { p.Status(p.Send(http.MethodPatch, p.UnknownID(), "{}"), 404) },
+		Run:  func(p *suite.Probe) { p.Status(p.Patch(p.UnknownID(), "{}"), 404) },
 	},
 	{
 		ID: "patch.read-only", Title: "id, type and timestamps in PATCH", Source: suite.OurBodies, Writes: true,
@@ -128,8 +120,8 @@ var patchChecks = []suite.Check{
 				if !before.Has(name) {
 					continue
 				}
-				p.OK(p.Send(http.MethodPatch, path, suite.One(name, equal[name])))
-				p.Status(p.Send(http.MethodPatch, path, suite.One(name, other[name])), 422)
+				p.OK(p.Patch(path, suite.One(name, equal[name])))
+				p.Status(p.Patch(path, suite.One(name, other[name])), 422)
 			}
 		},
 	},
@@ -141,7 +133,7 @@ var putChecks = []suite.Check{
 		Rule: "PUT /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
-			p.Status(p.Send(http.MethodPut, path, p.Body(nil)), 200, 202)
+			p.Status(p.Put(path, p.Body(nil)), 200, 202)
 		},
 	},
 	{
@@ -150,7 +142,7 @@ var putChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
 			members := p.Whole()
-			p.Synchronous(p.Send(http.MethodPut, path, suite.EncodeJSON(members)))
+			p.Synchronous(p.Put(path, suite.EncodeJSON(members)))
 			p.HasValues(p.OK(p.Get(path)), members)
 		},
 	},
@@ -159,7 +151,7 @@ var putChecks = []suite.Check{
 		Rule: "On 200 the full resource is returned with all attributes, including after PUT.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
-			r := p.Synchronous(p.Send(http.MethodPut, path, p.Body(nil)))
+			r := p.Synchronous(p.Put(path, p.Body(nil)))
 			p.FullAs(r, p.OK(p.Get(path)).Resource())
 		},
 	},
@@ -172,13 +164,10 @@ var putChecks = []suite.Check{
 				return p.Omissible(a) && before.Members[a.Name] != nil && (!suite.EqualJSON(before.Members[a.Name], a.Default) || a.Type == "boolean")
 			})
 			if suite.EqualJSON(before.Members[a.Name], a.Default) {
-				p.OK(p.Send(http.MethodPatch, path, suite.One(a.Name, before.Members[a.Name] != true)))
+				p.OK(p.Patch(path, suite.One(a.Name, before.Members[a.Name] != true)))
 			}
-			p.OK(p.Send(http.MethodPut, path, p.Body(map[string]any{a.Name: suite.Nothing{}})))
-			r := p.OK(p.Get(path))
-			if got := r.Resource().Members[a.Name]; !suite.EqualJSON(got, a.Default) {
-				p.Fail(r, a.Name+" is "+suite.EncodeJSON(a.Default), "%s", suite.EncodeJSON(got))
-			}
+			p.OK(p.Put(path, p.Body(map[string]any{a.Name: suite.Nothing{}})))
+			p.HasValues(p.OK(p.Get(path)), map[string]any{a.Name: a.Default})
 		},
 	},
 	{
@@ -186,7 +175,7 @@ var putChecks = []suite.Check{
 		Rule: "PUT with an unknown id is 404, and creates nothing.",
 		Run: func(p *suite.Probe) {
 			path := p.UnknownID()
-			p.Status(p.Send(http.MethodPut, path, p.Body(nil)), 404)
+			p.Status(p.Put(path, p.Body(nil)), 404)
 			p.Absent(path)
 		},
 	},
@@ -196,7 +185,7 @@ var putChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			p.Later()
-			p.Status(p.Send(http.MethodPut, path, p.AttributesOf(before)), 200)
+			p.Status(p.Put(path, p.AttributesOf(before)), 200)
 			p.Unchanged(path, before)
 		},
 	},
@@ -206,11 +195,9 @@ var putChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
 			name, value := p.Change(before)
-			p.OK(p.Send(http.MethodPatch, path, suite.One(name, value)))
-			r := p.OK(p.Send(http.MethodPut, path, suite.EncodeJSON(p.AsRead(path, before))))
-			if got := r.Resource().Members[name]; !suite.EqualJSON(got, before.Members[name]) {
-				p.Fail(r, name+" is "+suite.EncodeJSON(before.Members[name]), "%s", suite.EncodeJSON(got))
-			}
+			p.OK(p.Patch(path, suite.One(name, value)))
+			r := p.OK(p.Put(path, suite.EncodeJSON(p.AsRead(path, before))))
+			p.HasValues(r, map[string]any{name: before.Members[name]})
 		},
 	},
 	{
@@ -218,8 +205,8 @@ var putChecks = []suite.Check{
 		Rule: "An id or type in PUT that differs from the resource is 422.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
-			p.Status(p.Send(http.MethodPut, path, p.Body(map[string]any{"id": suite.NewUUID()})), 422)
-			p.Status(p.Send(http.MethodPut, path, p.Body(map[string]any{"type": "conform"})), 422)
+			p.Status(p.Put(path, p.Body(map[string]any{"id": suite.NewUUID()})), 422)
+			p.Status(p.Put(path, p.Body(map[string]any{"type": "conform"})), 422)
 			p.Unchanged(path, before)
 		},
 	},
@@ -231,10 +218,8 @@ var deleteChecks = []suite.Check{
 		Rule: "DELETE answers 200 with the last state of the resource.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
-			r := p.Status(p.Synchronous(p.Send(http.MethodDelete, path, "")), 200)
-			if !suite.EqualMembers(r.Resource(), before) {
-				p.Fail(r, suite.EncodeJSON(before.Members), "%s", r.Summary())
-			}
+			r := p.Status(p.Synchronous(p.Delete(path)), 200)
+			p.FailIf(!suite.EqualMembers(r.Resource(), before), r, suite.EncodeJSON(before.Members), "%s", r.Summary())
 		},
 	},
 	{
@@ -242,7 +227,7 @@ var deleteChecks = []suite.Check{
 		Rule: "A deleted resource is 404 and no longer in its collection.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
-			p.OK(p.Send(http.MethodDelete, path, ""))
+			p.OK(p.Delete(path))
 			p.Status(p.Get(path), 404)
 			if r := p.List("limit=-1"); slices.Contains(p.OK(r).IDs(), before.ID()) {
 				p.Fail(r, "a collection without "+before.ID(), "%s", r.Summary())
@@ -254,13 +239,13 @@ var deleteChecks = []suite.Check{
 		Rule: "A second DELETE is 404.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
-			p.OK(p.Send(http.MethodDelete, path, ""))
-			p.Status(p.Send(http.MethodDelete, path, ""), 404)
+			p.OK(p.Delete(path))
+			p.Status(p.Delete(path), 404)
 		},
 	},
 	{
 		ID: "delete.unknown-id", Title: "DELETE of what was never there", Source: suite.OurPaths, Writes: true,
 		Rule: "DELETE with an unknown id is 404.",
-		Run:  func(p *suite.Probe) { p.Status(p.Send(http.MethodDelete, p.UnknownID(), ""), 404) },
+		Run:  func(p *suite.Probe) { p.Status(p.Delete(p.UnknownID()), 404) },
 	},
 }

@@ -30,6 +30,9 @@ type includable struct {
 
 func (c Collection) Path() string { return "/" + c.Name }
 
+// PathOf is the path of a resource.
+func (c Collection) PathOf(id string) string { return c.Path() + "/" + id }
+
 // Attribute is one attribute with what JSON Schema says of it.
 type Attribute struct {
 	Name       string

@@ -182,15 +182,39 @@ func (s *Suite) exchange(ctx context.Context, method, path, body string, headers
 }
 
 func (s *Suite) exchangeOnce(ctx context.Context, method, path, body string, headers ...string) (*Reply, error) {
+	request := s.newRequest(method, path, body, headers)
+	response, err := s.open(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, s.largestBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", method, request.URL, err)
+	}
+	if int64(len(text)) > s.largestBody {
+		return nil, fmt.Errorf("%s %s: the body of the answer has more than %d bytes", method, request.URL, s.largestBody)
+	}
+	request.Status, request.Header, request.Body = response.StatusCode, response.Header, text
+	return request, nil
+}
+
+// newRequest is a request without its response yet.
+func (s *Suite) newRequest(method, path, body string, headers []string) *Reply {
 	address := path
 	if !strings.HasPrefix(path, "http://") && !strings.HasPrefix(path, "https://") {
 		address = s.Base + path
 	}
+	return &Reply{Method: method, URL: address, sent: body, extra: headers}
+}
+
+// open sends a request, and leaves the body of the response to be read.
+func (s *Suite) open(ctx context.Context, r *Reply) (*http.Response, error) {
 	var content io.Reader
-	if body != "" {
-		content = strings.NewReader(body)
+	if r.sent != "" {
+		content = strings.NewReader(r.sent)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, address, content)
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, content)
 	if err != nil {
 		return nil, err
 	}
@@ -200,26 +224,14 @@ func (s *Suite) exchangeOnce(ctx context.Context, method, path, body string, hea
 			request.Host = values[0] // net/http takes it from here alone
 		}
 	}
-	if body != "" {
+	if r.sent != "" {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	for i := 0; i < len(headers); i += 2 {
-		request.Header.Set(headers[i], headers[i+1])
-		if headers[i+1] == "" {
-			request.Header.Del(headers[i])
+	for i := 0; i < len(r.extra); i += 2 {
+		request.Header.Set(r.extra[i], r.extra[i+1])
+		if r.extra[i+1] == "" {
+			request.Header.Del(r.extra[i])
 		}
 	}
-	response, err := s.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, s.largestBody+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, address, err)
-	}
-	if int64(len(text)) > s.largestBody {
-		return nil, fmt.Errorf("%s %s: the body of the answer has more than %d bytes", method, address, s.largestBody)
-	}
-	return &Reply{Method: method, URL: address, sent: body, extra: headers, Status: response.StatusCode, Header: response.Header, Body: text}, nil
+	return s.client.Do(request)
 }

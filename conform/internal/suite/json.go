@@ -3,10 +3,13 @@ package suite
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
-	"math/big"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Resource is a representation: its members, and their order.
@@ -57,31 +60,15 @@ func EqualJSON(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:
 		other, ok := b.(json.Number)
-		x, okX := new(big.Rat).SetString(a.String())
-		y, okY := new(big.Rat).SetString(other.String())
+		x, okX := rational(a)
+		y, okY := rational(other)
 		return ok && okX && okY && x.Cmp(y) == 0
 	case map[string]any:
 		other, ok := b.(map[string]any)
-		if !ok || len(a) != len(other) {
-			return false
-		}
-		for name, value := range a {
-			if against, has := other[name]; !has || !EqualJSON(value, against) {
-				return false
-			}
-		}
-		return true
+		return ok && maps.EqualFunc(a, other, EqualJSON)
 	case []any:
 		other, ok := b.([]any)
-		if !ok || len(a) != len(other) {
-			return false
-		}
-		for i := range a {
-			if !EqualJSON(a[i], other[i]) {
-				return false
-			}
-		}
-		return true
+		return ok && slices.EqualFunc(a, other, EqualJSON)
 	default:
 		switch b.(type) {
 		case json.Number, map[string]any, []any:
@@ -115,36 +102,10 @@ func EncodeJSON(value any) string {
 // DuplicateMember is the name of a member that an object in the document has
 // twice, "" if there is none.
 func DuplicateMember(document []byte) string {
-	type level struct {
-		names  map[string]bool // nil in an array
-		isName bool
+	var syntax *jsontext.SyntacticError
+	_, err := jsontext.NewDecoder(bytes.NewReader(document), jsontext.AllowInvalidUTF8(true)).ReadValue()
+	if errors.Is(err, jsontext.ErrDuplicateName) && errors.As(err, &syntax) {
+		return syntax.JSONPointer.LastToken()
 	}
-	var stack []level
-	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber()
-	for {
-		token, err := decoder.Token()
-		if err == io.EOF || err != nil {
-			return ""
-		}
-		top := len(stack) - 1
-		if name, isText := token.(string); isText && top >= 0 && stack[top].isName {
-			if stack[top].names[name] {
-				return name
-			}
-			stack[top].names[name], stack[top].isName = true, false
-			continue
-		}
-		if top >= 0 && stack[top].names != nil && token != json.Delim('}') {
-			stack[top].isName = true // after this value
-		}
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, level{names: map[string]bool{}, isName: true})
-		case json.Delim('['):
-			stack = append(stack, level{})
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:top]
-		}
-	}
+	return ""
 }

@@ -19,9 +19,23 @@ func (p *Probe) Fail(r *Reply, expected, got string, args ...any) {
 	panic(outcome{Failure: &failure{Request: r.request(), Expected: expected, Got: fmt.Sprintf(got, args...)}})
 }
 
+// FailIf ends the check if the server violates the rule.
+func (p *Probe) FailIf(violated bool, r *Reply, expected, got string, args ...any) {
+	if violated {
+		p.Fail(r, expected, got, args...)
+	}
+}
+
 // Skip ends the check: this server gives no way to test the rule.
 func (p *Probe) Skip(reason string, args ...any) {
 	panic(outcome{Skipped: fmt.Sprintf(reason, args...)})
+}
+
+// SkipIf ends the check if this server gives no way to test the rule.
+func (p *Probe) SkipIf(impossible bool, reason string, args ...any) {
+	if impossible {
+		p.Skip(reason, args...)
+	}
 }
 
 // Send sends a request. If a write is accepted for later, it waits for the operation and returns the
@@ -44,7 +58,7 @@ func (p *Probe) Send(method, path, body string, headers ...string) *Reply {
 // SendOnly sends a request as it is.
 func (p *Probe) SendOnly(method, path, body string, headers ...string) *Reply {
 	answer, err := p.Suite.send(p.Ctx, method, path, body, headers...)
-	p.sent(err, &Reply{Method: method, URL: p.Base + path, sent: body, extra: headers})
+	p.sent(err, p.newRequest(method, path, body, headers))
 	return answer
 }
 
@@ -56,9 +70,7 @@ func (p *Probe) sent(err error, request *Reply) {
 	if broken := (*mistake)(nil); errors.As(err, &broken) {
 		p.Fail(broken.answer, broken.expected, "%s", broken.got)
 	}
-	if err != nil {
-		p.Fail(request, "an answer", "%v", err)
-	}
+	p.FailIf(err != nil, request, "an answer", "%v", err)
 }
 
 func (p *Probe) Get(path string, headers ...string) *Reply {
@@ -80,9 +92,7 @@ func (p *Probe) All(path, query string) []Resource {
 	if failed := (*unreadable)(nil); errors.As(err, &failed) {
 		p.Fail(failed.answer, "a success (2xx)", "%s", failed.answer.Summary())
 	}
-	if err != nil {
-		p.Fail(&Reply{Method: http.MethodGet, URL: p.Base + path + "?" + query}, "an answer", "%v", err)
-	}
+	p.FailIf(err != nil, p.newRequest(http.MethodGet, path+"?"+query, "", nil), "an answer", "%v", err)
 	return resources
 }
 
@@ -110,6 +120,12 @@ func JoinInts(numbers []int, separator string) string {
 	return strings.Join(texts, separator)
 }
 
+// HasIDs fails unless a response has the resources of these ids, in this order.
+func (p *Probe) HasIDs(r *Reply, want []string) {
+	got := r.IDs()
+	p.FailIf(!slices.Equal(got, want), r, "the resources "+EncodeJSON(want), "%s", EncodeJSON(got))
+}
+
 // Positions fails unless a response has the resources at these positions, in this order.
 func (p *Probe) Positions(r *Reply, want []int) {
 	if got := p.PositionsOf(p.OK(r).Resources()); !slices.Equal(got, want) {
@@ -122,30 +138,24 @@ func (p *Probe) Positions(r *Reply, want []int) {
 func (p *Probe) InAnyOrder(r *Reply, want []int) {
 	got := p.PositionsOf(p.OK(r).Resources())
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		p.Fail(r, Describe(want), "%s", Describe(got))
-	}
+	p.FailIf(!slices.Equal(got, want), r, Describe(want), "%s", Describe(got))
 }
 
-// Need skips the check unless the collection has so many resources.
-func (p *Probe) Need(count int) {
-	if len(p.Reference) < count {
-		p.Skip("the collection has %d resources, and %d are needed", len(p.Reference), count)
-	}
+// need skips the check unless the collection has so many resources.
+func (p *Probe) need(count int) {
+	p.SkipIf(len(p.Reference) < count, "the collection has %d resources, and %d are needed", len(p.Reference), count)
 }
 
 // Item is the path of the resource at a position.
 func (p *Probe) Item(position int) string {
-	p.Need(position + 1)
-	return p.Collection.Path() + "/" + p.Reference[position].ID()
+	p.need(position + 1)
+	return p.Collection.PathOf(p.Reference[position].ID())
 }
 
 // Attribute is the first attribute that fits, of those that have values in this collection.
 func (p *Probe) Attribute(what string, fits func(Attribute) bool) Attribute {
 	a, found := p.Collection.Find(fits)
-	if !found {
-		p.Skip("the collection has no %s", what)
-	}
+	p.SkipIf(!found, "the collection has no %s", what)
 	return a
 }
 
@@ -159,9 +169,7 @@ type Nothing struct{}
 func (p *Probe) NewMembers(changes map[string]any) map[string]any {
 	p.counter++
 	members, err := p.Members(p.Collection, p.counter)
-	if err != nil {
-		p.Skip("%v", err)
-	}
+	p.SkipIf(err != nil, "%v", err)
 	for name, value := range changes {
 		members[name] = value
 		if _, out := value.(Nothing); out {
@@ -189,19 +197,26 @@ func (p *Probe) Post(body string) *Reply {
 	return p.Send(http.MethodPost, p.Collection.Path(), body)
 }
 
+// Patch changes a resource.
+func (p *Probe) Patch(path, body string) *Reply { return p.Send(http.MethodPatch, path, body) }
+
+// Put replaces a resource.
+func (p *Probe) Put(path, body string) *Reply { return p.Send(http.MethodPut, path, body) }
+
+// Delete deletes a resource.
+func (p *Probe) Delete(path string) *Reply { return p.Send(http.MethodDelete, path, "") }
+
 // Create creates a resource and reads it.
 func (p *Probe) Create() (path string, before Resource) {
 	created := p.OK(p.settled(p.Collection.Path(), p.Post(EncodeJSON(p.Whole()))))
-	path = p.Collection.Path() + "/" + created.CreatedID()
+	path = p.Collection.PathOf(created.CreatedID())
 	return path, p.OK(p.Get(path)).Resource()
 }
 
 // Change is an attribute that can be changed, and a new value for it.
 func (p *Probe) Change(now Resource) (name string, value any) {
 	name, value, found := p.MaybeChange(now)
-	if !found {
-		p.Skip("no attribute is known that can be changed")
-	}
+	p.SkipIf(!found, "no attribute is known that can be changed")
 	return name, value
 }
 
@@ -218,4 +233,4 @@ func (p *Probe) MaybeChange(now Resource) (name string, value any, found bool) {
 func One(name string, value any) string { return EncodeJSON(map[string]any{name: value}) }
 
 // UnknownID is an id that nothing has.
-func (p *Probe) UnknownID() string { return p.Collection.Path() + "/" + NewUUID() }
+func (p *Probe) UnknownID() string { return p.Collection.PathOf(NewUUID()) }

@@ -7,12 +7,10 @@ import (
 	"sync"
 )
 
-// Asynchronous skips the check on a server that does not execute writes asynchronously.
-func (p *Probe) Asynchronous() {
-	p.sent(p.decideAsync(), &Reply{Method: http.MethodPost, URL: p.Base + p.Collection.Path()})
-	if p.async == unsupported {
-		p.Skip(notSupported)
-	}
+// needAsync skips the check on a server that does not execute writes asynchronously.
+func (p *Probe) needAsync() {
+	p.sent(p.decideAsync(), p.newRequest(http.MethodPost, p.Collection.Path(), "", nil))
+	p.SkipIf(p.async == unsupported, notSupported)
 }
 
 // Prefer sends a request with a preference, and returns the response without waiting for an
@@ -24,15 +22,12 @@ func (p *Probe) Prefer(preference, method, path, body string, headers ...string)
 // Accept sends a write that must be accepted for asynchronous execution.
 func (p *Probe) Accept(method, path, body string, headers ...string) *Reply {
 	r := p.OK(p.Prefer("respond-async", method, path, body, headers...))
-	if r.Status != http.StatusAccepted {
-		p.Skip("the server answers %s synchronously, also with Prefer: respond-async (see async.accepted)", method)
-	}
+	p.SkipIf(r.Status != http.StatusAccepted, "the server answers %s synchronously, also with Prefer: respond-async (see async.accepted)", method)
 	return r
 }
 
 // AcceptNew sends an asynchronous creation.
 func (p *Probe) AcceptNew() *Reply {
-	p.Asynchronous()
 	return p.Accept(http.MethodPost, p.Collection.Path(), p.Body(nil))
 }
 
@@ -58,9 +53,7 @@ func (p *Probe) Finished(accepted *Reply) *Reply {
 // Succeeds waits for the operation of a response, which must succeed.
 func (p *Probe) Succeeds(accepted *Reply) *Reply {
 	operation := p.Finished(accepted)
-	if operation.Resource().Text("status") != "succeeded" {
-		p.Fail(operation, `"status":"succeeded"`, "%s", operation.Summary())
-	}
+	p.FailIf(operation.Resource().Text("status") != "succeeded", operation, `"status":"succeeded"`, "%s", operation.Summary())
 	return operation
 }
 
@@ -76,7 +69,6 @@ func (p *Probe) HasValues(r *Reply, members map[string]any) {
 // NewOperation creates or changes a resource asynchronously. It returns the response, and the
 // operation after it has succeeded.
 func (p *Probe) NewOperation(method string) (accepted, operation *Reply) {
-	p.Asynchronous()
 	path, body := p.Collection.Path(), p.Body(nil)
 	if method != http.MethodPost {
 		at, before := p.Create()
@@ -125,9 +117,7 @@ func (p *Probe) Keyed(key, method, path, body string, headers ...string) *Reply 
 
 // SameAnswer compares a response with an earlier one.
 func (p *Probe) SameAnswer(first, again *Reply) {
-	if again.Status != first.Status || string(again.Body) != string(first.Body) {
-		p.Fail(again, "again "+first.Summary(), "%s", again.Summary())
-	}
+	p.FailIf(again.Status != first.Status || string(again.Body) != string(first.Body), again, "again "+first.Summary(), "%s", again.Summary())
 	for _, name := range []string{"Location", "ETag", "Content-Type"} {
 		if got, want := again.Header.Get(name), first.Header.Get(name); got != want {
 			p.Fail(again, "again "+name+": "+want, "%q", got)

@@ -25,15 +25,11 @@ func (p *Probe) SharedParents() parentsFixture {
 }
 
 func (p *Probe) NewParents() parentsFixture {
-	if p.Suite.children == nil {
-		p.Skip("%s", p.noChild)
-	}
+	p.SkipIf(p.Suite.children == nil, "%s", p.noChild)
 	f := parentsFixture{relation: *p.Suite.children}
 	parent := func() string {
 		created, err := p.createValid(f.Parent)
-		if err != nil {
-			p.Skip("%v", err)
-		}
+		p.SkipIf(err != nil, "%v", err)
 		return p.OK(created).CreatedID()
 	}
 	f.First, f.Second = parent(), parent()
@@ -49,9 +45,7 @@ func (p *Probe) NewParents() parentsFixture {
 func (f parentsFixture) Body(p *Probe, changes map[string]any) string {
 	p.counter++
 	members, err := p.Members(f.Child, p.counter)
-	if err != nil {
-		p.Skip("%v", err)
-	}
+	p.SkipIf(err != nil, "%v", err)
 	delete(members, f.Attribute)
 	for name, value := range changes {
 		members[name] = value
@@ -64,9 +58,7 @@ func (p *Probe) RelatedParents() parentsFixture {
 	// Its resources are created as those of other checks are, also if the server does that later.
 	plain := &Probe{Suite: p.Suite}
 	f := plain.SharedParents()
-	if len(f.Parent.Relations) == 0 && len(f.Child.Relations) == 0 {
-		p.Skip("GET / lists no relations")
-	}
+	p.SkipIf(len(f.Parent.Relations) == 0 && len(f.Child.Relations) == 0, "GET / lists no relations")
 	return f
 }
 
@@ -84,9 +76,7 @@ func (p *Probe) RelationToChildren(f parentsFixture) string {
 
 func (p *Probe) relationOf(c Collection, fits func(includable) bool) string {
 	at := slices.IndexFunc(c.Relations, fits)
-	if at < 0 {
-		p.Skip("GET / lists no relation of %s for this", c.Name)
-	}
+	p.SkipIf(at < 0, "GET / lists no relation of %s for this", c.Name)
 	return c.Relations[at].Name
 }
 
@@ -111,15 +101,10 @@ func (p *Probe) Selected(r *Reply, members map[string]any, attribute string) {
 	_, hasID := members["id"]
 	_, hasType := members["type"]
 	_, has := members[attribute]
-	if !hasID || !hasType || !has || len(members) != 3 {
-		p.Fail(r, "id, type and "+attribute, "%s", EncodeJSON(members))
-	}
+	p.FailIf(!hasID || !hasType || !has || len(members) != 3, r, "id, type and "+attribute, "%s", EncodeJSON(members))
 }
 
 // Lists fails unless a list has the resources of these ids.
 func (p *Probe) Lists(path string, want []string) {
-	r := p.OK(p.Get(path))
-	if got := r.IDs(); !slices.Equal(got, want) {
-		p.Fail(r, strings.Join(want, ", "), "%s", strings.Join(got, ", "))
-	}
+	p.HasIDs(p.OK(p.Get(path)), want)
 }

@@ -14,9 +14,7 @@ import (
 func (p *Probe) At(offset int) int {
 	r := p.List(fmt.Sprintf("offset=%d&limit=1", offset))
 	found := p.PositionsOf(p.OK(r).Resources())
-	if len(found) != 1 {
-		p.Fail(r, "one resource", "%s", Describe(found))
-	}
+	p.FailIf(len(found) != 1, r, "one resource", "%s", Describe(found))
 	return found[0]
 }
 
@@ -62,9 +60,7 @@ func Links(r *Reply) map[string]string {
 // Follow requests the target of a relation.
 func (p *Probe) Follow(r *Reply, relation string) *Reply {
 	target, has := Links(p.OK(r))[relation]
-	if !has {
-		p.Fail(r, "a Link with the relation "+relation, "%q", r.Header.Get("Link"))
-	}
+	p.FailIf(!has, r, "a Link with the relation "+relation, "%q", r.Header.Get("Link"))
 	return p.Get(r.Target(target))
 }
 
@@ -78,9 +74,7 @@ func (p *Probe) NoLink(r *Reply, relation string) {
 // the relation is missing.
 func (p *Probe) Parameters(r *Reply, relation, want string) {
 	target, has := Links(r)[relation]
-	if !has {
-		p.Skip("there is no %s (see link.%s)", relation, relation)
-	}
+	p.SkipIf(!has, "there is no %s (see link.%s)", relation, relation)
 	if parsed, err := url.Parse(target); err != nil || !parsed.Query().Has(want) {
 		p.Fail(r, relation+" with the parameter "+want, "%s", target)
 	}
@@ -303,9 +297,7 @@ var plainWords = regexp.MustCompile(`^[A-Za-z0-9 ]*$`)
 func (p *Probe) Words(each Resource) (words []string) {
 	for _, name := range p.Collection.Search {
 		text := each.Text(name)
-		if !plainWords.MatchString(text) {
-			p.Skip("the values of %s are not plain words", name)
-		}
+		p.SkipIf(!plainWords.MatchString(text), "the values of %s are not plain words", name)
 		words = append(words, strings.Fields(strings.ToLower(text))...)
 	}
 	return words

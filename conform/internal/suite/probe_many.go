@@ -17,9 +17,7 @@ const (
 // Upsert sends an upsert by id. Where every change needs If-Match, it cannot change anything.
 func (p *Probe) Upsert(body string) *Reply {
 	r := p.Send(http.MethodPost, p.Collection.Path()+"?on_conflict=id", body)
-	if r.Status == http.StatusPreconditionRequired {
-		p.Skip("every change needs If-Match, which an upsert cannot have")
-	}
+	p.SkipIf(r.Status == http.StatusPreconditionRequired, "every change needs If-Match, which an upsert cannot have")
 	return r
 }
 
@@ -74,12 +72,12 @@ func (p *Probe) Transaction(steps ...Step) *Reply {
 // change of nothing, as a dry run, so that no server that ignores the filter is sent a change of something.
 func (p *Probe) RangeOfOne() (path string, before Resource, query string) {
 	path, before = p.Create()
-	p.OK(p.Send(http.MethodPatch, path, "{}"))
+	p.OK(p.Patch(path, "{}"))
 	if _, needsIfMatch := p.needsIfMatch.Load(p.Collection.Name); needsIfMatch {
 		p.Skip("every change needs If-Match, which a range cannot have")
 	}
 	query = p.Collection.Path() + "?filter[id]=" + before.ID()
-	p.Ranged(p.Send(http.MethodPatch, query+"&"+DryRun, "{}"), before)
+	p.Ranged(p.Patch(query+"&"+DryRun, "{}"), before)
 	return path, before, query
 }
 

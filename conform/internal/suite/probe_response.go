@@ -23,11 +23,11 @@ func EqualMembers(a, b Resource) bool {
 // Writes creates a resource, changes it and replaces it.
 func (p *Probe) Writes() []*Reply {
 	created := p.Synchronous(p.Post(p.Body(nil)))
-	path := p.Collection.Path() + "/" + created.CreatedID()
-	replaced := p.Synchronous(p.Send(http.MethodPut, path, p.Body(nil)))
+	path := p.Collection.PathOf(created.CreatedID())
+	replaced := p.Synchronous(p.Put(path, p.Body(nil)))
 	answers := []*Reply{created, replaced}
 	if name, value, found := p.MaybeChange(replaced.Resource()); found {
-		answers = append(answers, p.Synchronous(p.Send(http.MethodPatch, path, One(name, value))))
+		answers = append(answers, p.Synchronous(p.Patch(path, One(name, value))))
 	}
 	return answers
 }
@@ -38,6 +38,12 @@ func (p *Probe) ContentType(r *Reply) {
 	}
 }
 
+// LeadsTo fails unless a header has the URL of a path.
+func (p *Probe) LeadsTo(r *Reply, header, path string) {
+	given, want := r.Header.Get(header), p.Base+path
+	p.FailIf(given == "" || !strings.EqualFold(r.Target(given), want), r, header+": "+want, "%q", given)
+}
+
 // OnlyMember fails if the body has members besides one. Other checks fail if it lacks that one.
 func (p *Probe) OnlyMember(r *Reply, name string) {
 	members := r.Members()
@@ -45,21 +51,15 @@ func (p *Probe) OnlyMember(r *Reply, name string) {
 		p.Skip("the body has no member %s (see envelope.data)", name)
 	}
 	for other := range members {
-		if other != name {
-			p.Fail(r, "the member "+name+" alone", "also the member %q", other)
-		}
+		p.FailIf(other != name, r, "the member "+name+" alone", "also the member %q", other)
 	}
 }
 
 // DataIs looks at the first character of data.
 func (p *Probe) DataIs(r *Reply, first byte, what string) {
 	data, has := p.OK(r).Members()["data"]
-	if !has {
-		p.Skip("the body has no member data (see envelope.data)")
-	}
-	if data[0] != first {
-		p.Fail(r, "data is "+what, "%s", r.Summary())
-	}
+	p.SkipIf(!has, "the body has no member data (see envelope.data)")
+	p.FailIf(data[0] != first, r, "data is "+what, "%s", r.Summary())
 }
 
 // Refusals are failures that a read can have.
@@ -77,9 +77,7 @@ func (p *Probe) Errors(r *Reply) []map[string]any {
 			objects = append(objects, object)
 		}
 	}
-	if len(objects) == 0 {
-		p.Skip("there are no errors to look at (see envelope.errors): %s %s", r.Method, r.URL)
-	}
+	p.SkipIf(len(objects) == 0, "there are no errors to look at (see envelope.errors): %s %s", r.Method, r.URL)
 	return objects
 }
 
@@ -102,7 +100,7 @@ var (
 
 // Each calls a function with the resources of a list, and with one that is read alone.
 func (p *Probe) Each(look func(*Reply, Resource)) {
-	p.Need(1)
+	p.need(1)
 	list := p.OK(p.List("limit=20"))
 	for _, each := range list.Resources() {
 		look(list, each)
@@ -124,21 +122,17 @@ func (p *Probe) EachTimestamp(look func(r *Reply, name, text string)) {
 			}
 		}
 	})
-	if !found {
-		p.Skip("the collection has no timestamps")
-	}
+	p.SkipIf(!found, "the collection has no timestamps")
 }
 
 func (p *Probe) FirstReference() string {
-	p.Need(1)
+	p.need(1)
 	return p.Reference[0].ID()
 }
 
 // Singular is the path of the first resource under the singular.
 func (p *Probe) Singular() string {
-	if p.Collection.Singular == "" {
-		p.Skip("the singular is not known, as the server does not describe the collection at GET /")
-	}
+	p.SkipIf(p.Collection.Singular == "", "the singular is not known, as the server does not describe the collection at GET /")
 	return "/" + p.Collection.Singular + "/" + p.FirstReference()
 }
 
@@ -160,8 +154,6 @@ func (p *Probe) Allows(r *Reply, methods []string) {
 		}
 	}
 	for _, method := range methods {
-		if !slices.Contains(allowed, method) {
-			p.Fail(r, "Allow with "+strings.Join(methods, ", "), "%q", strings.Join(allowed, ", "))
-		}
+		p.FailIf(!slices.Contains(allowed, method), r, "Allow with "+strings.Join(methods, ", "), "%q", strings.Join(allowed, ", "))
 	}
 }

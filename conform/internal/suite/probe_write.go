@@ -10,9 +10,7 @@ import (
 
 // Synchronous skips the check unless the response contains the resource.
 func (p *Probe) Synchronous(r *Reply) *Reply {
-	if p.OK(r).Status == http.StatusAccepted {
-		p.Skip("the server answers %s asynchronously", r.Method)
-	}
+	p.SkipIf(p.OK(r).Status == http.StatusAccepted, "the server answers %s asynchronously", r.Method)
 	return r
 }
 
@@ -22,9 +20,7 @@ func (p *Probe) FullAs(r *Reply, want Resource) {
 	got := r.Resource()
 	for _, name := range want.Order {
 		if slices.Contains(Timestamps, name) {
-			if !got.Has(name) {
-				p.Fail(r, "the member "+name, "%s", r.Summary())
-			}
+			p.FailIf(!got.Has(name), r, "the member "+name, "%s", r.Summary())
 		} else if name != "id" && name != "type" && (!got.Has(name) || !EqualJSON(got.Members[name], want.Members[name])) {
 			p.Fail(r, "all members that GET gives: "+EncodeJSON(want.Members), "%s", r.Summary())
 		}
@@ -34,9 +30,7 @@ func (p *Probe) FullAs(r *Reply, want Resource) {
 // Unchanged fails unless a resource is as before, timestamps included.
 func (p *Probe) Unchanged(path string, before Resource) {
 	r := p.OK(p.Get(path))
-	if !EqualMembers(r.Resource(), before) {
-		p.Fail(r, "unchanged: "+EncodeJSON(before.Members), "%s", r.Summary())
-	}
+	p.FailIf(!EqualMembers(r.Resource(), before), r, "unchanged: "+EncodeJSON(before.Members), "%s", r.Summary())
 }
 
 // Absent fails if there is a resource at a path. path.unknown-id checks the status of the
@@ -59,10 +53,8 @@ func (p *Probe) Omissible(a Attribute) bool {
 }
 
 func (p *Probe) HasTimestamps() {
-	p.Need(1)
-	if !p.Reference[0].Has("created_at") || !p.Reference[0].Has("updated_at") {
-		p.Skip("the collection has no timestamps")
-	}
+	p.need(1)
+	p.SkipIf(!p.Reference[0].Has("created_at") || !p.Reference[0].Has("updated_at"), "the collection has no timestamps")
 }
 
 // AttributesOf is a body with the attributes of a representation alone.
@@ -137,9 +129,7 @@ var ChangeMethods = []string{http.MethodPatch, http.MethodPut, http.MethodDelete
 // TagOf is the ETag of a response.
 func (p *Probe) TagOf(r *Reply) string {
 	tag := p.OK(r).Header.Get("ETag")
-	if tag == "" {
-		p.Skip("the resource has no ETag (see etag.present)")
-	}
+	p.SkipIf(tag == "", "the resource has no ETag (see etag.present)")
 	return tag
 }
 

@@ -36,10 +36,7 @@ type Stream struct {
 
 // Stream opens a stream. A server without streams answers 406.
 func (p *Probe) Stream(path string, headers ...string) *Stream {
-	request := &Reply{Method: http.MethodGet, URL: p.Base + path, extra: append([]string{"Accept", streamType}, headers...)}
-	if strings.HasPrefix(path, "http") {
-		request.URL = path
-	}
+	request := p.newRequest(http.MethodGet, path, "", append([]string{"Accept", streamType}, headers...))
 	ctx, cancel := context.WithTimeout(p.Ctx, p.operationTimeout)
 	response, err := p.open(ctx, request)
 	if err != nil {
@@ -60,21 +57,6 @@ func (p *Probe) Stream(path string, headers ...string) *Stream {
 		p.Fail(request, "status 200 with Content-Type: "+streamType, "status %d with %q", response.StatusCode, response.Header.Get("Content-Type"))
 	}
 	return s
-}
-
-// open sends the request of a stream, and does not read its response to the end.
-func (s *Suite) open(ctx context.Context, request *Reply) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(ctx, request.Method, request.URL, nil)
-	if err != nil {
-		return nil, err
-	}
-	for name, values := range s.options.Headers {
-		r.Header[http.CanonicalHeaderKey(name)] = values
-	}
-	for i := 0; i < len(request.extra); i += 2 {
-		r.Header.Set(request.extra[i], request.extra[i+1])
-	}
-	return s.client.Do(r)
 }
 
 // next waits for an event, for as long as an answer may take. Bookmarks are left out.
@@ -159,7 +141,5 @@ func (p *Probe) Kinds(r *Reply, id, changed string) {
 		got = append(got, fmt.Sprint(each.Members["kind"], " ", about["id"], " ", told))
 	}
 	want := []string{"created " + id + " false", "updated " + id + " true", "deleted " + id + " true"}
-	if !slices.Equal(got, want) {
-		p.Fail(r, "created, updated with the former "+changed+", and deleted, of "+id, "%s", r.Summary())
-	}
+	p.FailIf(!slices.Equal(got, want), r, "created, updated with the former "+changed+", and deleted, of "+id, "%s", r.Summary())
 }

@@ -35,6 +35,10 @@ type Check struct {
 	ID, Title, Rule, Source, Synchronous string
 	Writes                               bool
 
+	// What the check needs; on a server without it, the check is skipped.
+	Needs      int  // resources in the collection
+	NeedsAsync bool // asynchronous execution of writes
+
 	Run func(*Probe)
 }
 
@@ -187,6 +191,11 @@ func (s *Suite) Execute(c Check) (result outcome) {
 		return outcome{Skipped: notSupported}
 	}
 	defer s.AwaitUnfinished(s.Ctx)
-	c.Run(&Probe{Suite: s, check: c})
+	p := &Probe{Suite: s, check: c}
+	p.need(c.Needs)
+	if c.NeedsAsync {
+		p.needAsync()
+	}
+	c.Run(p)
 	return outcome{}
 }

@@ -3,6 +3,7 @@ package suite
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -145,3 +146,63 @@ func TestSampleOfAnUnlistedCollection(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// Every request has the given headers, also that of a stream, and Host, which net/http takes from another place.
+func TestGivenHeaders(t *testing.T) {
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, strings.Join([]string{r.Method, r.Host, r.URL.Path, r.Header.Get("X-Given"), r.Header.Get("Accept"), r.Header.Get("Content-Type")}, " "))
+		w.WriteHeader(http.StatusNotAcceptable)
+	}))
+	defer server.Close()
+	s, err := NewSuite(context.Background(), Options{BaseURL: server.URL, Headers: http.Header{"host": {"api.test"}, "x-given": {"yes"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.exchange(context.Background(), "POST", "/things", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	end := s.Execute(Check{Run: func(p *Probe) { p.Stream(server.URL + "/things") }})
+	if want := (outcome{Skipped: "not supported: the server has no event streams"}); end != want {
+		t.Errorf("got %+v", end)
+	}
+	if want := []string{"POST api.test /things yes  application/json", "GET api.test /things yes text/event-stream "}; !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// A check is skipped on a server without what it needs, and a failure names the request as it was sent.
+func TestNeedsOfChecks(t *testing.T) {
+	s, err := NewSuite(context.Background(), Options{BaseURL: "http://conform.test/api", Client: &http.Client{Transport: refusing{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Reference = make([]Resource, 4)
+	for _, c := range []struct {
+		check Check
+		async support
+		want  outcome
+	}{
+		{Check{Needs: 5}, undecided, outcome{Skipped: "the collection has 4 resources, and 5 are needed"}},
+		{Check{Needs: 4}, undecided, outcome{}},
+		{Check{NeedsAsync: true}, unsupported, outcome{Skipped: notSupported}},
+		{Check{NeedsAsync: true}, supported, outcome{}},
+	} {
+		s.async = c.async
+		c.check.Run = func(*Probe) {}
+		if got := s.Execute(c.check); got != c.want {
+			t.Errorf("%+v: got %+v", c.check, got)
+		}
+	}
+	end := s.Execute(Check{Run: func(p *Probe) { p.Get("http://conform.test/api/things") }})
+	if want := (failure{"GET http://conform.test/api/things", "an answer", `Get "http://conform.test/api/things": no network`}); end.Failure == nil || *end.Failure != want {
+		t.Errorf("got %+v", end.Failure)
+	}
+}
+
+type refusing struct{}
+
+func (refusing) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("no network")
+}

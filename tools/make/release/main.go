@@ -2,12 +2,14 @@
 // an archive with what belongs to it, and the checksums. The same commit and
 // toolchain make the same bytes.
 //
-//	go run ./internal/release -version v1.2.3 -commit 5c0ffee… -time 1763200000 -out dist
+//	bin/release -version v1.2.3 -commit 5c0ffee… -time 1763200000 -out dist
 //
 // With -notices it writes the licences of what others wrote in the binary for a platform, and
 // builds nothing:
 //
-//	go run ./internal/release -notices THIRD_PARTY_NOTICES.txt -platform linux/amd64
+//	bin/release -notices THIRD_PARTY_NOTICES.txt -platform linux/amd64
+//
+// It runs in the root of the repository.
 package main
 
 import (

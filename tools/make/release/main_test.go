@@ -125,7 +125,7 @@ func TestDockerfile(t *testing.T) {
 		"RUN go mod download",
 		"COPY . .",
 		"ARG TARGETOS TARGETARCH VERSION=dev COMMIT=",
-		"RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + strings.Join(arguments, " ") + " && go run ./internal/release -notices /out/" + noticesName + " -platform $TARGETOS/$TARGETARCH && mkdir -m 0700 /out/data /out/tmp",
+		"RUN CGO_ENABLED=0 GOOS=$TARGETOS GOARCH=$TARGETARCH go " + strings.Join(arguments, " ") + " && go build -C tools/make -o /out/release ./release && /out/release -notices /out/" + noticesName + " -platform $TARGETOS/$TARGETARCH && mkdir -m 0700 /out/data /out/tmp",
 		"FROM scratch",
 		"COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/",
 		"COPY --from=build /out/plural /usr/bin/plural",

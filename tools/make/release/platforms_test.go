@@ -18,7 +18,7 @@ import (
 
 const (
 	module = "github.com/plural-go/plural"
-	root   = "../.."
+	root   = "../../.."
 )
 
 // TestCompilesOnOtherPlatforms checks the types of all of our code as the compiler
