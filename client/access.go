@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -75,11 +74,7 @@ func (c *Client) Can(ctx context.Context, question Question) ([]Decision, error)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.Do(ctx, Request{Method: http.MethodPost, Path: "/-/can", Body: body, Repeatable: true})
-	if err != nil {
-		return nil, err
-	}
-	return decodeList[Decision](answer.Body)
+	return getList[Decision](ctx, c, Request{Method: http.MethodPost, Path: "/-/can", Body: body, Repeatable: true})
 }
 
 // Key is an API key.
@@ -113,11 +108,7 @@ func (c *Client) Keys() Keys { return Keys{c} }
 
 // List lists all API keys that the caller may manage, the oldest first, also revoked and expired ones.
 func (k Keys) List(ctx context.Context) ([]Key, error) {
-	answer, err := k.client.Do(ctx, Request{Method: http.MethodGet, Path: "/-/keys"})
-	if err != nil {
-		return nil, err
-	}
-	return decodeList[Key](answer.Body)
+	return getList[Key](ctx, k.client, Request{Method: http.MethodGet, Path: "/-/keys"})
 }
 
 // Get reads one API key.
@@ -155,12 +146,6 @@ func getOne[T any](ctx context.Context, c *Client, request Request) (value T, er
 	if err != nil {
 		return value, err
 	}
-	var envelope struct{ Data json.RawMessage }
-	if err = json.Unmarshal(answer.Body, &envelope); err == nil {
-		err = decode(envelope.Data, &value)
-	}
-	if err != nil {
-		return value, fmt.Errorf("the answer is not the envelope of a resource: %w", err)
-	}
-	return value, nil
+	err = decodeData(answer.Body, "a resource", &value)
+	return value, err
 }

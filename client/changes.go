@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -55,10 +56,7 @@ func (c *Client) Changes() *Changes[json.RawMessage] {
 //		…
 //	}
 func History[T any](c *Collection[T], id string) *Changes[T] {
-	history := &Collection[Change[T]]{client: c.client, name: changesName, path: c.path + "/" + id + "/" + changesName, err: c.err}
-	if history.err == nil {
-		history.err = checkID(id)
-	}
+	history := &Collection[Change[T]]{client: c.client, name: changesName, path: c.path + "/" + id + "/" + changesName, err: cmp.Or(c.err, checkID(id))}
 	return &Changes[T]{history, Of[Change[T]](c.client, changesName)}
 }
 

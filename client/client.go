@@ -14,12 +14,14 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -73,12 +75,8 @@ func New(baseURL string, options Options) (*Client, error) {
 		transport.ResponseHeaderTimeout = time.Minute
 		options.HTTPClient = &http.Client{Transport: transport}
 	}
-	if options.Retries == 0 {
-		options.Retries = 5
-	}
-	if options.MaxWait == 0 {
-		options.MaxWait = 30 * time.Second
-	}
+	options.Retries = cmp.Or(options.Retries, 5)
+	options.MaxWait = cmp.Or(options.MaxWait, 30*time.Second)
 	if err := checkBearer(options.Key); err != nil {
 		return nil, err
 	}
@@ -157,9 +155,7 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	for name, values := range request.Header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, request.Header)
 	bearer, err := c.options.Token(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("no token for the request: %w", err)

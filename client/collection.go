@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -34,13 +35,7 @@ func Of[T any](c *Client, name string) *Collection[T] {
 // has the posts of one user.
 func (c *Collection[T]) Under(collection, id string) *Collection[T] {
 	parent := Of[T](c.client, collection)
-	under := &Collection[T]{client: c.client, name: c.name, path: parent.path + "/" + id + "/" + c.name, err: c.err}
-	for _, err := range []error{parent.err, checkID(id)} {
-		if under.err == nil {
-			under.err = err
-		}
-	}
-	return under
+	return &Collection[T]{client: c.client, name: c.name, path: parent.path + "/" + id + "/" + c.name, err: cmp.Or(c.err, parent.err, checkID(id))}
 }
 
 // Resource is one resource of a response.
@@ -132,11 +127,8 @@ func (c *Collection[T]) send(ctx context.Context, method, id, query string, body
 // request is a request to the collection, or to a resource of it.
 func (c *Collection[T]) request(method, id, query string, body []byte, invalid error, options []WriteOption) (Request, error) {
 	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
-	if invalid != nil {
-		return request, invalid
-	}
-	if c.err != nil {
-		return request, c.err
+	if err := cmp.Or(invalid, c.err); err != nil {
+		return request, err
 	}
 	if method != http.MethodPost {
 		if err := checkID(id); err != nil {
@@ -165,15 +157,15 @@ func (c *Collection[T]) resource(ctx context.Context, answer *Response, err erro
 		}
 		return operation.Wait(ctx)
 	}
-	var envelope struct{ Data json.RawMessage }
 	resource := Resource[T]{ETag: answer.Header.Get("ETag"), Replayed: answer.Header.Get("Idempotency-Replayed") == "true"}
-	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-		return resource, fmt.Errorf("the answer is not an envelope: %w", err)
+	var data json.RawMessage
+	if err := decodeData(answer.Body, "a resource", &data); err != nil {
+		return resource, err
 	}
-	resource.ID, err = idOf(envelope.Data)
-	if err == nil {
-		err = decode(envelope.Data, &resource.Value)
+	if resource.ID, err = idOf(data); err != nil {
+		return resource, err
 	}
+	err = decode(data, &resource.Value)
 	return resource, err
 }
 
@@ -188,16 +180,23 @@ func decode(text []byte, into any) error {
 	return decoder.Decode(into)
 }
 
-// decodeList reads the envelope of a list.
-func decodeList[T any](body []byte) (items []T, err error) {
+// decodeData reads the envelope of a resource, or of a list.
+func decodeData(body []byte, of string, into any) error {
 	var envelope struct{ Data json.RawMessage }
-	if err = json.Unmarshal(body, &envelope); err == nil {
-		err = decode(envelope.Data, &items)
+	err := json.Unmarshal(body, &envelope)
+	if err == nil {
+		err = decode(envelope.Data, into)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the answer is not the envelope of a list: %w", err)
+		return fmt.Errorf("the answer is not the envelope of %s: %w", of, err)
 	}
-	return items, nil
+	return nil
+}
+
+// decodeList reads the envelope of a list.
+func decodeList[T any](body []byte) (items []T, err error) {
+	err = decodeData(body, "a list", &items)
+	return items, err
 }
 
 // idOf finds the id of a representation.

@@ -109,16 +109,15 @@ func (d DryRun[T]) run(ctx context.Context, request Request, err error) (trial T
 
 // decodeAny reads the envelope of one resource or of several.
 func decodeAny[T any](body []byte) ([]T, error) {
-	var envelope struct{ Data json.RawMessage }
-	if err := json.Unmarshal(body, &envelope); err != nil {
-		return nil, fmt.Errorf("the answer is not an envelope: %w", err)
+	var data json.RawMessage
+	if err := decodeData(body, "resources", &data); err != nil {
+		return nil, err
 	}
-	if len(envelope.Data) > 0 && envelope.Data[0] == '[' {
+	if len(data) > 0 && data[0] == '[' {
 		return decodeList[T](body)
 	}
-	var item T
-	err := decode(envelope.Data, &item)
-	return []T{item}, err
+	items := make([]T, 1)
+	return items, decode(data, &items[0])
 }
 
 // TransactionDryRun reports what a Transaction would do.
@@ -134,10 +133,7 @@ func (c *Client) DryRun(ctx context.Context, request Request) (affected map[stri
 		return nil, nil, fmt.Errorf("a dry run has no IdempotencyKey: it changes nothing")
 	}
 	request.Repeatable = true
-	if request.Query != "" {
-		request.Query += "&"
-	}
-	request.Query += "dry_run=true"
+	request.Query = join(request.Query, "dry_run=true")
 	if answer, err = c.Do(ctx, request); err != nil {
 		return nil, nil, err
 	}

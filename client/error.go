@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,11 +63,8 @@ const maxErrorBody = 1 << 20
 func readError(r *http.Request, answer *http.Response) error {
 	e := &Error{
 		Status:  answer.StatusCode,
-		Request: r.Method + " " + r.URL.Path, RequestID: answer.Header.Get("X-Request-Id"),
+		Request: r.Method + " " + r.URL.Path, RequestID: cmp.Or(answer.Header.Get("X-Request-Id"), r.Header.Get("X-Request-Id")),
 		RetryAfter: retryAfter(answer.Header.Get("Retry-After"), time.Now()),
-	}
-	if e.RequestID == "" {
-		e.RequestID = r.Header.Get("X-Request-Id")
 	}
 	var envelope struct{ Errors problem.Errors }
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))

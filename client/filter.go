@@ -72,6 +72,22 @@ func valueText(value any) (string, error) {
 	return "", fmt.Errorf("a %T cannot be compared with: use a string, number, boolean or time", value)
 }
 
+// valueTexts is the texts of the values of a list.
+func valueTexts[V any](values []V) ([]string, error) {
+	if len(values) == 0 {
+		return nil, fmt.Errorf("there must be at least one value")
+	}
+	texts := make([]string, len(values))
+	for i, value := range values {
+		text, err := valueText(value)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+	return texts, nil
+}
+
 func floatText(value float64, bits int) (string, error) {
 	if math.IsNaN(value) || math.IsInf(value, 0) {
 		return "", fmt.Errorf("%v is no number of JSON's", value)
@@ -121,20 +137,7 @@ func NotIn[V any](field string, values ...V) Param {
 
 // Has selects arrays that have a value, or one of several.
 func Has[V any](field string, values ...V) Param {
-	return filters(field, "has", func() ([]string, error) {
-		if len(values) == 0 {
-			return nil, fmt.Errorf("there must be at least one value")
-		}
-		texts := make([]string, len(values))
-		for i, value := range values {
-			text, err := valueText(value)
-			if err != nil {
-				return nil, err
-			}
-			texts[i] = text
-		}
-		return texts, nil
-	})
+	return filters(field, "has", func() ([]string, error) { return valueTexts(values) })
 }
 
 // HasAll selects arrays that have all of the values.
@@ -219,23 +222,19 @@ func Search(words string) Param {
 // listText joins values by commas. A backslash at the end of a value would take the
 // comma after it for itself, so such a value comes last.
 func listText[V any](values []V) (string, error) {
+	all, err := valueTexts(values)
+	if err != nil {
+		return "", err
+	}
 	var texts, last []string
-	for _, value := range values {
-		text, err := valueText(value)
-		if err != nil {
-			return "", err
-		}
+	for _, text := range all {
 		if text = strings.ReplaceAll(text, ",", `\,`); strings.HasSuffix(text, `\`) {
 			last = append(last, text)
 		} else {
 			texts = append(texts, text)
 		}
 	}
-	last = slices.Compact(last)
-	switch {
-	case len(values) == 0:
-		return "", fmt.Errorf("there must be at least one value")
-	case len(last) > 1:
+	if last = slices.Compact(last); len(last) > 1 {
 		return "", fmt.Errorf("only one value may end with a backslash")
 	}
 	return strings.Join(append(texts, last...), ","), nil

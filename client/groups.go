@@ -1,10 +1,11 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 )
 
@@ -100,10 +101,7 @@ func (p *GroupPage[K, V]) follow(ctx context.Context, rel string) (*GroupPage[K,
 	case at < 0:
 		return nil, fmt.Errorf("the query is too long for the server to link to other groups: give an offset")
 	default:
-		limit := p.size
-		if limit == 0 {
-			limit = int64(len(p.Items))
-		}
+		limit := cmp.Or(p.size, int64(len(p.Items)))
 		if rel == "prev" {
 			limit = -limit
 		}
@@ -134,12 +132,9 @@ func (p *GroupPage[K, V]) read(ctx context.Context, query string, anchor int64) 
 	if err != nil {
 		return nil, err
 	}
-	page := &GroupPage[K, V]{Items: items, Total: -1, Links: links(header), client: p.client, request: request, query: p.query, size: p.size, start: anchor}
+	page := &GroupPage[K, V]{Items: items, Total: totalOf(header), Links: links(header), client: p.client, request: request, query: p.query, size: p.size, start: anchor}
 	if back && anchor >= 0 {
 		page.start = max(0, anchor-int64(len(page.Items)))
-	}
-	if total, err := strconv.ParseInt(header.Get("X-Total-Count"), 10, 64); err == nil {
-		page.Total = total
 	}
 	return page, nil
 }
@@ -193,10 +188,5 @@ func newGroupQuery(params []Param) (*query, error) {
 
 // ofGroups reports whether a query has parts that only groups have.
 func (q *query) ofGroups() bool {
-	for _, key := range q.sort {
-		if strings.Contains(key, ":") {
-			return true
-		}
-	}
-	return len(q.groups) > 0
+	return len(q.groups) > 0 || slices.ContainsFunc(q.sort, func(key string) bool { return strings.Contains(key, ":") })
 }

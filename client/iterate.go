@@ -273,7 +273,7 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 	for left > 0 {
 		limit := -min(left, page)
 		q.limit = &limit
-		items, err := c.items(ctx, c.listing(q.encode(), false))
+		items, err := getList[json.RawMessage](ctx, c.client, c.listing(q.encode(), false))
 		if HasCode(err, problem.CodeLimitTooLarge) && page > 1 {
 			page = c.client.atOnce(page)
 			continue
@@ -304,9 +304,9 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 	return nil
 }
 
-// items reads a page whose resources are looked at one by one.
-func (c *Collection[T]) items(ctx context.Context, request Request) ([]json.RawMessage, error) {
-	items, _, err := readList[json.RawMessage](ctx, c.client, request)
+// getList sends a request whose response is a list.
+func getList[T any](ctx context.Context, c *Client, request Request) ([]T, error) {
+	items, _, err := readList[T](ctx, c, request)
 	return items, err
 }
 

@@ -28,11 +28,7 @@ func (c *Collection[T]) sendRange(ctx context.Context, method string, body []byt
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.client.Do(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return decodeList[T](answer.Body)
+	return getList[T](ctx, c.client, request)
 }
 
 // rangeRequest is a write to the resources that the params select.

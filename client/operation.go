@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -68,11 +67,11 @@ type Operation[T any] struct {
 // accepted reads a response with status 202.
 func (c *Collection[T]) accepted(answer *Response) (*Operation[T], error) {
 	operation := &Operation[T]{ID: path.Base(answer.Header.Get("Location")), collection: c}
-	var envelope struct{ Data struct{ ID string } }
-	if err := json.Unmarshal(answer.Body, &envelope); err != nil {
-		return nil, fmt.Errorf("the answer is not an envelope: %w", err)
+	var resource Reference
+	if err := decodeData(answer.Body, "a resource", &resource); err != nil {
+		return nil, err
 	}
-	operation.ResourceID = envelope.Data.ID
+	operation.ResourceID = resource.ID
 	return operation, errors.Join(checkID(operation.ID), checkID(operation.ResourceID))
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -105,10 +106,7 @@ func (p *Page[T]) hasLinks() bool {
 
 // length is how many resources a page has, as far as that is known.
 func (p *Page[T]) length() int64 {
-	if p.size > 0 {
-		return p.size
-	}
-	return int64(len(p.Items))
+	return cmp.Or(p.size, int64(len(p.Items)))
 }
 
 // at is the query of another range. A limit of zero is the server's.
@@ -139,7 +137,7 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 	if err != nil {
 		return nil, err
 	}
-	page := &Page[T]{Items: make([]T, 0, len(items)), Total: -1, Links: links(header), collection: c, query: p.query, size: p.size}
+	page := &Page[T]{Items: make([]T, 0, len(items)), Total: totalOf(header), Links: links(header), collection: c, query: p.query, size: p.size}
 	page.Position = positionOf(page.Links)
 	page.full = int64(len(items)) >= p.size
 	for _, item := range items {
@@ -160,10 +158,16 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 		page.last = id
 		page.Items = append(page.Items, value)
 	}
-	if total, err := strconv.ParseInt(header.Get("X-Total-Count"), 10, 64); err == nil {
-		page.Total = total
-	}
 	return page, nil
+}
+
+// totalOf is how many resources or groups there are in all, -1 if the server does not say.
+func totalOf(header http.Header) int64 {
+	total, err := strconv.ParseInt(header.Get("X-Total-Count"), 10, 64)
+	if err != nil {
+		return -1
+	}
+	return total
 }
 
 // positionOf is the position that the link to the changes has.

@@ -110,6 +110,14 @@ func (q *query) encode() string {
 	return strings.Join(parts, "&")
 }
 
+// join joins two query strings, of which the first may be empty.
+func join(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + "&" + second
+}
+
 var (
 	fieldName      = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 	collectionName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}$`)

@@ -83,11 +83,7 @@ func (c *Client) Transaction(ctx context.Context, steps []Step, options ...Write
 	if err != nil {
 		return nil, err
 	}
-	answer, err := c.Do(ctx, request)
-	if err != nil {
-		return nil, err
-	}
-	return decodeList[json.RawMessage](answer.Body)
+	return getList[json.RawMessage](ctx, c, request)
 }
 
 func transactionRequest(steps []Step, options []WriteOption) (Request, error) {

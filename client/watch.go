@@ -223,10 +223,7 @@ func (w *watch[T]) connect(ctx context.Context) (*http.Response, error) {
 		request.Path += "/" + w.id
 	}
 	if w.position != "" {
-		if request.Query != "" {
-			request.Query += "&"
-		}
-		request.Query += "since=" + url.QueryEscape(w.position)
+		request.Query = join(request.Query, "since="+url.QueryEscape(w.position))
 	}
 	request.complete(ctx)
 	return w.collection.client.try(ctx, &request)
@@ -343,11 +340,7 @@ func (e *Event[T]) decode(data []byte) (err error) {
 // skipSnapshot finds the position of now, which every list has. Where the query is too long for
 // that, and for a single resource, the snapshot is read, and not given.
 func (w *watch[T]) skipSnapshot(ctx context.Context) error {
-	query := "limit=0"
-	if w.query != "" {
-		query = w.query + "&" + query
-	}
-	request := w.collection.listing(query, false)
+	request := w.collection.listing(join(w.query, "limit=0"), false)
 	request.complete(ctx)
 	answer, err := w.collection.client.try(ctx, &request)
 	if err != nil {

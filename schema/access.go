@@ -130,25 +130,18 @@ func (a *Access) Check(s *Schema) Problems {
 		}
 	}
 	for i, name := range a.Metrics {
-		if !slices.ContainsFunc(a.Roles, func(role Role) bool { return role.Name == name }) && name != PublicRole {
-			k.Report(root.To("metrics").Item(i), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
-		}
+		k.role(a, name, root.To("metrics").Item(i))
 	}
 	for name, granted := range a.Keys {
 		k.keys(a, name, granted, root.To("keys", name))
 	}
 	for name, rate := range a.Rates {
-		if !slices.Contains(a.roleNames(), name) && name != PublicRole {
-			k.Report(root.To("rates", name), "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
-		} else if rate.Requests <= 0 || rate.Per <= 0 {
+		if k.role(a, name, root.To("rates", name)) && (rate.Requests <= 0 || rate.Per <= 0) {
 			k.Report(root.To("rates", name), "a rate must be of some requests in some time")
 		}
 	}
 	if a.Tokens != nil {
 		k.tokens(a.Tokens, root.To("tokens"))
-	}
-	if len(k.Problems) == 0 {
-		return nil
 	}
 	return problemsOf(k.Problems)
 }
@@ -163,6 +156,15 @@ func (a *Access) roleNames() []string {
 
 // accessChecker collects what is wrong with an Access.
 type accessChecker struct{ compile.Checker }
+
+// role checks that a role exists. The public always does.
+func (k *accessChecker) role(a *Access, name string, at compile.Path) bool {
+	known := name == PublicRole || slices.Contains(a.roleNames(), name)
+	if !known {
+		k.Report(at, "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
+	}
+	return known
+}
 
 func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile.Path) {
 	g := &role.Grants[index]
@@ -196,25 +198,21 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile
 
 // keys checks the roles whose API keys a role may manage.
 func (k *accessChecker) keys(a *Access, name string, granted []string, at compile.Path) {
-	noRole := func(name string, at compile.Path) bool {
-		switch {
-		case name == PublicRole:
+	hasKeys := func(name string, at compile.Path) bool {
+		if name == PublicRole {
 			k.Report(at, "public is the role of callers without credentials, who have no API keys: remove it")
-		case !slices.Contains(a.roleNames(), name):
-			k.Report(at, "there is no role %q%s", name, suggest.DidYouMean(name, a.roleNames()))
-		default:
 			return false
 		}
-		return true
+		return k.role(a, name, at)
 	}
-	if noRole(name, at) {
+	if !hasKeys(name, at) {
 		return
 	}
 	if len(granted) == 0 {
 		k.Report(at, "say which roles the API keys may have that %s creates: %s: [%s]", name, name, name)
 	}
 	for i, role := range granted {
-		if !noRole(role, at.Item(i)) && slices.Contains(granted[:i], role) {
+		if hasKeys(role, at.Item(i)) && slices.Contains(granted[:i], role) {
 			k.Report(at.Item(i), "%s is listed twice: remove one of them", role)
 		}
 	}

@@ -89,25 +89,12 @@ func (p *parser) file(data []byte) *File {
 
 func (p *parser) settings(e entry) []Setting {
 	var settings []Setting
-	names := map[string]place{}
-	if e.node.Kind == yaml.MappingNode {
-		for i := 0; i < len(e.node.Content); i += 2 {
-			names[e.node.Content[i].Value] = place{e.node.Content[i].Line, e.node.Content[i].Column}
-		}
-	}
 	for _, e := range p.mapping(e, nil) {
 		if e.node.Kind != yaml.ScalarNode || isNullNode(e.node) {
 			p.wrong(e, "%s must be text, a number or a boolean, but is %s", e.name, describe(e.node))
 			continue
 		}
-		settings = append(settings, Setting{
-			Name:       e.name,
-			Value:      e.node.Value,
-			Line:       e.place.line,
-			Column:     e.place.column,
-			NameLine:   names[e.name].line,
-			NameColumn: names[e.name].column,
-		})
+		settings = append(settings, Setting{Name: e.name, Value: e.node.Value, Line: e.place.line, Column: e.place.column, NameLine: e.key.line, NameColumn: e.key.column})
 	}
 	return settings
 }

@@ -34,6 +34,7 @@ type entry struct {
 	node  *yaml.Node
 	at    compile.Path
 	place place
+	key   place // of the name, in a mapping
 }
 
 // reportAt notes a problem at a place.
@@ -99,26 +100,27 @@ func (p *parser) mapping(e entry, keys []model.Keyword) []entry {
 	lines := map[string]int{}
 	for i := 0; i < len(e.node.Content); i += 2 {
 		name, value := e.node.Content[i], e.node.Content[i+1]
-		here := place{name.Line, name.Column}
+		key := place{name.Line, name.Column}
 		if name.Kind != yaml.ScalarNode {
-			p.reportAt(e.at, here, "a key must be a name, but this is %s", describe(name))
+			p.reportAt(e.at, key, "a key must be a name, but this is %s", describe(name))
 			continue
 		}
 		at := e.at.To(name.Value)
 		if first, ok := lines[name.Value]; ok {
-			p.reportAt(at, here, "the key %s is here twice, first in line %d: remove one of them", name.Value, first)
+			p.reportAt(at, key, "the key %s is here twice, first in line %d: remove one of them", name.Value, first)
 			continue
 		}
 		lines[name.Value] = name.Line
 		if keys != nil && model.FindKeyword(keys, name.Value) == nil {
-			p.unknownKey(e, name.Value, here, keys)
+			p.unknownKey(e, name.Value, key, keys)
 			continue
 		}
+		here := key
 		if value.Kind == yaml.ScalarNode && !(isNullNode(value) && value.Value == "") {
 			here = place{value.Line, value.Column}
 		}
 		p.places[at.Key()] = here
-		entries = append(entries, entry{name.Value, value, at, here})
+		entries = append(entries, entry{name.Value, value, at, here, key})
 	}
 	return entries
 }
@@ -141,7 +143,7 @@ func (p *parser) list(e entry, of string) []entry {
 	}
 	entries := make([]entry, len(e.node.Content))
 	for i, item := range e.node.Content {
-		entries[i] = entry{"this item", item, e.at.Item(i), place{item.Line, item.Column}}
+		entries[i] = entry{name: "this item", node: item, at: e.at.Item(i), place: place{item.Line, item.Column}}
 		p.places[entries[i].at.Key()] = entries[i].place
 	}
 	return entries

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Info describes the API to people. It is in the OpenAPI document, and in the reference at /-/docs.
@@ -50,9 +51,6 @@ func (i *Info) Check() Problems {
 	if i.License.URL != "" && i.License.Identifier != "" {
 		k.Report(root.To("license", "identifier"), "a licence has an identifier or a url, and not both: remove one of them")
 	}
-	if len(k.Problems) == 0 {
-		return nil
-	}
 	return problemsOf(k.Problems)
 }
 
@@ -67,16 +65,19 @@ func (p *parser) info(e entry) (info Info) {
 		case "description":
 			info.Description = p.text(e)
 		case "contact":
-			for _, e := range p.mapping(e, contactKeys) {
-				*map[string]*string{"name": &info.Contact.Name, "url": &info.Contact.URL, "email": &info.Contact.Email}[e.name] = p.line(e)
-			}
+			p.lines(e, contactKeys, map[string]*string{"name": &info.Contact.Name, "url": &info.Contact.URL, "email": &info.Contact.Email})
 		case "license":
-			for _, e := range p.mapping(e, licenseKeys) {
-				*map[string]*string{"name": &info.License.Name, "identifier": &info.License.Identifier, "url": &info.License.URL}[e.name] = p.line(e)
-			}
+			p.lines(e, licenseKeys, map[string]*string{"name": &info.License.Name, "identifier": &info.License.Identifier, "url": &info.License.URL})
 		}
 	}
 	return info
+}
+
+// lines reads a mapping whose values are each one line.
+func (p *parser) lines(e entry, keys []model.Keyword, into map[string]*string) {
+	for _, e := range p.mapping(e, keys) {
+		*into[e.name] = p.line(e)
+	}
 }
 
 // line reads text that is not empty and has one line.

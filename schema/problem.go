@@ -32,13 +32,12 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// problemsOf are the problems of an error of model.
-func problemsOf(err error) Problems {
+// problemsOf are the problems of an error of compile, nil if there are none.
+func problemsOf(err error) (problems Problems) {
 	var found compile.Problems
 	errors.As(err, &found)
-	problems := make(Problems, len(found))
-	for i, problem := range found {
-		problems[i] = Problem(problem)
+	for _, problem := range found {
+		problems = append(problems, Problem(problem))
 	}
 	return problems
 }

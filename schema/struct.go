@@ -123,13 +123,8 @@ func collectionName(t reflect.Type) (string, error) {
 		return "", err
 	}
 	for i := range t.NumField() {
-		if t.Field(i).Name != "_" {
-			continue
-		}
-		for _, word := range tagWords(t.Field(i).Tag.Get("plural")) {
-			if name, found := strings.CutPrefix(word, "name="); found {
-				return name, nil
-			}
+		if name, found := tagValue(t.Field(i).Tag.Get("plural"), "name"); found && t.Field(i).Name == "_" {
+			return name, nil
 		}
 	}
 	if !token.IsIdentifier(t.Name()) { // it has none, or type parameters in it
@@ -260,7 +255,7 @@ func addField(c *model.Collection, field structField) error {
 		}
 		return setCollectionTag(c, tag)
 	}
-	isServers := slices.Contains([]string{"id", "type", "created_at", "updated_at"}, name)
+	isServers := slices.Contains(compile.AttributeNames.Reserved, name)
 	isIgnored := !field.IsExported() || isOmitted(field)
 	switch {
 	case field.IsExported() && isOmitted(field) && tag == "etag":

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -84,7 +83,8 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 	if asText {
 		unknown = errors.New("the word string in its json tag makes a text of it: remove the word, or say type=string in its plural tag")
 	}
-	given := declaredType(tag)
+	declared, _ := tagValue(tag, "type")
+	given := model.Type(declared)
 	switch {
 	case given != "" && (unknown != nil || t == reflect.TypeFor[json.RawMessage]()):
 		ofType = model.Attribute{Type: given} // the author knows
@@ -101,7 +101,7 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 	if a.Format == model.Decimal && model.IsType(a.Type) && a.Type != model.String {
 		wrong = append(wrong, fmt.Errorf("%s is %s in JSON, and a decimal is a string such as \"19.90\": use a string, or a type that writes one, with type=string in its plural tag", t, suggest.Article(string(a.Type))))
 	}
-	if a.Format == model.Decimal && !slices.ContainsFunc(tagWords(tag), func(word string) bool { return strings.HasPrefix(word, "scale=") }) {
+	if _, scaled := tagValue(tag, "scale"); a.Format == model.Decimal && !scaled {
 		wrong = append(wrong, errors.New("a decimal needs a scale, the number of digits after the point: add scale=2, for example"))
 	}
 	if ofType.Format != a.Format && ofType.Format != "" {
@@ -117,14 +117,14 @@ func setTag(a *model.Attribute, t reflect.Type, asText bool, tag string, in nest
 	return parent, errors.Join(wrong...)
 }
 
-// declaredType is what a tag says of the type, if it does.
-func declaredType(tag string) model.Type {
+// tagValue is what a tag has for a keyword.
+func tagValue(tag, keyword string) (value string, found bool) {
 	for _, word := range tagWords(tag) {
-		if value, found := strings.CutPrefix(word, "type="); found {
-			return model.Type(value)
+		if value, found = strings.CutPrefix(word, keyword+"="); found {
+			return value, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 // fieldOf is the address of what a word of a tag sets, nil if a tag cannot have the keyword.
@@ -172,7 +172,7 @@ func setWords(a *model.Attribute, tag string) (parent *model.Parent, err error) 
 // setKeyword sets the field of a keyword to the value in a tag.
 func setKeyword(a *model.Attribute, keyword, value string) (err error) {
 	switch field := fieldOf(a, keyword).(type) {
-	case *model.Type: // see declaredType
+	case *model.Type: // see setTag
 		if !model.IsType(a.Type) {
 			return fmt.Errorf("type must be %s, but is %q", suggest.OneOf(model.Types), value)
 		}

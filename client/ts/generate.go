@@ -182,7 +182,11 @@ func (g *generator) specs() {
 			}
 		}
 		add("async", f.Async)
-		add("children", g.children(f))
+		var children []string
+		for _, child := range g.children(f) {
+			children = append(children, child.Name)
+		}
+		add("children", children)
 		if relations := g.relationSpecs(f); len(relations) > 0 {
 			facts = append(facts, "relations: { "+strings.Join(relations, ", ")+" }")
 		}
@@ -197,15 +201,12 @@ func (g *generator) specs() {
 	g.line("};")
 }
 
-// children lists the names of a collection's sub-collections.
-func (g *generator) children(of family) []string {
-	var names []string
-	for _, f := range g.families {
-		if link := f.ParentLink(); link != nil && link.To == of.Collection && f.maySee(f.Parent.Attribute) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
+// children lists the sub-collections of a collection.
+func (g *generator) children(of family) []family {
+	return slices.DeleteFunc(slices.Clone(g.families), func(f family) bool {
+		link := f.ParentLink()
+		return link == nil || link.To != of.Collection || !f.maySee(f.Parent.Attribute)
+	})
 }
 
 // paths finds attributes, and values within them, as the runtime names them.

@@ -1,8 +1,6 @@
 package ts
 
 import (
-	"strings"
-
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
@@ -59,11 +57,7 @@ func (g *generator) groups(f family) {
 	}
 	g.line("\n/** What %s can be grouped by, and what can be computed of groups. */\nexport interface %sGroups extends GroupFields {", f.Name, f.name)
 	for _, name := range []string{"by", "sum", "avg", "min", "max"} {
-		if len(members[name]) == 0 {
-			g.line("  %s: {};", name)
-			continue
-		}
-		g.line("  %s: { %s };", name, strings.Join(members[name], "; "))
+		g.line("  %s: %s;", name, braced(members[name]))
 	}
 	g.line("}")
 }

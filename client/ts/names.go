@@ -2,6 +2,7 @@ package ts
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,12 +48,7 @@ func (n names) of(c *model.Collection) string {
 }
 
 func (n names) free(name string) bool {
-	for _, suffix := range suffixes {
-		if n[name+suffix] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(suffixes, func(suffix string) bool { return n[name+suffix] })
 }
 
 func pascal(name string) string {

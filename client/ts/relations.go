@@ -44,10 +44,7 @@ func (g *generator) relationTypes(f family) string {
 		}
 		members = append(members, "readonly "+member(r.Name)+": "+kind+"<"+r.to.name+"Shape>")
 	}
-	if len(members) == 0 {
-		return "{}"
-	}
-	return "{ " + strings.Join(members, "; ") + " }"
+	return braced(members)
 }
 
 // relationSpecs is what the runtime must know of relations.

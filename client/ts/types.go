@@ -158,17 +158,19 @@ func (g *generator) shape(f family) {
 	}
 	g.line("  filter: %sFilter;\n  sort: %sSort;\n  search: %s;\n  unique: %s;", n, n, f.searchType(), f.uniqueType())
 	g.line("  relations: %s;\n  groups: %sGroups;", g.relationTypes(f), n)
-	children := "{}"
-	if names := g.children(f); len(names) > 0 {
-		var members []string
-		for _, child := range g.families {
-			if slices.Contains(names, child.Name) {
-				members = append(members, "readonly "+member(child.Name)+": "+child.below())
-			}
-		}
-		children = "{ " + strings.Join(members, "; ") + " }"
+	var children []string
+	for _, child := range g.children(f) {
+		children = append(children, "readonly "+member(child.Name)+": "+child.below())
 	}
-	g.line("  children: %s;\n}", children)
+	g.line("  children: %s;\n}", braced(children))
+}
+
+// braced is an object type with members.
+func braced(members []string) string {
+	if len(members) == 0 {
+		return "{}"
+	}
+	return "{ " + strings.Join(members, "; ") + " }"
 }
 
 func (g *generator) nullable(a *model.Attribute, value string) string {

@@ -37,7 +37,7 @@ func (a *API) collections(r *http.Request, out *response, t *target) (*reply, er
 	for i, c := range all {
 		list[i] = representation{
 			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.DescribeSome(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
+			Total: totals[i], Attributes: c.Describe(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
 		}
 		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
 			list[i].Label = c.Label

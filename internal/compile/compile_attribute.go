@@ -108,34 +108,25 @@ func (k *Checker) rational(text json.Number, at Path) *big.Rat {
 // boundIntegers rounds the bounds inwards, to integers. It reports whether any
 // integer is left.
 func boundIntegers(c *model.Constraints, lower, above, upper, below *big.Rat) bool {
-	first, last := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+	first, last := []*big.Int{big.NewInt(math.MinInt64)}, []*big.Int{big.NewInt(math.MaxInt64)}
 	one := big.NewInt(1)
-	raise := func(to *big.Int) {
-		if to.Cmp(first) > 0 {
-			first = to
-		}
-	}
-	reduce := func(to *big.Int) {
-		if to.Cmp(last) < 0 {
-			last = to
-		}
-	}
 	if lower != nil {
-		raise(ceiling(lower))
+		first = append(first, ceiling(lower))
 	}
 	if above != nil {
-		raise(new(big.Int).Add(floor(above), one))
+		first = append(first, new(big.Int).Add(floor(above), one))
 	}
 	if upper != nil {
-		reduce(floor(upper))
+		last = append(last, floor(upper))
 	}
 	if below != nil {
-		reduce(new(big.Int).Sub(ceiling(below), one))
+		last = append(last, new(big.Int).Sub(ceiling(below), one))
 	}
-	if first.Cmp(last) > 0 {
+	least, most := slices.MaxFunc(first, (*big.Int).Cmp), slices.MinFunc(last, (*big.Int).Cmp)
+	if least.Cmp(most) > 0 {
 		return false
 	}
-	c.MinInt, c.MaxInt = first.Int64(), last.Int64()
+	c.MinInt, c.MaxInt = least.Int64(), most.Int64()
 	return true
 }
 

@@ -42,9 +42,7 @@ func fillInParent(c *model.Collection, declared []model.Collection) {
 	if c.Parent == nil {
 		return
 	}
-	if c.Parent.Attribute == "" {
-		c.Parent.Attribute = parentAttribute(declared, c.Parent.Collection)
-	}
+	c.Parent.Attribute = cmp.Or(c.Parent.Attribute, parentAttribute(declared, c.Parent.Collection))
 	a := c.Declared(c.Parent.Attribute)
 	if a == nil {
 		if AttributeNames.Problem(c.Parent.Attribute) != "" {
@@ -59,15 +57,8 @@ func fillInParent(c *model.Collection, declared []model.Collection) {
 	if a.References.Collection != c.Parent.Collection {
 		return
 	}
-	if c.Parent.OnDelete == "" {
-		c.Parent.OnDelete = a.References.OnDelete
-	}
-	if c.Parent.OnDelete == "" {
-		c.Parent.OnDelete = model.Restrict
-	}
-	if a.References.OnDelete == "" {
-		a.References.OnDelete = c.Parent.OnDelete
-	}
+	c.Parent.OnDelete = cmp.Or(c.Parent.OnDelete, a.References.OnDelete, model.Restrict)
+	a.References.OnDelete = cmp.Or(a.References.OnDelete, c.Parent.OnDelete)
 	a.As = cmp.Or(a.As, c.Parent.As)
 	a.Inverse = cmp.Or(a.Inverse, c.Parent.Inverse)
 }
@@ -91,12 +82,8 @@ func fillInReference(a *model.Attribute) {
 	if a.References == nil {
 		return
 	}
-	if a.References.OnDelete == "" {
-		a.References.OnDelete = model.Restrict
-	}
-	if a.Type == "" {
-		a.Type = model.String
-	}
+	a.References.OnDelete = cmp.Or(a.References.OnDelete, model.Restrict)
+	a.Type = cmp.Or(a.Type, model.String)
 	if a.Type == model.String && a.Format == "" {
 		a.Format = model.UUID
 	}

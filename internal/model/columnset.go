@@ -38,7 +38,7 @@ func (c *Collection) AppendSome(dst []byte, row Row, some ColumnSet) []byte {
 	for column := 1; column < c.shown; column++ {
 		if some[column] {
 			dst = append(dst, c.names[column]...)
-			dst = c.columns[column].Kind.appendJSON(dst, row, column)
+			dst = c.columns[column].Kind.AppendValue(dst, row, column)
 		}
 	}
 	return append(dst, '}')

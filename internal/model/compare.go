@@ -42,12 +42,3 @@ func (a *Attribute) tightenedProperties(before *Attribute) bool {
 	}
 	return a.Closed && slices.ContainsFunc(before.Properties, func(old Attribute) bool { return a.Property(old.Name) == nil })
 }
-
-func containsAll(all, some []Value) bool {
-	for _, value := range some {
-		if !slices.Contains(all, value) {
-			return false
-		}
-	}
-	return true
-}

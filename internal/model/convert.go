@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/problem"
 )
@@ -18,19 +20,17 @@ func (a *Attribute) DefaultValue() Value { return a.compiled.Default }
 // number keeps all its digits. A value of the attribute's own kind is only checked. The error says
 // why the value cannot be converted.
 func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
-	text := from.appendJSON(nil, Record{value}, 0)
+	text := from.AppendValue(nil, Record{value}, 0)
 	if from != a.compiled.Kind {
-		plain := string(text)
-		if from.IsDecimal() {
-			plain = string(from.appendDecimal(nil, value.Int()))
-		} else if from == KindText || from == KindJSON || from == KindUUID || from == KindDate || from == KindDateTime {
-			plain = Record{value}.plain(from)
+		plain := text
+		if text[0] == '"' {
+			plain, _ = jsontext.AppendUnquote(nil, text) // AppendValue has quoted it
 		}
-		converted, ok := a.compiled.Kind.fromPlain(from, plain)
+		converted, ok := a.compiled.Kind.fromPlain(from, string(plain))
 		if !ok {
 			return Null, fault.New(problem.CodeType, "Cannot be converted to %s.", a.compiled.Kind)
 		}
-		text = a.compiled.Kind.appendJSON(nil, Record{converted}, 0)
+		text = a.compiled.Kind.AppendValue(nil, Record{converted}, 0)
 	}
 	result, wrong := a.decode(text, math.MaxInt) // it was accepted before
 	if wrong != nil {
@@ -42,15 +42,7 @@ func (a *Attribute) Convert(from Kind, value Value) (Value, *problem.Error) {
 	return result, nil
 }
 
-// plain is the text of a value without quotes.
-func (r Record) plain(kind Kind) string {
-	if kind == KindUUID {
-		return r.ID(0).String()
-	}
-	return r[0].Text() // #nosec G602 -- a record of one value, as above
-}
-
-// fromPlain reads the text of a value of another kind.
+// fromPlain reads the text of a value of another kind, without quotes.
 func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	switch {
 	case k.IsDecimal():
@@ -75,7 +67,7 @@ type decimal struct {
 	exponent int
 }
 
-// decimalOf reads a JSON number in the range of doubles.
+// decimalOf reads a JSON number.
 func decimalOf(text string) decimal {
 	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
 	unsigned, negative := strings.CutPrefix(mantissa, "-")
@@ -85,6 +77,17 @@ func decimalOf(text string) decimal {
 	if digits == "" {
 		return decimal{}
 	}
-	exponent, _ := strconv.Atoi(power) // too large for a double long before it is for this
+	exponent, _ := strconv.Atoi(power)                          // the nearest int if it is out of range
+	exponent = max(math.MinInt32, min(exponent, math.MaxInt32)) // far beyond every integer and double
 	return decimal{negative, digits, exponent + len(all) - len(digits) - len(fraction)}
+}
+
+// units is the number with zeros after its digits, as an integer. False: it has more than 64 bits.
+func (d decimal) units(zeros int) (int64, bool) {
+	text := "0" + d.digits + strings.Repeat("0", zeros)
+	if d.negative {
+		text = "-" + text
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
 }

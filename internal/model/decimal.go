@@ -91,16 +91,10 @@ func (k Kind) decimalFrom(number string) (Value, bool) {
 		return Null, false
 	}
 	d := decimalOf(number)
-	if d.digits == "" {
-		return IntValue(0), true
-	}
 	zeros := d.exponent + k.Scale()
 	if zeros < 0 || len(d.digits)+zeros > MaxDecimalDigits {
 		return Null, false
 	}
-	value, _ := strconv.ParseInt(d.digits+strings.Repeat("0", zeros), 10, 64)
-	if d.negative {
-		value = -value
-	}
+	value, _ := d.units(zeros)
 	return IntValue(value), true
 }

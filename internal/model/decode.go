@@ -79,7 +79,7 @@ func (c *Collection) Decode(body []byte, options DecodeOptions) (inputs []Input,
 		in, err = d.object(c, options)
 		inputs = []Input{in}
 	default:
-		d.fail(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(options.Mode), kindName(token.Kind()))
+		d.fail(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(options.Mode), jsonNames[token.Kind()])
 		err = d.skip(token)
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
 		if token.Kind() == '{' {
 			in, err = d.object(c, options)
 		} else {
-			d.fail(problem.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", kindName(token.Kind()))
+			d.fail(problem.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", jsonNames[token.Kind()])
 			err = d.skip(token)
 		}
 		if err != nil {

@@ -49,7 +49,7 @@ func (c *Collection) decodeItem(item []byte, options DecodeOptions, pointer stri
 		d := newDecoder(item, options.MaxDepth)
 		defer d.release()
 		token, _ := d.token()
-		return in, problem.Errors{fault.At(pointer, problem.CodeNotAnObject, "Must be a JSON object with the attributes, but is %s.", kindName(token.Kind()))}
+		return in, problem.Errors{fault.At(pointer, problem.CodeNotAnObject, "Must be a JSON object with the attributes, but is %s.", jsonNames[token.Kind()])}
 	}
 	inputs, _, err := c.Decode(item, options)
 	if len(inputs) > 0 {
@@ -75,7 +75,7 @@ func split(body []byte, options DecodeOptions) (items [][]byte, many bool, err e
 	default:
 		var item []byte
 		if item, err = d.raw(); err == nil && kind != '{' {
-			err = fault.New(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(Create), kindName(kind))
+			err = fault.New(problem.CodeNotAnObject, "The body must be a JSON object with the attributes%s, but is %s.", orArray(Create), jsonNames[kind])
 		}
 		items = [][]byte{item}
 	}
@@ -135,7 +135,7 @@ func DecodeSteps(body []byte, maxDepth, maxSteps int) ([]Step, error) {
 		if err := d.end(); err != nil {
 			return nil, err
 		}
-		return nil, fault.New(problem.CodeType, "The body of a transaction must be an array of steps, but is %s.", kindName(kind))
+		return nil, fault.New(problem.CodeType, "The body of a transaction must be an array of steps, but is %s.", jsonNames[kind])
 	}
 	items, err := d.items(maxSteps, "A transaction can have at most %d steps.")
 	if err == nil {
@@ -156,15 +156,12 @@ func DecodeSteps(body []byte, maxDepth, maxSteps int) ([]Step, error) {
 	return steps, faults.Err()
 }
 
-// stepMethods are the methods of steps.
-var stepMethods = []string{"POST", "PUT", "PATCH", "DELETE"}
-
 // decode reads one step, which is valid JSON.
 func (s *Step) decode(item []byte) (faults problem.Errors) {
 	d := newDecoder(item, math.MaxInt)
 	defer d.release()
 	if token, _ := d.token(); token.Kind() != '{' {
-		return problem.Errors{fault.At("", problem.CodeNotAnObject, "A step must be an object with method, path and body, but is %s.", kindName(token.Kind()))}
+		return problem.Errors{fault.At("", problem.CodeNotAnObject, "A step must be an object with method, path and body, but is %s.", jsonNames[token.Kind()])}
 	}
 	for d.json.PeekKind() != '}' {
 		token, _ := d.token()
@@ -179,7 +176,7 @@ func (s *Step) decode(item []byte) (faults problem.Errors) {
 			faults.Add(fault.At("/"+name, problem.CodeUnknownAttribute, "A step has no member of this name. It has method, path, body and if_match."))
 			continue
 		case kind != '"':
-			faults.Add(fault.At("/"+name, problem.CodeType, "Must be a string, but is %s.", kindName(kind)))
+			faults.Add(fault.At("/"+name, problem.CodeType, "Must be a string, but is %s.", jsonNames[kind]))
 			continue
 		}
 		unquoted, _ := jsontext.AppendUnquote(nil, value)
@@ -205,7 +202,7 @@ func (s *Step) check(known problem.Errors) (faults problem.Errors) {
 	case wrong("/method"):
 	case s.Method == "":
 		faults.Add(fault.At("/method", problem.CodeRequired, "A step needs a method: POST, PUT, PATCH or DELETE."))
-	case !slices.Contains(stepMethods, s.Method):
+	case !slices.Contains(WriteMethods(), s.Method):
 		faults.Add(fault.At("/method", problem.CodeEnum, "The method of a step must be POST, PUT, PATCH or DELETE, but is %s.", fault.Quote(s.Method)))
 	case s.Method == "DELETE" && s.Body != nil:
 		faults.Add(fault.At("/body", problem.CodeRefused, "DELETE has no body. Leave it out."))

@@ -32,7 +32,7 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 		} else if isText {
 			d.fail(problem.CodeFormat, "An id must be a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab.")
 		} else {
-			d.fail(problem.CodeType, "An id must be a string, but is %s.", kindName(token.Kind()))
+			d.fail(problem.CodeType, "An id must be a string, but is %s.", jsonNames[token.Kind()])
 		}
 	case name == "id":
 		if id, ok := ParseID(text); !ok || id != options.ID {

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -39,11 +40,7 @@ func (d *decoder) wrongType(a *Attribute, token jsontext.Token) {
 		d.fail(problem.CodeType, "Must be a string such as %q, but is a number.", a.compiled.Kind.decimalExample())
 		return
 	}
-	article := "a"
-	if a.Type == Integer || a.Type == Object || a.Type == Array {
-		article = "an"
-	}
-	d.fail(problem.CodeType, "Must be %s %s, but is %s.", article, a.Type, kindName(token.Kind()))
+	d.fail(problem.CodeType, "Must be %s, but is %s.", suggest.Article(string(a.Type)), jsonNames[token.Kind()])
 }
 
 // scalar converts and checks a string, number or boolean.
@@ -143,7 +140,7 @@ func (d *decoder) appendValue(dst []byte, token jsontext.Token, a *Attribute) ([
 		d.wrongType(a, token)
 		return dst, nil
 	case a != nil:
-		return a.compiled.Kind.appendJSON(dst, Record{d.scalar(a, token)}, 0), nil
+		return a.compiled.Kind.AppendValue(dst, Record{d.scalar(a, token)}, 0), nil
 	case kind == '"':
 		return d.appendString(dst, token.String()), nil
 	case kind == '0':
@@ -259,12 +256,7 @@ func (a *Attribute) Property(name string) *Attribute {
 	if a == nil {
 		return nil
 	}
-	for i := range a.Properties {
-		if a.Properties[i].Name == name {
-			return &a.Properties[i]
-		}
-	}
-	return nil
+	return attributeNamed(a.Properties, name)
 }
 
 // DecodeJSON reads and validates one value of the attribute.

@@ -129,19 +129,7 @@ func (d *decoder) skip(first jsontext.Token) error {
 	return nil
 }
 
-func kindName(kind jsontext.Kind) string {
-	switch kind {
-	case 'n':
-		return "null"
-	case 't', 'f':
-		return "a boolean"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '{':
-		return "an object"
-	default:
-		return "an array"
-	}
+// jsonNames is what errors call a value, by its kind in JSON.
+var jsonNames = map[jsontext.Kind]string{
+	'n': "null", 't': "a boolean", 'f': "a boolean", '"': "a string", '0': "a number", '{': "an object", '[': "an array",
 }

@@ -54,12 +54,9 @@ func (d *definition) add(name string, value any, there bool) {
 
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }
 
-// Describe lists the attributes in the order of the schema, as JSON: each with
+// Describe lists the attributes that are in a set, in the order of the schema, as JSON: each with
 // its name, whether it is required, what it refers to, and its definition.
-func (c *Collection) Describe() json.RawMessage { return c.DescribeSome(nil) }
-
-// DescribeSome lists the attributes that are in a set.
-func (c *Collection) DescribeSome(some ColumnSet) json.RawMessage {
+func (c *Collection) Describe(some ColumnSet) json.RawMessage {
 	list := []byte{'['}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]

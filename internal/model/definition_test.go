@@ -49,7 +49,7 @@ func TestDescribe(t *testing.T) {
 	want := `[{"name":"title","required":true,"type":"string"},` +
 		`{"name":"place","required":false,"type":"object","properties":{"country":{"type":"string"}},"allOf":[{"required":["country"]}]},` +
 		`{"name":"user_id","required":false,"references":"users","type":"string","format":"uuid"}]`
-	if got := string(c.Describe()); got != want {
+	if got := string(c.Describe(nil)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -13,7 +13,7 @@ func (c *Collection) AppendAttributes(dst []byte, row Row, some ColumnSet) []byt
 			name = name[1:] // no comma before the first
 		}
 		dst = append(dst, name...)
-		dst = c.columns[column].Kind.appendJSON(dst, row, column)
+		dst = c.columns[column].Kind.AppendValue(dst, row, column)
 	}
 	return append(dst, '}')
 }

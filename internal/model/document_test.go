@@ -29,7 +29,7 @@ func TestDocumentRoundTrip(t *testing.T) {
 			t.Fatalf("got  %s\nwant %s", got, text)
 		}
 		for i, c := range s.Collections() {
-			if got, want := again.Collections()[i].Describe(), c.Describe(); string(got) != string(want) {
+			if got, want := again.Collections()[i].Describe(nil), c.Describe(nil); string(got) != string(want) {
 				t.Fatalf("got  %s\nwant %s", got, want)
 			}
 		}

@@ -13,7 +13,7 @@ func (c *Collection) Append(dst []byte, row Row) []byte {
 	dst = c.appendHead(dst, row)
 	for column := 1; column < c.shown; column++ {
 		dst = append(dst, c.names[column]...)
-		dst = c.columns[column].Kind.appendJSON(dst, row, column)
+		dst = c.columns[column].Kind.AppendValue(dst, row, column)
 	}
 	return append(dst, '}')
 }
@@ -41,8 +41,8 @@ func (c *Collection) Scan(row Row) Record {
 	return record
 }
 
-// appendJSON appends one value of a row as JSON.
-func (k Kind) appendJSON(dst []byte, row Row, column int) []byte {
+// AppendValue appends one value of a row as JSON. ParseValue reads it.
+func (k Kind) AppendValue(dst []byte, row Row, column int) []byte {
 	if row.Null(column) {
 		return append(dst, "null"...)
 	}

@@ -247,38 +247,15 @@ func parseInteger(text string) (int64, numberProblem) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, noProblem
 	}
-	mantissa, exponentText, _ := strings.Cut(strings.ToLower(text), "e")
-	negative := strings.HasPrefix(mantissa, "-")
-	whole, fraction, _ := strings.Cut(strings.TrimPrefix(mantissa, "-"), ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	if digits == "" {
-		return 0, noProblem
-	}
-	exponent := 0
-	if exponentText != "" {
-		n, err := strconv.Atoi(exponentText)
-		if err != nil || n > math.MaxInt32 || n < math.MinInt32 {
-			if strings.HasPrefix(exponentText, "-") {
-				return 0, fractional
-			}
-			return 0, tooLarge
-		}
-		exponent = n
-	}
-	trimmed := strings.TrimRight(digits, "0")
-	exponent += len(digits) - len(trimmed) - len(fraction)
-	if exponent < 0 {
+	d := decimalOf(text)
+	switch {
+	case d.exponent < 0:
 		return 0, fractional
-	}
-	if len(trimmed)+exponent > 19 {
+	case len(d.digits)+d.exponent > 19:
 		return 0, tooLarge
 	}
-	trimmed += strings.Repeat("0", exponent)
-	if negative {
-		trimmed = "-" + trimmed
-	}
-	n, err := strconv.ParseInt(trimmed, 10, 64)
-	if err != nil {
+	n, fits := d.units(d.exponent)
+	if !fits {
 		return 0, tooLarge
 	}
 	return n, noProblem

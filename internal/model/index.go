@@ -66,13 +66,11 @@ func Addressable(name string) bool {
 const Unaddressable = "its name is empty, or contains a dot, a bracket, a quotation mark or a backslash"
 
 // PropertyNames lists the declared properties of an object.
-func (a *Attribute) PropertyNames() (names []string) {
-	if a != nil {
-		for i := range a.Properties {
-			names = append(names, a.Properties[i].Name)
-		}
+func (a *Attribute) PropertyNames() []string {
+	if a == nil {
+		return nil
 	}
-	return names
+	return namesOf(a.Properties)
 }
 
 // warnOfProperties warns of properties that clients cannot filter by. At is the path of the object.

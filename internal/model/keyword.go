@@ -93,7 +93,8 @@ var AttributeKeywords = []Keyword{
 		Field:       func(a *Attribute) any { return &a.Enum },
 		Description: "A list of the allowed values. Objects are compared including the order of their members.",
 		tighter: func(_ Keyword, now, before *Attribute) bool {
-			return len(now.compiled.Enum) > 0 && (len(before.compiled.Enum) == 0 || !containsAll(now.compiled.Enum, before.compiled.Enum))
+			refused := func(value Value) bool { return !slices.Contains(now.compiled.Enum, value) }
+			return len(now.compiled.Enum) > 0 && (len(before.compiled.Enum) == 0 || slices.ContainsFunc(before.compiled.Enum, refused))
 		}},
 	{Name: "minimum", Member: 8, JSONSchema: NumberSchema, Types: []Type{Integer, Number}, Decimals: true, Code: problem.CodeMinimum,
 		Field:       func(a *Attribute) any { return &a.Minimum },

@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Column is one column of a collection's table.
 type Column struct {
@@ -71,12 +74,7 @@ func (c *Collection) Field(name string) *Field { return c.fields[name] }
 
 // FieldNames lists the names of all fields, sorted.
 func (c *Collection) FieldNames() []string {
-	names := make([]string, 0, len(c.fields))
-	for name := range c.fields {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(c.fields))
 }
 
 // AttributeColumns is the half-open range of the columns that are attributes.

@@ -177,19 +177,23 @@ type Collection struct {
 }
 
 // AttributeNames lists the names of the attributes, in the order of the schema.
-func (c *Collection) AttributeNames() []string {
-	names := make([]string, len(c.Attributes))
-	for i := range c.Attributes {
-		names[i] = c.Attributes[i].Name
+func (c *Collection) AttributeNames() []string { return namesOf(c.Attributes) }
+
+// Declared finds a declared attribute by name, or returns nil.
+func (c *Collection) Declared(name string) *Attribute { return attributeNamed(c.Attributes, name) }
+
+func namesOf(attributes []Attribute) []string {
+	names := make([]string, len(attributes))
+	for i := range attributes {
+		names[i] = attributes[i].Name
 	}
 	return names
 }
 
-// Declared finds a declared attribute by name, or returns nil.
-func (c *Collection) Declared(name string) *Attribute {
-	for i := range c.Attributes {
-		if c.Attributes[i].Name == name {
-			return &c.Attributes[i]
+func attributeNamed(attributes []Attribute, name string) *Attribute {
+	for i := range attributes {
+		if attributes[i].Name == name {
+			return &attributes[i]
 		}
 	}
 	return nil

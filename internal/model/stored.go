@@ -7,11 +7,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AppendValue appends one value of a row as JSON, for ParseValue.
-func (k Kind) AppendValue(dst []byte, row Row, column int) []byte {
-	return k.appendJSON(dst, row, column)
-}
-
 // ParseValue reads a value that AppendValue has written. It is not validated: the schema may
 // have become stricter since.
 func (k Kind) ParseValue(text []byte) (Value, error) {

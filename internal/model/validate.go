@@ -89,7 +89,7 @@ func (d *decoder) checkEnum(a *Attribute, value Value) {
 		if i > 0 {
 			allowed = append(allowed, ", "...)
 		}
-		allowed = a.compiled.Kind.appendJSON(allowed, Record{choice}, 0)
+		allowed = a.compiled.Kind.AppendValue(allowed, Record{choice}, 0)
 	}
 	d.fail(problem.CodeEnum, "Must be one of %s.", allowed)
 }

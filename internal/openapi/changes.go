@@ -36,18 +36,14 @@ func (b *builder) since(component, text string) object {
 }
 
 func (b *builder) lastEventID() object {
-	return b.header("Last-Event-ID", "Of a stream: the id of the last event that was received. It comes before `since`.", object{{"type", "string"}}, "AQ")
+	return b.header("Last-Event-ID", "Last-Event-ID", "Of a stream: the id of the last event that was received. It comes before `since`.", aText, "AQ")
 }
 
 // preferWait is the preference of a list of changes.
 func (b *builder) preferWait() object {
-	return b.parameter("Prefer-Wait", func() object {
-		return object{
-			{"name", "Prefer"}, {"in", "header"},
-			{"description", "`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is sent, if no change is hidden from you."},
-			{"schema", object{{"type", "string"}}}, {"example", "wait=30"},
-		}
-	})
+	return b.prefer("Prefer-Wait",
+		"`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is sent, if no change is hidden from you.",
+		"wait=30")
 }
 
 // changes is the paths of the change log.
@@ -57,12 +53,11 @@ func (b *builder) changes() object {
 		return nil
 	}
 	public := b.Public != nil && b.Public.May(schema.MayList, c)
-	paths := object{
+	return object{
 		{"/" + c.Name, object{{"get", b.listChanges("listChanges", c.Name, "List changes", "The changes of all resources that the caller may see, in the order of the change log.", public)}}},
 		{"/" + c.Name + "/{id}", pathItem(list{changeID()}, member{"get", b.readChange(public, false)})},
 		{"/" + c.Singular + "/{id}", pathItem(list{changeID()}, member{"get", b.readChange(public, true)})},
 	}
-	return paths
 }
 
 func changeID() object { return idParameter("id", "The id of the change.") }
@@ -108,23 +103,20 @@ func (b *builder) readChange(public, singular bool) object {
 	}
 	headers := []string{"ETag"}
 	if singular {
-		o.id, o.summary = o.id+"AtSingular", o.summary+", by the singular"
-		o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
+		o.moveToSingular(c)
 		headers = append(headers, "Content-Location")
 	}
 	content := jsonOf(enveloped(reference("schemas", changeSchema)), dataOf(exampleChange()))
-	o.responses = object{{"200", object{{"description", "The change."}, {"headers", b.headersOf(headers...)}, {"content", content}}}, {"304", b.unchanged(headers...)}}
+	o.responses = object{{"200", b.answer("The change.", content, headers...)}, {"304", b.unchanged(headers...)}}
 	return b.describe(o)
 }
 
 func (b *builder) listedChanges() object {
 	name, fresh := b.name(b.componentNames, "response changes", "ChangeListResponse")
 	if fresh {
-		b.responses.add(name, withStream(object{
-			{"description", "A range of the change log, in its order."},
-			{"headers", b.headersOf(append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)...)},
-			{"content", jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))},
-		}))
+		content := jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))
+		headers := append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
+		b.responses.add(name, withStream(b.answer("A range of the change log, in its order.", content, headers...)))
 	}
 	return reference("responses", name)
 }
@@ -138,14 +130,10 @@ func (b *builder) changeObject() object {
 	anything := func(name string) object {
 		return object{{"type", list{"object", "null"}}, {"description", text(name)}, {"additionalProperties", true}}
 	}
-	kinds := list{}
-	for _, kind := range c.Declared("kind").Enum {
-		kinds = append(kinds, model.MustMarshal(kind))
-	}
 	id := object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}
 	return fixedObject("A change of a resource.", object{
 		{"id", id}, {"type", object{{"type", "string"}, {"const", c.Name}}},
-		{"kind", object{{"type", "string"}, {"enum", kinds}, {"description", text("kind")}}},
+		{"kind", object{{"type", "string"}, {"enum", list(c.Declared("kind").Enum)}, {"description", text("kind")}}},
 		{"resource", fixedObject(text("resource"), object{{"id", id}, {"type", object{{"type", "string"}}}})},
 		{"revision", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 1}, {"description", text("revision")}}},
 		{"by", object{{"type", list{"string", "null"}}, {"description", text("by")}}},

@@ -12,15 +12,9 @@ func (b *builder) decisions() object {
 	if len(b.reader.Grantable()) == 0 {
 		return nil
 	}
-	roles, verbs := list{}, list{}
-	for _, role := range b.reader.Grantable() {
-		roles = append(roles, role)
-	}
+	roles, verbs := texts(b.reader.Grantable()), texts(schema.AccessVerbs())
 	if !slices.Contains(b.reader.Grantable(), schema.PublicRole) {
 		roles = append(roles, schema.PublicRole)
-	}
-	for _, verb := range schema.AccessVerbs() {
-		verbs = append(verbs, string(verb))
 	}
 	textOrNull := func(description string) object {
 		return object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", description}}
@@ -60,9 +54,7 @@ func (b *builder) decisions() object {
 		id: "explainAccess", tag: serverTag, summary: "Explain what a role may do",
 		description: "Explains what a caller with a role may do, as `plural can` does: one decision for each verb and collection that the question is about. It changes nothing. An `Idempotency-Key` is refused.",
 		body:        object{{"description", "Who is asked about, and what."}, {"required", true}, {"content", jsonOf(input, object{{"role", roles[0]}, {"sub", "ada"}, {"collection", name}, {"verb", "read"}})}},
-		responses: object{{"200", object{
-			{"description", "The decisions."}, {"headers", b.headersOf("Cache-Control")}, {"content", jsonOf(enveloped(arrayOf(fixedObject("", properties))), dataOf(list{example}))},
-		}}},
+		responses:   object{{"200", b.answer("The decisions.", jsonOf(enveloped(arrayOf(fixedObject("", properties))), dataOf(list{example})), "Cache-Control")}},
 		codes: append([]problem.Code{
 			problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeNotAcceptable,
 			problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType, problem.CodeUnknownAttribute, problem.CodeWrapped, problem.CodeNotAnObject,

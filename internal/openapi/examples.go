@@ -1,9 +1,11 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"hash/fnv"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -23,9 +25,7 @@ func (b *builder) idOf(c *model.Collection) string {
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(c.Name)) // cannot fail
-	var id model.ID
-	base, _ := model.ParseID(exampleID)
-	copy(id[:], base[:])
+	id, _ := model.ParseID(exampleID)
 	copy(id[11:], hash.Sum(nil)[:5])
 	return id.String()
 }
@@ -49,14 +49,10 @@ func (b *builder) example(c *model.Collection, v variant, givenByPath string) an
 		if c.ReadOnly() && a.Name == "errors" {
 			value = nil // it went well
 		}
-		switch {
-		case value == nil && a.Required:
+		if value == nil && a.Required {
 			return nil
-		case value == nil:
-			example.add(a.Name, nil)
-		default:
-			example.add(a.Name, value)
 		}
+		example.add(a.Name, value)
 	}
 	if v == readVariant && !c.NoTimestamps {
 		example = append(example, member{"created_at", exampleTime}, member{"updated_at", exampleTime})
@@ -73,6 +69,11 @@ func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 	if a.References != nil {
 		return b.idOf(b.schema.Collection(a.References.Collection))
 	}
+	return firstValid(a)
+}
+
+// firstValid is the best candidate that is valid, or nil if none is.
+func firstValid(a *model.Attribute) any {
 	for _, candidate := range candidates(a) {
 		text := json.RawMessage(appendJSON(nil, candidate))
 		if _, err := a.DecodeJSON(text); err == nil {
@@ -130,13 +131,8 @@ func textCandidates(a *model.Attribute) list {
 	if a.Pattern != "" {
 		return list{sayings[a.Name], matching(a.Pattern, 1), matching(a.Pattern, a.MinLength), matching(a.Pattern, a.MaxLength)}
 	}
-	text := sayings[a.Name]
-	if text == "" {
-		text = capital(spaced("some_" + a.Name))
-	}
-	for len(text) < a.MinLength {
-		text += strings.Repeat("x", a.MinLength-len(text))
-	}
+	text := cmp.Or(sayings[a.Name], capital(spaced("some_"+a.Name)))
+	text += strings.Repeat("x", max(0, a.MinLength-len(text)))
 	if a.MaxLength > 0 && len(text) > a.MaxLength {
 		text = text[:a.MaxLength]
 	}
@@ -203,30 +199,16 @@ func numberCandidates(a *model.Attribute) list {
 func arrayCandidate(a *model.Attribute) list {
 	item := any("a")
 	if a.Items != nil {
-		item = nil
-		for _, candidate := range candidates(a.Items) {
-			if _, err := a.Items.DecodeJSON(appendJSON(nil, candidate)); err == nil {
-				item = candidate
-				break
-			}
-		}
+		item = firstValid(a.Items)
 	}
-	items := list{}
-	for len(items) < max(a.MinItems, 1) {
-		items = append(items, item)
-	}
-	return items
+	return slices.Repeat(list{item}, max(a.MinItems, 1))
 }
 
 func objectCandidate(a *model.Attribute) object {
 	members := object{}
 	for i := range a.Properties {
-		inner := &a.Properties[i]
-		for _, candidate := range candidates(inner) {
-			if _, err := inner.DecodeJSON(appendJSON(nil, candidate)); err == nil {
-				members.add(inner.Name, candidate)
-				break
-			}
+		if value := firstValid(&a.Properties[i]); value != nil {
+			members.add(a.Properties[i].Name, value)
 		}
 	}
 	return members

@@ -6,7 +6,6 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // furtherFilters is the filters that are too many to be declared one by one: groups, values inside
@@ -15,7 +14,6 @@ import (
 func (b *builder) furtherFilters(c *model.Collection) object {
 	return b.parameter(c.Name+".filters", func() object {
 		var names, prefixes []string
-		through := false
 		for _, field := range b.fields(c) {
 			names = append(names, regexp.QuoteMeta(field.Name))
 			if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
@@ -26,14 +24,10 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 		if len(prefixes) > 0 {
 			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
 		}
-		for _, relation := range c.Relations() {
-			if !b.maySeeThrough(relation) {
-				continue
-			}
-			if !through {
+		for i, relation := range b.relations(c) {
+			if i == 0 {
 				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
 			}
-			through = true
 			prefixes = append(prefixes, relation.Name)
 		}
 		field := strings.Join(names, "|")
@@ -49,13 +43,4 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 			{"schema", object{{"type", "object"}, {"propertyNames", object{{"pattern", pattern}}}, {"additionalProperties", object{{"type", "string"}}}}},
 		}
 	})
-}
-
-// maySeeThrough reports whether a relation exists for the reader.
-func (b *builder) maySeeThrough(r *model.Relation) bool {
-	verb := schema.MayList
-	if r.One {
-		verb = schema.MayRead
-	}
-	return b.reader.May(verb, r.To) && b.reader.Visible(r.Referring()).Has(r.Column)
 }

@@ -51,10 +51,10 @@ func (b *builder) groupKeys(c *model.Collection) (names list, kinds []model.Kind
 // groupParameters is all that groups can be asked by.
 func (b *builder) groupParameters(c *model.Collection) list {
 	keys, _ := b.groupKeys(c)
-	all := list{b.groupParameter(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC. Without it, all resources are one group.", query.MaxGroupKeys, keys)}
+	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC. Without it, all resources are one group.", someOf(keys, query.MaxGroupKeys), keys[0])}
 	for _, function := range query.Functions {
 		if fields := b.groupFields(c, function); len(fields) > 0 {
-			all = append(all, b.groupParameter(c.Name+"."+string(function), string(function), functionTexts[function], query.MaxGroupValues, fields))
+			all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
 		}
 	}
 	sorts := list{"count", "-count"}
@@ -63,7 +63,7 @@ func (b *builder) groupParameters(c *model.Collection) list {
 			sorts = append(sorts, key, "-"+key.(string))
 		}
 	}
-	all = append(all, b.groupParameter(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", query.MaxGroupKeys+1, sorts))
+	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", someOf(sorts, query.MaxGroupKeys+1), sorts[0]))
 	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
 	all = append(all, b.search(c)...)
 	for _, field := range b.fields(c) {
@@ -77,21 +77,6 @@ var functionTexts = map[query.Function]string{
 	query.Avg: "Fields whose average is computed, as a number; null if no resource has a value.",
 	query.Min: "Fields whose least value is found; null if no resource has a value.",
 	query.Max: "Fields whose greatest value is found; null if no resource has a value.",
-}
-
-func (b *builder) groupParameter(component, name, text string, most int, values list) object {
-	return b.parameter(component, func() object {
-		return object{
-			{"name", name}, {"in", "query"},
-			{"description", text + " Several are given as several parameters, or in one with commas between them."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{
-				{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-				{"items", object{{"type", "string"}, {"enum", values}}},
-			}},
-			{"example", list{values[0]}},
-		}
-	})
 }
 
 // groupFields lists the fields of which a function computes values.
@@ -108,13 +93,9 @@ func (b *builder) groupFields(c *model.Collection, function query.Function) list
 // grouped is the answer with groups.
 func (b *builder) grouped(c *model.Collection) object {
 	return b.response(c, "Groups", func() object {
-		return object{
-			{"description", "A range of the groups, in their order."},
-			{"headers", b.headersOf("Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")},
-			{"content", jsonOf(enveloped(arrayOf(b.groupSchema(c))), dataOf(list{object{
-				{"id", exampleID}, {"type", query.GroupsType}, {"by", object{{"id", exampleID}}}, {"count", 1},
-			}}))},
-		}
+		example := object{{"id", exampleID}, {"type", query.GroupsType}, {"by", object{{"id", exampleID}}}, {"count", 1}}
+		return b.answer("A range of the groups, in their order.", jsonOf(enveloped(arrayOf(b.groupSchema(c))), dataOf(list{example})),
+			"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
 }
 

@@ -2,9 +2,10 @@ package openapi
 
 import "strings"
 
-// Schemas that several headers share.
+// Schemas that several headers and parameters share.
 var (
 	aText      = object{{"type", "string"}}
+	aFlag      = object{{"type", "boolean"}}
 	aReference = object{{"type", "string"}, {"format", "uri-reference"}}
 	aTime      = object{{"type", "string"}, {"format", "date-time"}}
 	aCount     = object{{"type", "integer"}, {"minimum", 0}}

@@ -11,13 +11,9 @@ const examplePrefix = "k7f3q2m5xa"
 
 // keys is the paths of the API keys; none if the reader may not manage any.
 func (b *builder) keys() object {
-	roles := b.reader.Grantable()
-	if len(roles) == 0 {
+	names := texts(b.reader.Grantable())
+	if len(names) == 0 {
 		return nil
-	}
-	names := list{}
-	for _, role := range roles {
-		names = append(names, role)
 	}
 	properties := keyProperties(names)
 	one := fixedObject("", properties)
@@ -41,7 +37,7 @@ func (b *builder) keys() object {
 	plain := append([]problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeNotAcceptable}, b.anywhere()...)
 	reading := append([]problem.Code{problem.CodeUnexpectedBody}, plain...)
 	answer := func(description string, data, example any, headers ...string) object {
-		return object{{"description", description}, {"headers", b.headersOf(append([]string{"Cache-Control"}, headers...)...)}, {"content", jsonOf(enveloped(data), dataOf(example))}}
+		return b.answer(description, jsonOf(enveloped(data), dataOf(example)), append([]string{"Cache-Control"}, headers...)...)
 	}
 	prefix := list{object{
 		{"name", "prefix"}, {"in", "path"}, {"required", true}, {"description", "The ten characters after `plural_` in the API key."},
@@ -128,10 +124,7 @@ func (b *builder) me() member {
 	return member{"/-/me", object{{"get", b.describe(operation{
 		id: "getMe", tag: serverTag, public: true,
 		summary: "Who am I", description: "Who the caller is, and what the caller may do in each collection.",
-		responses: object{{"200", object{
-			{"description", "The caller."}, {"headers", b.headersOf("Cache-Control")},
-			{"content", jsonOf(enveloped(fixedObject("", properties)), dataOf(shown))},
-		}}},
-		codes: append(ofReading(), b.anywhere()...),
+		responses: object{{"200", b.answer("The caller.", jsonOf(enveloped(fixedObject("", properties)), dataOf(shown)), "Cache-Control")}},
+		codes:     append(ofReading(), b.anywhere()...),
 	})}}}
 }

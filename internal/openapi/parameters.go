@@ -75,20 +75,51 @@ func filterPrefix(c *model.Collection, field *model.Field) string {
 	return c.Name + ".filter." + field.Name
 }
 
+// inQuery is a reference to a parameter of the query.
+func (b *builder) inQuery(component, name, description string, jsonSchema object, example any) object {
+	return b.parameter(component, func() object {
+		return object{{"name", name}, {"in", "query"}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
+	})
+}
+
 // header is a reference to a request header.
-func (b *builder) header(name, description string, jsonSchema object, example string) object {
-	return b.parameter(name, func() object {
+func (b *builder) header(component, name, description string, jsonSchema object, example string) object {
+	return b.parameter(component, func() object {
 		return object{{"name", name}, {"in", "header"}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
 	})
 }
 
+// prefer is a reference to the header Prefer with the preferences of some operations.
+func (b *builder) prefer(component, description, example string) object {
+	return b.header(component, "Prefer", description, aText, example)
+}
+
+// several is a reference to a parameter of the query that can have several values.
+func (b *builder) several(component, name, description string, jsonSchema object, example any) object {
+	return b.parameter(component, func() object {
+		return object{
+			{"name", name}, {"in", "query"},
+			{"description", description + " Several are given as several parameters, or in one with commas between them."},
+			{"style", "form"}, {"explode", true}, {"schema", jsonSchema}, {"example", list{example}},
+		}
+	})
+}
+
+// someOf is the schema of some of the values, at most as many as are allowed.
+func someOf(values list, most int) object {
+	return object{
+		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
+		{"items", object{{"type", "string"}, {"enum", values}}},
+	}
+}
+
 func (b *builder) requestID() object {
-	return b.header("X-Request-Id", "What the answer and the log call this request. Without one, or with one that is longer than 128 characters or not printable, the server makes one.",
-		object{{"type", "string"}}, "order-4711")
+	return b.header("X-Request-Id", "X-Request-Id", "What the answer and the log call this request. Without one, or with one that is longer than 128 characters or not printable, the server makes one.",
+		aText, "order-4711")
 }
 
 func (b *builder) ifMatch() object {
-	return b.header("If-Match", "412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.",
+	return b.header("If-Match", "If-Match", "412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.",
 		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
 }
 
@@ -104,33 +135,23 @@ func (b *builder) requiredIfMatch() object {
 }
 
 func (b *builder) ifNoneMatch() object {
-	return b.header("If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.",
+	return b.header("If-None-Match", "If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.",
 		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
 }
 
 func (b *builder) idempotencyKey() object {
-	return b.header("Idempotency-Key", "Makes it safe to send the request again: it is carried out once, and answered as it was the first time. 1 to 255 printable ASCII characters, such as a UUID.",
+	return b.header("Idempotency-Key", "Idempotency-Key", "Makes it safe to send the request again: it is carried out once, and answered as it was the first time. 1 to 255 printable ASCII characters, such as a UUID.",
 		object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", "^[ -~]+$"}}, "d9b6c2f0-5a53-4a8f-9d5e-0b3a3c0c7c11")
 }
 
 func (b *builder) preferAsync() object {
-	return b.parameter("Prefer-Async", func() object {
-		return object{
-			{"name", "Prefer"}, {"in", "header"},
-			{"description", "`respond-async`: answered with 202 as soon as the change is stored to be carried out. `respond-async, wait=10`: answered as usual if that takes at most 10 seconds."},
-			{"schema", object{{"type", "string"}}}, {"example", "respond-async, wait=10"},
-		}
-	})
+	return b.prefer("Prefer-Async",
+		"`respond-async`: answered with 202 as soon as the change is stored to be carried out. `respond-async, wait=10`: answered as usual if that takes at most 10 seconds.",
+		"respond-async, wait=10")
 }
 
 func (b *builder) preferCount() object {
-	return b.parameter("Prefer-Count", func() object {
-		return object{
-			{"name", "Prefer"}, {"in", "header"},
-			{"description", "`count=exact`: `X-Total-Count` is also sent for a list with filters."},
-			{"schema", object{{"type", "string"}}}, {"example", "count=exact"},
-		}
-	})
+	return b.prefer("Prefer-Count", "`count=exact`: `X-Total-Count` is also sent for a list with filters.", "count=exact")
 }
 
 // idParameter is a parameter of the path.
@@ -141,10 +162,7 @@ func idParameter(name, description string) object {
 	}
 }
 
-// listParameters is all that a list can be asked by.
-func (b *builder) listParameters(c *model.Collection) list { return b.selection(c, b.limit) }
-
-// selection is the parameters that select resources.
+// selection is the parameters that select resources, with the limit of a list or of a write.
 func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
 	all := list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}
 	all = append(all, b.search(c)...)
@@ -155,38 +173,36 @@ func (b *builder) selection(c *model.Collection, limit func(name string) object)
 }
 
 func (b *builder) offset(name string) object {
-	return b.parameter(name, func() object {
-		text := "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative."
-		if name == "o" {
-			text = "Short for `offset`."
-		}
-		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", object{{"type", "integer"}, {"minimum", 0}}}, {"example", 0}}
-	})
+	text := "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative."
+	if name == "o" {
+		text = "Short for `offset`."
+	}
+	return b.inQuery(name, name, text, aCount, 0)
 }
 
 func (b *builder) limit(name string) object {
-	return b.parameter(name, func() object {
-		text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
-		if name == "l" {
-			text = "Short for `limit`."
-		}
-		jsonSchema := object{{"type", "integer"}}
-		if b.MaxLimit > 0 {
-			jsonSchema = append(jsonSchema, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
-		}
-		jsonSchema.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
-		return object{{"name", name}, {"in", "query"}, {"description", text}, {"schema", jsonSchema}, {"example", b.DefaultLimit}}
-	})
+	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
+	if name == "l" {
+		text = "Short for `limit`."
+	}
+	jsonSchema := limitSchema(b.MaxLimit)
+	jsonSchema.addIf(name == "limit", "default", b.DefaultLimit) // some clients send defaults, and not both must be sent
+	return b.inQuery(name, name, text, jsonSchema, b.DefaultLimit)
+}
+
+// limitSchema is the schema of a limit, which can be negative. A maximum of 0 is none.
+func limitSchema(most int64) object {
+	jsonSchema := object{{"type", "integer"}}
+	if most > 0 {
+		jsonSchema = append(jsonSchema, member{"minimum", -most}, member{"maximum", most})
+	}
+	return jsonSchema
 }
 
 func (b *builder) cursor() object {
-	return b.parameter("cursor", func() object {
-		return object{
-			{"name", "cursor"}, {"in", "query"},
-			{"description", "The id of a resource: the range starts there, and with a negative limit ends before it. It keeps its place when others come and go. Not together with an offset."},
-			{"schema", object{{"type", "string"}, {"format", "uuid"}}}, {"example", exampleID},
-		}
-	})
+	return b.inQuery("cursor", "cursor",
+		"The id of a resource: the range starts there, and with a negative limit ends before it. It keeps its place when others come and go. Not together with an offset.",
+		object{{"type", "string"}, {"format", "uuid"}}, exampleID)
 }
 
 // fields lists what the reader can filter and sort by: id, type, the attributes, and the
@@ -206,24 +222,15 @@ func (b *builder) fields(c *model.Collection) []*model.Field {
 }
 
 func (b *builder) sort(c *model.Collection) object {
-	return b.parameter(c.Name+".sort", func() object {
-		var keys list
-		for _, field := range b.fields(c) {
-			if field.Kind != model.KindJSON {
-				keys = append(keys, field.Name, "-"+field.Name)
-			}
+	var keys list
+	for _, field := range b.fields(c) {
+		if field.Kind != model.KindJSON {
+			keys = append(keys, field.Name, "-"+field.Name)
 		}
-		return object{
-			{"name", "sort"}, {"in", "query"},
-			{"description", "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this. Several are given as several parameters, or in one with commas between them."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{
-				{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxSortKeys}, {"uniqueItems", true},
-				{"items", object{{"type", "string"}, {"enum", keys}}},
-			}},
-			{"example", list{"-id"}},
-		}
-	})
+	}
+	return b.several(c.Name+".sort", "sort",
+		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this.",
+		someOf(keys, query.MaxSortKeys), "-id")
 }
 
 // filters lists the parameters by which a field can be filtered.
@@ -238,14 +245,14 @@ func (b *builder) filters(c *model.Collection, field *model.Field) list {
 }
 
 func plainFilter(field *model.Field, value object) object {
-	jsonSchema := object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
+	jsonSchema := valuesOf(value)
 	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
 		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
 	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
-		jsonSchema = object{{"type", "array"}, {"items", object{{"type", "string"}}}, {"maxItems", 0}}
+		jsonSchema = object{{"type", "array"}, {"items", aText}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
@@ -278,23 +285,24 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	}
 	switch op {
 	case "in", "not_in":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
-			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value},
-		}})
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", object{
-			{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", valueSchema(items.Kind())},
-		}})
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind()))})
 	case "has_all":
-		return append(filter, member{"schema", object{{"type", "string"}}})
+		value = aText
 	case "null":
-		return append(filter, member{"schema", object{{"type", "boolean"}}})
+		value = aFlag
 	case "contains", "starts_with":
-		return append(filter, member{"schema", object{{"type", "string"}, {"maxLength", query.MaxPart}}})
-	case "eq", "ne":
-		return append(filter, member{"schema", value})
+		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
+	case "lt", "lte", "gt", "gte":
+		value = valueSchema(field.Kind)
 	}
-	return append(filter, member{"schema", valueSchema(field.Kind)})
+	return append(filter, member{"schema", value})
+}
+
+// valuesOf is the schema of the values of one filter.
+func valuesOf(value object) object {
+	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 }
 
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
@@ -319,7 +327,7 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	return jsonSchema
 }
 
-// valueSchema is what a filter can compare a field with.
+// valueSchema is what a filter can compare a field with. The caller may change it.
 func valueSchema(kind model.Kind) object {
 	if kind.IsDecimal() {
 		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}

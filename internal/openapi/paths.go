@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -51,14 +53,8 @@ func (b *builder) hasBelow(link *model.Link) bool {
 
 func (b *builder) addPlace(paths *object, p place) {
 	collection, item := b.collection(p), b.item(p)
-	for _, each := range []struct {
-		path  string
-		found object
-	}{{p.path(), collection}, {p.path() + "/{id}", item}} {
-		if each.found != nil {
-			paths.add(each.path, each.found)
-		}
-	}
+	paths.addIf(collection != nil, p.path(), collection)
+	paths.addIf(item != nil, p.path()+"/{id}", item)
 	b.history(paths, p)
 }
 
@@ -122,6 +118,12 @@ type operation struct {
 	headers                  []string // that refusals may have
 }
 
+// moveToSingular makes a read by the singular of one at the canonical path.
+func (o *operation) moveToSingular(c *model.Collection) {
+	o.id, o.summary = o.id+"AtSingular", o.summary+", by the singular"
+	o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
+}
+
 func (b *builder) describe(o operation) object {
 	id := b.operationIDs.unique(o.id)
 	described := object{
@@ -164,7 +166,7 @@ func (b *builder) list(p place) object {
 		return nil
 	}
 	c := p.collection
-	parameters := append(append(b.listParameters(c), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	parameters := append(append(b.selection(c, b.limit), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
 	if streams(c) {
 		parameters = append(parameters, b.streamParameters()...)
 	}
@@ -198,9 +200,7 @@ func (b *builder) read(p place, singular bool) object {
 	}
 	headers := []string{"ETag"}
 	if singular {
-		o.id += "AtSingular"
-		o.summary += ", by the singular"
-		o.description = "As `/" + c.Name + "/{id}`, which `Content-Location` names."
+		o.moveToSingular(c)
 		headers = append(headers, "Content-Location")
 	}
 	o.responses.add("304", b.unchanged(headers...))
@@ -275,12 +275,10 @@ func (b *builder) changeParameters(c *model.Collection) list {
 
 // asyncText says that a collection answers a method before it is done.
 func (b *builder) asyncText(c *model.Collection, method string) string {
-	for _, each := range c.Async {
-		if each == method {
-			return " Here it is always carried out later, and answered with 202, as if `Prefer: respond-async` had been sent."
-		}
+	if !slices.Contains(c.Async, method) {
+		return ""
 	}
-	return ""
+	return " Here it is always carried out later, and answered with 202, as if `Prefer: respond-async` had been sent."
 }
 
 // body is a reference to the body of a change.

@@ -13,8 +13,6 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-func statusText(status int) string { return strconv.Itoa(status) }
-
 // unread is the codes of requests that are refused before they have been read.
 var unread = []problem.Code{problem.CodeMalformedRequest, problem.CodeExpectationFailed, problem.CodeMisdirected, problem.CodeHeadersTooLarge, problem.CodeNotImplemented, problem.CodeHTTPVersion}
 
@@ -38,7 +36,8 @@ func (b *builder) refuse(responses *object, operation string, codes []problem.Co
 				return code.Status() != status || slices.Contains(byStatus[status], code)
 			})...)
 		}
-		responses.add(statusText(status), b.refusal(operation, statusText(status), byStatus[status], headers))
+		text := strconv.Itoa(status)
+		responses.add(text, b.refusal(operation, text, byStatus[status], headers))
 	}
 	if hooked {
 		responses.add("default", b.refusal("", "OfHook", allCodes(), headers))
@@ -214,19 +213,16 @@ func (b *builder) ofRead(p place) []problem.Code {
 
 // ofWrite is the codes of a write whose body has a variant.
 func (b *builder) ofWrite(p place, v variant) []problem.Code {
-	codes := append([]problem.Code{}, problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
-		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType)
+	codes := []problem.Code{problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
+		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType}
 	codes = append(append(codes, b.ofBody(p, v)...), b.ofChange()...)
 	if v == createVariant { // and of upserts
 		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems, problem.CodeRequired, problem.CodeNotUnique)
-		if p.collection.RequireIfMatch {
-			codes = append(codes, problem.CodePreconditionRequired)
-		}
 	}
 	if v != createVariant || p.parent != nil {
 		codes = append(codes, problem.CodeNotFound)
 	}
-	if v != createVariant && p.collection.RequireIfMatch {
+	if p.collection.RequireIfMatch {
 		codes = append(codes, problem.CodePreconditionRequired)
 	}
 	if len(p.collection.UniqueGroups()) > 0 || b.restricted() {

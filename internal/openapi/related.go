@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -8,20 +9,16 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// relations lists the relations of a collection that the reader may include, by the rule of
+// relations lists the relations of a collection that the reader may include and filter by, by the rule of
 // auth.Permit.Related.
 func (b *builder) relations(c *model.Collection) []*model.Relation {
-	var found []*model.Relation
-	for _, relation := range c.Relations() {
+	return slices.DeleteFunc(slices.Clone(c.Relations()), func(r *model.Relation) bool {
 		verb := schema.MayList
-		if relation.One {
+		if r.One {
 			verb = schema.MayRead
 		}
-		if b.reader.May(verb, relation.To) && b.reader.Visible(relation.Referring()).Has(relation.Column) {
-			found = append(found, relation)
-		}
-	}
-	return found
+		return !b.reader.May(verb, r.To) || !b.reader.Visible(r.Referring()).Has(r.Column)
+	})
 }
 
 // partParameters are those that say what is shown of resources. Of relations only the first level is
@@ -40,55 +37,37 @@ func (b *builder) partParameters(c *model.Collection) list {
 			continue
 		}
 		option := func(option, text string, shape object, example any) object {
-			return b.parameter(c.Name+".include."+relation.Name+"."+option, func() object {
-				return object{{"name", name + "[" + option + "]"}, {"in", "query"}, {"description", text}, {"schema", shape}, {"example", example}}
-			})
+			return b.inQuery(c.Name+".include."+relation.Name+"."+option, name+"["+option+"]", text, shape, example)
 		}
-		limit := object{{"type", "integer"}, {"minimum", -query.MaxIncluded}, {"maximum", query.MaxIncluded}}
+		limit := int64(query.MaxIncluded)
 		if b.MaxLimit > 0 {
-			limit = object{{"type", "integer"}, {"minimum", -min(b.MaxLimit, query.MaxIncluded)}, {"maximum", min(b.MaxLimit, query.MaxIncluded)}}
+			limit = min(b.MaxLimit, limit)
 		}
 		all = append(all,
-			option("limit", "How many of the included `"+relation.Name+"`: the first ones, or with a negative number the last ones. Without it, the first 10.", limit, 3),
-			option("sort", "Fields that the included `"+relation.Name+"` are sorted by, as in `sort`, with commas between them.", object{{"type", "string"}}, "-id"),
-			option("total", "Whether `"+relation.TotalName()+"` is added, the number of all of them.", object{{"type", "boolean"}}, true))
+			option("limit", "How many of the included `"+relation.Name+"`: the first ones, or with a negative number the last ones. Without it, the first 10.", limitSchema(limit), 3),
+			option("sort", "Fields that the included `"+relation.Name+"` are sorted by, as in `sort`, with commas between them.", aText, "-id"),
+			option("total", "Whether `"+relation.TotalName()+"` is added, the number of all of them.", aFlag, true))
 	}
 	return all
 }
 
 func (b *builder) include(c *model.Collection, relations []*model.Relation) object {
-	return b.parameter(c.Name+".include", func() object {
-		names := make([]string, len(relations))
-		for i, relation := range relations {
-			names[i] = relation.Name
-		}
-		return object{
-			{"name", "include"}, {"in", "query"},
-			{"description", "Related resources to embed: " + strings.Join(names, ", ") + ". A path such as `" + names[0] + ".other` embeds relations of these, at most 3 levels deep. Filters of an included collection are written `include[name][filter][field]`. Several are given as several parameters, or in one with commas between them."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{
-				{"type", "array"}, {"minItems", 1},
-				{"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}},
-			}},
-			{"example", list{names[0]}},
-		}
-	})
+	names := make([]string, len(relations))
+	for i, relation := range relations {
+		names[i] = relation.Name
+	}
+	return b.several(c.Name+".include", "include",
+		"Related resources to embed: "+strings.Join(names, ", ")+". A path such as `"+names[0]+".other` embeds relations of these, at most 3 levels deep. Filters of an included collection are written `include[name][filter][field]`.",
+		object{{"type", "array"}, {"minItems", 1}, {"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}}}, names[0])
 }
 
 // fieldsOf is a parameter that selects attributes of a collection.
 func (b *builder) fieldsOf(c *model.Collection, component, name, description string) object {
-	return b.parameter(component, func() object {
-		var names list
-		for _, field := range b.fields(c) {
-			names = append(names, field.Name)
-		}
-		return object{
-			{"name", name}, {"in", "query"}, {"description", description + " Several are given as several parameters, or in one with commas between them."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", object{{"type", "string"}, {"enum", names}}}}},
-			{"example", list{"id"}},
-		}
-	})
+	var names list
+	for _, field := range b.fields(c) {
+		names = append(names, field.Name)
+	}
+	return b.several(component, name, description, object{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", object{{"type", "string"}, {"enum", names}}}}, "id")
 }
 
 // addRelations adds what is embedded to the properties of a resource. None of it is required.

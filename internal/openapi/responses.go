@@ -1,12 +1,21 @@
 package openapi
 
-import "github.com/plural-go/plural/internal/model"
+import (
+	"slices"
+
+	"github.com/plural-go/plural/internal/model"
+)
 
 // jsonOf is the content of an answer or a body.
 func jsonOf(jsonSchema, example any) object {
 	media := object{{"schema", jsonSchema}}
 	media.addIf(example != nil, "example", example)
 	return object{{"application/json", media}}
+}
+
+// answer is a response with content.
+func (b *builder) answer(description string, content object, headers ...string) object {
+	return object{{"description", description}, {"headers", b.headersOf(headers...)}, {"content", content}}
 }
 
 // enveloped is the schema of a response with data.
@@ -39,15 +48,17 @@ func (b *builder) response(c *model.Collection, kind string, make func() object)
 }
 
 func (b *builder) listed(p place) object {
-	c := p.collection
-	return b.response(c, "List", func() object {
-		headers := []string{"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding"}
-		content := jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(c, readVariant, "")}))
-		if !streams(c) {
-			return object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(headers...)}, {"content", content}}
-		}
-		return withStream(object{{"description", "A range of the collection, in its order."}, {"headers", b.headersOf(append(headers, streamHeaders...)...)}, {"content", content}})
+	return b.response(p.collection, "List", func() object {
+		return b.readable(p.collection, "A range of the collection, in its order.", b.allOf(p), "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
+}
+
+// readable is the answer with what was read, which most collections also have as a stream.
+func (b *builder) readable(c *model.Collection, description string, content object, headers ...string) object {
+	if !streams(c) {
+		return b.answer(description, content, headers...)
+	}
+	return withStream(b.answer(description, content, append(headers, streamHeaders...)...))
 }
 
 // found is the answer with a resource that was read; by its singular it says where that is.
@@ -57,16 +68,24 @@ func (b *builder) found(p place, singular bool) object {
 		kind, headers = "AtSingular", append(headers, "Content-Location")
 	}
 	return b.response(p.collection, kind, func() object {
-		if !streams(p.collection) {
-			return object{{"description", "The resource."}, {"headers", b.headersOf(headers...)}, {"content", b.oneOf(p)}}
-		}
-		return withStream(object{{"description", "The resource."}, {"headers", b.headersOf(append(headers, streamHeaders...)...)}, {"content", b.oneOf(p)}})
+		return b.readable(p.collection, "The resource.", b.oneOf(p), headers...)
 	})
 }
 
 // oneOf is the content with one resource.
 func (b *builder) oneOf(p place) object {
 	return jsonOf(enveloped(b.schemaOf(p, readVariant)), dataOf(b.example(p.collection, readVariant, "")))
+}
+
+// allOf is the content with several resources.
+func (b *builder) allOf(p place) object {
+	return jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(p.collection, readVariant, "")}))
+}
+
+// oneOrAllOf is the content with one resource, or with several.
+func (b *builder) oneOrAllOf(p place) object {
+	one := b.schemaOf(p, readVariant)
+	return jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))
 }
 
 // unchanged is the response to a client that has the resource already.
@@ -76,33 +95,32 @@ func (b *builder) unchanged(headers ...string) object {
 
 var writeHeaders = []string{"Preference-Applied", "Idempotency-Replayed"}
 
-func (b *builder) created(p place) object {
-	return b.response(p.collection, "Created", func() object {
-		one := b.schemaOf(p, readVariant)
-		return object{
-			{"description", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource."},
-			{"headers", b.headersOf(append([]string{"Location", "ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
-		}
+// written is a reference to the answer to a write, or to a dry run of one.
+func (b *builder) written(p place, kind, description string, content func(place) object, headers ...string) object {
+	return b.response(p.collection, kind, func() object {
+		return b.answer(description, content(p), slices.Concat(headers, []string{"X-Affected", "X-Deleted"}, writeHeaders)...)
 	})
+}
+
+func (b *builder) created(p place) object {
+	return b.written(p, "Created", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource.", b.oneOrAllOf, "Location", "ETag")
+}
+
+// upserted is the answer to an upsert that has changed a resource.
+func (b *builder) upserted(p place) object {
+	return b.written(p, "Upserted", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource.", b.oneOrAllOf, "ETag")
 }
 
 func (b *builder) changed(p place) object {
-	return b.response(p.collection, "Changed", func() object {
-		return object{
-			{"description", "The resource as it is now."}, {"headers", b.headersOf(append([]string{"ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", b.oneOf(p)},
-		}
-	})
+	return b.written(p, "Changed", "The resource as it is now.", b.oneOf, "ETag")
 }
 
 func (b *builder) deleted(p place) object {
-	return b.response(p.collection, "Deleted", func() object {
-		return object{
-			{"description", "The resource as it last was."}, {"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", b.oneOf(p)},
-		}
-	})
+	return b.written(p, "Deleted", "The resource as it last was.", b.oneOf)
+}
+
+func (b *builder) rangeWritten(p place) object {
+	return b.written(p, "Range", "All resources of the range, in its order.", b.allOf)
 }
 
 func (b *builder) accepted(p place) object {
@@ -111,11 +129,9 @@ func (b *builder) accepted(p place) object {
 			{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
 			{"type", object{{"type", "string"}, {"const", p.collection.Name}}},
 		})
-		return object{
-			{"description", "It is stored, and will be carried out. `Location` is the operation, which tells how it is getting on."},
-			{"headers", b.headersOf(append([]string{"Location"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(identity), dataOf(object{{"id", b.idOf(p.collection)}, {"type", p.collection.Name}}))},
-		}
+		return b.answer("It is stored, and will be carried out. `Location` is the operation, which tells how it is getting on.",
+			jsonOf(enveloped(identity), dataOf(object{{"id", b.idOf(p.collection)}, {"type", p.collection.Name}})),
+			append([]string{"Location"}, writeHeaders...)...)
 	})
 }
 

@@ -390,14 +390,10 @@ func (b *builder) errorObject() object {
 	var table strings.Builder
 	table.WriteString("One thing that is wrong. Codes are stable:\n\n| Code | Status | Title |\n|---|---|---|\n")
 	codes := allCodes()
-	statuses := []int{}
+	statuses := list{}
 	for _, code := range codes {
-		table.WriteString("| `" + string(code) + "` | " + statusText(code.Status()) + " | " + code.Title() + " |\n")
+		table.WriteString("| `" + string(code) + "` | " + strconv.Itoa(code.Status()) + " | " + code.Title() + " |\n")
 		statuses = append(statuses, code.Status())
-	}
-	enum := list{}
-	for _, status := range slices.Compact(statuses) {
-		enum = append(enum, status)
 	}
 	place := func(name, description string) object {
 		return fixedObject("", object{{name, object{{"type", "string"}, {"description", description}}}})
@@ -405,7 +401,7 @@ func (b *builder) errorObject() object {
 	return object{
 		{"type", "object"}, {"description", table.String()},
 		{"properties", object{
-			{"status", object{{"type", "integer"}, {"enum", enum}, {"description", "The HTTP status."}}},
+			{"status", object{{"type", "integer"}, {"enum", slices.Compact(statuses)}, {"description", "The HTTP status."}}},
 			{"code", object{{"type", "string"}, {"enum", texts(codes)}, {"description", "What kind of error this is, for programs."}}},
 			{"title", object{{"type", "string"}, {"description", "The code in a few words."}}},
 			{"detail", object{{"type", "string"}, {"description", "What is wrong here and what would be right, for people."}}},

@@ -17,11 +17,6 @@ func (b *builder) search(c *model.Collection) list {
 	if len(names) == 0 {
 		return nil
 	}
-	return list{b.parameter(c.Name+".search", func() object {
-		return object{
-			{"name", "search"}, {"in", "query"},
-			{"description", fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)},
-			{"schema", object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}}, {"example", "ada lov"},
-		}
-	})}
+	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
+	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
 }

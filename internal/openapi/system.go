@@ -14,38 +14,35 @@ func (b *builder) root() object {
 		id: "listCollections", tag: serverTag, public: true,
 		summary:     "List the collections",
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
-		responses: object{{"200", object{
-			{"description", "The collections, in the order of the schema."}, {"headers", b.headersOf("X-Total-Count")},
-			{"content", jsonOf(enveloped(arrayOf(reference("schemas", collectionSchema))), dataOf(list{b.exampleCollection()}))},
-		}}, {"303", object{
+		responses: object{{"200", b.answer("The collections, in the order of the schema.",
+			jsonOf(enveloped(arrayOf(reference("schemas", collectionSchema))), dataOf(list{b.exampleCollection()})), "X-Total-Count"),
+		}, {"303", object{
 			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
 		}}},
 		codes: append(ofReading(), b.anywhere()...),
 	})}}
 }
 
-// exampleName is the name of the first collection that the reader knows.
-func (b *builder) exampleName() string {
-	for _, c := range b.schema.All() {
+// firstKnown is the first collection that the reader knows; there are always the operations.
+func (b *builder) firstKnown() *model.Collection {
+	for _, c := range b.schema.Collections() {
 		if b.knows(c) {
-			return c.Name
+			return c
 		}
 	}
-	return model.OperationsName
+	return b.schema.Operations()
 }
 
-// exampleCollection is the first collection that the reader knows, as a resource; there are
-// always the operations.
+// exampleName is the name of a collection that the reader knows.
+func (b *builder) exampleName() string { return b.firstKnown().Name }
+
+// exampleCollection is a collection that the reader knows, as a resource.
 func (b *builder) exampleCollection() object {
-	for _, c := range b.schema.All() {
-		if b.knows(c) {
-			return object{
-				{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
-				{"attributes", b.exampleAttributes(c)}, {"relations", list{}},
-			}
-		}
+	c := b.firstKnown()
+	return object{
+		{"id", exampleID}, {"type", "collections"}, {"name", c.Name}, {"singular", c.Singular}, {"total", 250},
+		{"attributes", b.exampleAttributes(c)}, {"relations", list{}},
 	}
-	return nil
 }
 
 // exampleAttributes describes some attributes of a collection, in their simplest form:
@@ -71,11 +68,8 @@ func (b *builder) system() object {
 		paths.add("/-/metrics", object{{"get", b.describe(operation{
 			id: "getMetrics", tag: serverTag, public: b.secured() && b.Public.MaySeeMetrics(),
 			summary: "Metrics", description: "What the server measures, in the format of Prometheus.",
-			responses: object{{"200", object{
-				{"description", "All metrics."}, {"headers", b.headersOf("Content-Encoding")},
-				{"content", object{{"text/plain", object{{"schema", object{{"type", "string"}}}}}}},
-			}}},
-			codes: b.anywhere(),
+			responses: object{{"200", b.answer("All metrics.", object{{"text/plain", object{{"schema", aText}}}}, "Content-Encoding")}},
+			codes:     b.anywhere(),
 		})}})
 	}
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
@@ -83,14 +77,11 @@ func (b *builder) system() object {
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
 		parameters: list{b.ifMatch(), b.ifNoneMatch()},
 		responses: object{
-			{"200", object{
-				{"description", "The document."}, {"headers", b.headersOf("ETag", "Cache-Control", "Content-Encoding")},
-				{"content", object{{"application/json", object{{"schema", object{
-					{"type", "object"},
-					{"properties", object{{"openapi", object{{"type", "string"}, {"const", version}}}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
-					{"required", list{"openapi", "info", "paths"}},
-				}}}}}},
-			}},
+			{"200", b.answer("The document.", jsonOf(object{
+				{"type", "object"},
+				{"properties", object{{"openapi", exactly(version)}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
+				{"required", list{"openapi", "info", "paths"}},
+			}, nil), "ETag", "Cache-Control", "Content-Encoding")},
 			{"304", b.unchanged("ETag", "Cache-Control")},
 		},
 		codes: append(b.anywhere(), problem.CodePreconditionFailed),
@@ -108,10 +99,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 	defer func(rated bool) { b.Rated = rated }(b.Rated)
 	b.Rated = false
 	state := func(description, status string) object {
-		return object{
-			{"description", description}, {"headers", b.headersOf("Cache-Control")},
-			{"content", jsonOf(reference("schemas", stateSchema), object{{"status", status}})},
-		}
+		return b.answer(description, jsonOf(reference("schemas", stateSchema), object{{"status", status}}), "Cache-Control")
 	}
 	probe := object{
 		{"tags", list{serverTag}}, {"operationId", b.operationIDs.unique(id)}, {"summary", summary}, {"description", description},

@@ -11,51 +11,34 @@ import (
 // What writes to several resources at once: ranges, upserts and transactions.
 
 func (b *builder) dryRun() object {
-	return b.parameter("dry_run", func() object {
-		return object{
-			{"name", "dry_run"}, {"in", "query"},
-			{"description", "`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`."},
-			{"schema", object{{"type", "boolean"}}}, {"example", true},
-		}
-	})
+	return b.inQuery("dry_run", "dry_run",
+		"`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`.",
+		aFlag, true)
 }
 
 // onConflict is the parameter that makes an upsert of a creation.
 func (b *builder) onConflict(c *model.Collection) object {
-	return b.parameter(c.Name+".on_conflict", func() object {
-		groups := list{"id"}
-		for _, group := range c.UniqueGroups() {
-			var names []string
-			for _, column := range group {
-				if b.reader.Visible(c).Has(column) {
-					names = append(names, c.Columns()[column].Name)
-				}
-			}
-			if len(names) == len(group) {
-				groups = append(groups, strings.Join(names, ","))
+	groups := list{"id"}
+	for _, group := range c.UniqueGroups() {
+		var names []string
+		for _, column := range group {
+			if b.reader.Visible(c).Has(column) {
+				names = append(names, c.Columns()[column].Name)
 			}
 		}
-		return object{
-			{"name", "on_conflict"}, {"in", "query"},
-			{"description", "A unique attribute, or all of a unique group with commas between them. A resource that has the same values is changed as by PATCH, and only the attributes that are sent: 200. Otherwise it is created: 201. Of an array, 201 means that all were created."},
-			{"schema", object{{"type", "string"}, {"enum", groups}}}, {"example", groups[len(groups)-1]},
+		if len(names) == len(group) {
+			groups = append(groups, strings.Join(names, ","))
 		}
-	})
+	}
+	return b.inQuery(c.Name+".on_conflict", "on_conflict",
+		"A unique attribute, or all of a unique group with commas between them. A resource that has the same values is changed as by PATCH, and only the attributes that are sent: 200. Otherwise it is created: 201. Of an array, 201 means that all were created.",
+		object{{"type", "string"}, {"enum", groups}}, groups[len(groups)-1])
 }
 
 // limitOfRange is the limit of a write, which has no default.
 func (b *builder) limitOfRange(name string) object {
-	return b.parameter("Range."+name, func() object {
-		shape := object{{"type", "integer"}}
-		if b.MaxLimit > 0 {
-			shape = append(shape, member{"minimum", -b.MaxLimit}, member{"maximum", b.MaxLimit})
-		}
-		return object{
-			{"name", name}, {"in", "query"},
-			{"description", "How many resources are changed: a negative number counts back from where the range starts. Without it, all of them."},
-			{"schema", shape}, {"example", 1},
-		}
-	})
+	return b.inQuery("Range."+name, name,
+		"How many resources are changed: a negative number counts back from where the range starts. Without it, all of them.", limitSchema(b.MaxLimit), 1)
 }
 
 // rangeParameters is all that selects the resources of a write.
@@ -114,27 +97,6 @@ func (b *builder) ofRange(p place) []problem.Code {
 	return codes
 }
 
-func (b *builder) rangeWritten(p place) object {
-	return b.response(p.collection, "Range", func() object {
-		return object{
-			{"description", "All resources of the range, in its order."}, {"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(arrayOf(b.schemaOf(p, readVariant))), dataOf(list{b.example(p.collection, readVariant, "")}))},
-		}
-	})
-}
-
-// upserted is the answer to an upsert that has changed a resource.
-func (b *builder) upserted(p place) object {
-	return b.response(p.collection, "Upserted", func() object {
-		one := b.schemaOf(p, readVariant)
-		return object{
-			{"description", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource."},
-			{"headers", b.headersOf(append([]string{"ETag", "X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(object{{"oneOf", list{one, arrayOf(one)}}}), dataOf(b.example(p.collection, readVariant, "")))},
-		}
-	})
-}
-
 // mayWrite reports whether the reader, or everybody, may write anything.
 func (b *builder) mayWrite(by View) bool {
 	for _, c := range b.schema.Collections() {
@@ -173,11 +135,9 @@ func (b *builder) transaction() object {
 		body: object{{"description", "The steps. At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", jsonOf(shape, list{
 			object{{"method", "DELETE"}, {"path", "/" + b.exampleName() + "/" + exampleID}, {"if_match", `"1a.1.k3"`}},
 		})}},
-		responses: object{{"200", object{
-			{"description", "The resource of each step, as it was after the step; of DELETE, as it last was."},
-			{"headers", b.headersOf(append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)},
-			{"content", jsonOf(enveloped(arrayOf(one)), dataOf(list{object{{"id", exampleID}, {"type", b.exampleName()}}}))},
-		}}},
+		responses: object{{"200", b.answer("The resource of each step, as it was after the step; of DELETE, as it last was.",
+			jsonOf(enveloped(arrayOf(one)), dataOf(list{object{{"id", exampleID}, {"type", b.exampleName()}}})),
+			append([]string{"X-Affected", "X-Deleted"}, writeHeaders...)...)}},
 		codes: b.ofTransaction(), headers: writeHeaders,
 	})}}
 }
