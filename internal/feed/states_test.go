@@ -84,7 +84,7 @@ func TestStatesOfTheLogMatchAsRowsDo(t *testing.T) {
 					filter := w.drawFilter(rt)
 					if rapid.Bool().Draw(rt, "ruled") {
 						caller := auth.Caller{ID: "x", Role: "a", Subject: rapid.SampledFrom([]string{"a", "ab"}).Draw(rt, "sub")}
-						filter = query.Both(filter, policies[rapid.SampledFrom(thingRules).Draw(rt, "rule")].Permit(caller).Rows(w.c))
+						filter = query.Both(filter, policies[rapid.SampledFrom(thingRules).Draw(rt, "rule")].Permit(caller).Scope(w.c))
 					}
 					w.compare(rt, filter)
 				}

@@ -232,7 +232,7 @@ func TestLinksVisitEveryResourceOnce(t *testing.T) {
 					}
 					got, raw = walk.add(got, p.ids), ""
 					if turn := walk.turn(p); turn != nil {
-						raw = q.Link(*turn)
+						raw = string(q.AppendLink(nil, *turn))
 					}
 				}
 				if !slices.Equal(got, want) {
