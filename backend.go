@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -13,6 +14,17 @@ import (
 // call runs a call of the program like a request: Stop waits for it. The path gets the rights
 // of the caller of the context, which must include one of the verbs.
 func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.AccessVerb, fn func() error) error {
+	return s.callAs(ctx, func(by *auth.Permit) error {
+		path.By = by
+		if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
+			return callError(path.Require(verbs[0]))
+		}
+		return callError(fn())
+	})
+}
+
+// callAs runs a call of the program with the rights of the caller of the context.
+func (s *Server) callAs(ctx context.Context, fn func(by *auth.Permit) error) error {
 	if err := s.beginCall(ctx); err != nil {
 		return callError(err)
 	}
@@ -21,11 +33,7 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.A
 	if err != nil {
 		return err
 	}
-	path.By = by
-	if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
-		return callError(path.Require(verbs[0]))
-	}
-	return callError(fn())
+	return fn(by)
 }
 
 // The verbs of reads.
@@ -62,7 +70,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 			return err
 		}
 		return s.resources.Each(path, page, q, func(found resource.Resource) error {
-			if s.isAbandoned() {
+			if s.abandoned.Err() != nil {
 				return ErrStopped
 			}
 			return visit(found)

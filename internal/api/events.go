@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -17,15 +16,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// defaultHeartbeat is how often a stream without events sends a comment, so that proxies keep
-// the connection and dead clients are noticed.
-const defaultHeartbeat = 15 * time.Second
-
 // bookmarkAfter is after how many heartbeats without an event a bookmark is sent.
 const bookmarkAfter = 4
-
-// slowestEvent bounds the time of a write to a stream where the server sets no write timeout.
-const slowestEvent = 30 * time.Second
 
 var errStopping = errors.New("the server is shutting down")
 
@@ -125,7 +117,6 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 		out.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out.timeout = cmp.Or(out.timeout, slowestEvent)
 	s.controller = http.NewResponseController(out.ResponseWriter)
 	out.WriteHeader(http.StatusOK)
 	if err := s.flush(); err != nil {
@@ -174,7 +165,7 @@ func (s *eventStream) sendEvents(out *response) error {
 // next waits for events, no longer than until the next heartbeat. Waited means that the time for
 // that has come: an error of the database may look like the end of a context, but is none.
 func (s *eventStream) next() (events []feed.Event, waited bool, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, cmp.Or(s.api.StreamHeartbeat, defaultHeartbeat))
+	ctx, cancel := context.WithTimeout(s.ctx, s.api.StreamHeartbeat)
 	defer cancel()
 	events, err = s.subscription.Next(ctx)
 	return events, ctx.Err() != nil && errors.Is(err, ctx.Err()), err
