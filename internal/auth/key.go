@@ -45,15 +45,9 @@ func IsAPIKey(credentials string) bool { return strings.HasPrefix(credentials, k
 
 // ParseAPIKey splits an API key. False means that it is malformed.
 func ParseAPIKey(credentials string) (prefix, secret string, ok bool) {
-	rest, ok := strings.CutPrefix(credentials, keyMark)
-	if !ok {
-		return "", "", false
-	}
+	rest, marked := strings.CutPrefix(credentials, keyMark)
 	prefix, secret, ok = strings.Cut(rest, "_")
-	if !ok || len(prefix) != prefixLength || len(secret) != secretLength || !isBase32(prefix) || !isBase32(secret) {
-		return "", "", false
-	}
-	return prefix, secret, true
+	return prefix, secret, marked && ok && IsPrefix(prefix) && len(secret) == secretLength && isBase32(secret)
 }
 
 // PrefixOf returns the prefix of an API key, given the prefix or the whole key. False means

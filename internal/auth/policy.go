@@ -51,8 +51,7 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 		}
 		p.roles[role.Name] = grants
 		p.names = append(p.names, role.Name)
-		p.warnAboutCreates(&role, s)
-		p.warnAboutChildren(&role, s)
+		p.warnAbout(&role, s)
 	}
 	if len(problems) > 0 {
 		return nil, problems
