@@ -45,7 +45,7 @@ var (
 func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.BuildAs(query.OfOne, c, request, path.Limits())
+		q, err := query.Build(query.OfOne, c, request, path.Limits())
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -57,7 +57,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, requ
 func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(c, request, path.Limits())
+		q, err := query.Build(query.OfList, c, request, path.Limits())
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(c, request, path.Limits())
+		q, err := query.Build(query.OfList, c, request, path.Limits())
 		if err != nil {
 			return err
 		}

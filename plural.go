@@ -122,7 +122,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
 		ListFound: newSlowLists(config.SlowQuery, resources, observer).note,
-		Ready:     resources.Ping,
+		Ready:     st.Ping,
 	})
 	s.background.start(ctx, s, operations)
 	return s, nil

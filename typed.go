@@ -52,7 +52,7 @@ type write struct {
 func (w write) resolve(limits query.Limits) (request resource.Request, err error) {
 	request = w.Request
 	if w.selected != nil {
-		q, err := query.BuildAs(query.OfRange, request.Path.Collection, *w.selected, limits)
+		q, err := query.Build(query.OfRange, request.Path.Collection, *w.selected, limits)
 		if err != nil {
 			return request, err
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -78,7 +79,7 @@ type Config struct {
 type API struct {
 	Config
 	metrics         http.Handler
-	idempotencyKeys *idempotencyKeysInUse
+	idempotencyKeys *sync.Map // resource.IdempotencyKey of the requests that are being executed
 	buckets         *limit.Buckets
 	inFlight        *limit.InFlight
 	openapis        *documents
@@ -93,7 +94,7 @@ func New(config Config) *API {
 	return &API{
 		Config:          config,
 		metrics:         config.Observer.Metrics(),
-		idempotencyKeys: &idempotencyKeysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		idempotencyKeys: &sync.Map{},
 		buckets:         limit.NewBuckets(),
 		inFlight:        limit.NewInFlight(config.MaxRequests),
 		ready:           &readiness{now: time.Now},

@@ -68,13 +68,13 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
 	switch {
 	case a.isLog(t):
-		q, err := query.ParseAs(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		q, err := query.Parse(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		if err == nil && t.history {
 			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
 		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.isCollection():
-		q, err := query.ParseAs(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+		q, err := query.Parse(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
 	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
@@ -146,14 +146,14 @@ func (s *eventStream) sendEvents(out *response) error {
 			quiet = 0
 			err = s.write(out, events...)
 		case errors.As(err, &ended), context.Cause(s.ctx) == errStopping:
-			return s.writeText(out, "retry: "+retryHint()+"\n\n")
+			return s.writePiece(out, []byte("retry: "+retryHint()+"\n\n"))
 		case waited && s.ctx.Err() == nil:
 			quiet++
 			// A client that catches up does not begin from the start if it has to connect again.
 			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmarkAfter == 0 {
 				err = s.write(out, s.subscription.Bookmark())
 			} else {
-				err = s.writeText(out, ":\n\n")
+				err = s.writePiece(out, []byte(":\n\n"))
 			}
 		}
 		if err != nil {
@@ -191,8 +191,10 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 		buffer = appendHead(buffer, &events[i])
 		data := events[i].Data
 		if len(data) >= pieceSize { // no copy of what is large
-			if err := errors.Join(writeTo(out, buffer), writeTo(out, data)); err != nil {
-				return err
+			for _, piece := range [][]byte{buffer, data} {
+				if _, err := out.Write(piece); err != nil {
+					return err
+				}
 			}
 			buffer, data = buffer[:0], nil
 		}
@@ -205,11 +207,6 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 		}
 	}
 	return s.writePiece(out, buffer)
-}
-
-func writeTo(out *response, piece []byte) error {
-	_, err := out.Write(piece)
-	return err
 }
 
 // deadline is when a client must have received events, zero if each write has its own deadline. A
@@ -242,10 +239,6 @@ func appendHead(dst []byte, event *feed.Event) []byte {
 		dst = append(append(dst, "\nid: "...), event.Position...)
 	}
 	return append(dst, "\ndata: "...)
-}
-
-func (s *eventStream) writeText(out *response, text string) error {
-	return s.writePiece(out, []byte(text))
 }
 
 // writePiece writes and sends a piece.

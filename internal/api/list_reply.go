@@ -45,7 +45,7 @@ func (a *API) replyWithList(r *http.Request, t *target, mode query.Mode, c *mode
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // a list has no ETag
 		return &reply{status: http.StatusNotModified}, err
 	}
-	q, err := query.ParseAs(mode, c, r.URL.RawQuery, limits)
+	q, err := query.Parse(mode, c, r.URL.RawQuery, limits)
 	if err != nil {
 		return nil, err
 	}

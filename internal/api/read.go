@@ -13,7 +13,7 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	q, err := query.ParseAs(query.OfOne, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+	q, err := query.Parse(query.OfOne, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
 	}

@@ -22,13 +22,13 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := Parse(things, raw, limits)
+		q, err := Parse(OfList, things, raw, limits)
 		if err != nil {
 			checkRefusal(t, raw, err)
 			return
 		}
 		link := string(q.AppendLink(nil, q.Range))
-		again, err := Parse(things, link, limits)
+		again, err := Parse(OfList, things, link, limits)
 		if err != nil {
 			t.Fatalf("%q became the link %q, which is refused: %v", raw, link, err)
 		}

@@ -90,12 +90,7 @@ const (
 
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a problem.Errors.
-func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return ParseAs(OfList, c, raw, limits)
-}
-
-// ParseAs does the same for any mode.
-func ParseAs(mode Mode, c *model.Collection, raw string, limits Limits) (Query, error) {
+func Parse(mode Mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
 	switch mode {

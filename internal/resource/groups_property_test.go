@@ -43,7 +43,7 @@ func TestGroupsEqualAModel(t *testing.T) {
 			for range 12 {
 				path, exact := w.drawRuledPath(t), rapid.Bool().Draw(t, "exact")
 				raw := w.drawGroups(t)
-				q, err := query.ParseAs(query.OfGroups, w.tracks, raw, limits)
+				q, err := query.Parse(query.OfGroups, w.tracks, raw, limits)
 				if err != nil {
 					t.Fatalf("%s: %v", raw, err)
 				}

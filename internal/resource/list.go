@@ -35,7 +35,7 @@ func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 		Exact:      exact,
 	}
 	if path.Parent != nil {
-		wanted.Check = func(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(path) }
+		wanted.Check = path.RequireParent
 	}
 	return wanted
 }

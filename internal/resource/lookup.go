@@ -19,12 +19,6 @@ type lookup struct {
 	awaited      []model.ID // pending operations that create what it has found
 }
 
-// exists reports whether a resource exists for a caller.
-func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
-	missing, err := s.missing(by, c, []model.ID{id})
-	return len(missing) == 0, err
-}
-
 // isPending reports whether a pending operation will create a resource. If a rule restricts
 // what the caller sees, only their own operations count: the rule cannot be evaluated yet.
 func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
@@ -55,8 +49,8 @@ func (s *lookup) requireParent(p Path) error {
 	if p.IsHidden() {
 		return NotFound(parents, *p.Parent)
 	}
-	found, err := s.exists(p.By, parents, *p.Parent)
-	if err == nil && !found {
+	missing, err := s.missing(p.By, parents, []model.ID{*p.Parent})
+	if err == nil && len(missing) > 0 {
 		err = NotFound(parents, *p.Parent)
 	}
 	return err

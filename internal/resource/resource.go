@@ -188,8 +188,5 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	return totals, nil
 }
 
-// Ping reports whether resources can be read.
-func (r *Resources) Ping(ctx context.Context) error { return r.store.Ping(ctx) }
-
 // Health returns why nothing can be written until the server is restarted, or nil.
 func (r *Resources) Health() error { return r.store.Health() }
