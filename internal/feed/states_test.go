@@ -175,7 +175,7 @@ func (w *things) drawFilter(t *rapid.T) query.Filter {
 			ops = append(ops, "[contains]="+value(), "[starts_with]="+value())
 		}
 	}
-	q, err := query.Parse(w.c, name+rapid.SampledFrom(ops).Draw(t, "op"), query.Limits{})
+	q, err := query.Parse(query.OfList, w.c, name+rapid.SampledFrom(ops).Draw(t, "op"), query.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
