@@ -113,11 +113,11 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 }
 
 func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (*Resource, error) {
-	request, err := requestOf(c, method, id, attributes, conditions)
-	if err != nil {
+	w := write{Request: resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}}
+	if err := w.complete(attributes, conditions); err != nil {
 		return nil, callError(err)
 	}
-	results, err := t.do(context.Background(), write{Request: request})
+	results, err := t.do(context.Background(), w)
 	if err != nil {
 		return nil, callError(err)
 	}
