@@ -41,14 +41,11 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
 		return "", errors.New("the expiry of an API key must be in the future")
 	}
-	secret, prefix, hash := auth.NewAPIKey()
-	if key.Subject == "" {
-		key.Subject = prefix
-	}
-	stored := auth.StoredKey{Prefix: prefix, Hash: hash, Name: key.Name, Role: key.Role, Subject: key.Subject, Created: model.FormatTime(time.Now())}
+	declared := auth.StoredKey{Name: key.Name, Role: key.Role, Subject: key.Subject}
 	if !key.Expires.IsZero() {
-		stored.Expires = model.FormatTime(key.Expires)
+		declared.Expires = model.FormatTime(key.Expires)
 	}
+	stored, secret := auth.NewAPIKey(declared, time.Now())
 	return secret, store.AddAPIKey(ctx, database, stored)
 }
 

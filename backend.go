@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -13,6 +14,17 @@ import (
 // call runs a call of the program like a request: Stop waits for it. The path gets the rights
 // of the caller of the context, which must include one of the verbs.
 func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.AccessVerb, fn func() error) error {
+	return s.callAs(ctx, func(by *auth.Permit) error {
+		path.By = by
+		if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
+			return callError(path.Require(verbs[0]))
+		}
+		return callError(fn())
+	})
+}
+
+// callAs runs a call of the program with the rights of the caller of the context.
+func (s *Server) callAs(ctx context.Context, fn func(by *auth.Permit) error) error {
 	if err := s.beginCall(ctx); err != nil {
 		return callError(err)
 	}
@@ -21,11 +33,7 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.A
 	if err != nil {
 		return err
 	}
-	path.By = by
-	if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
-		return callError(path.Require(verbs[0]))
-	}
-	return callError(fn())
+	return fn(by)
 }
 
 // The verbs of reads.
@@ -37,7 +45,7 @@ var (
 func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.BuildAs(query.OfOne, c, request, path.Limits())
+		q, err := query.Build(query.OfOne, c, request, path.Limits())
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -49,7 +57,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, requ
 func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(c, request, path.Limits())
+		q, err := query.Build(query.OfList, c, request, path.Limits())
 		if err != nil {
 			return err
 		}
@@ -62,7 +70,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 			return err
 		}
 		return s.resources.Each(path, page, q, func(found resource.Resource) error {
-			if s.isAbandoned() {
+			if s.abandoned.Err() != nil {
 				return ErrStopped
 			}
 			return visit(found)
@@ -73,7 +81,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(c, request, path.Limits())
+		q, err := query.Build(query.OfList, c, request, path.Limits())
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,10 @@ import (
 // background is the background work of a server: operations, reading the change log for streams,
 // merging deltas and deleting old rows.
 type background struct {
-	tasks   sync.WaitGroup
-	streams context.CancelFunc // ends the feed and its streams
-	stop    context.CancelFunc // starts nothing new
-	abandon context.CancelFunc // aborts what was begun
+	tasks      sync.WaitGroup
+	endStreams context.CancelFunc // ends the feed and its streams
+	stop       context.CancelFunc // starts nothing new
+	abandon    context.CancelFunc // aborts what was begun
 }
 
 // mergeEvery is how often deltas are merged into totals and offset indexes.
@@ -32,8 +32,8 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	running, stop := context.WithCancel(ctx)
 	unhurried, abandon := context.WithCancel(ctx)
 	b.stop, b.abandon = stop, abandon
-	following, end := context.WithCancel(running)
-	b.streams = end
+	following, endStreams := context.WithCancel(running)
+	b.endStreams = endStreams
 	b.tasks.Go(func() { s.feed.Run(following) })
 	if s.config.Workers > 0 {
 		b.tasks.Go(func() { operations.Run(running, unhurried) })
@@ -54,9 +54,6 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	}
 	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
 }
-
-// endStreams ends all streams of changes.
-func (b *background) endStreams() { b.streams() }
 
 // every runs a task at an interval.
 func every(ctx context.Context, pause time.Duration, failed func(error), task func(context.Context) error) {

@@ -221,7 +221,7 @@ func (c Config) withDefaults() Config {
 
 // validate reports all invalid fields.
 func (c Config) validate() error {
-	var problems []error
+	var problems refusals
 	for _, number := range []struct {
 		name  string
 		value int64
@@ -246,40 +246,37 @@ func (c Config) validate() error {
 		{"IdleTimeout", int64(c.IdleTimeout), c.IdleTimeout},
 		{"ShutdownTimeout", int64(c.ShutdownTimeout), c.ShutdownTimeout},
 	} {
-		if number.value < 0 {
-			problems = append(problems, fmt.Errorf("%s must not be negative, but is %v", number.name, number.shown))
-		}
+		problems.addIf(number.value < 0, "%s must not be negative, but is %v", number.name, number.shown)
 	}
 	if wrong := c.Info.Check(); wrong != nil {
 		problems = append(problems, wrong)
 	}
-	if c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit {
-		problems = append(problems, fmt.Errorf("the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit))
-	}
-	if c.MaxBodyMemory >= 0 && c.MaxBodyMemory <= c.MaxBody {
-		problems = append(problems, fmt.Errorf("the memory for bodies, %d bytes, must be more than the largest body, %d", c.MaxBodyMemory, c.MaxBody))
-	}
-	if c.Prefix != "" && (!strings.HasPrefix(c.Prefix, "/") || strings.HasSuffix(c.Prefix, "/") ||
-		strings.ContainsAny(c.Prefix, "?#%") || strings.Contains(c.Prefix, "//")) {
-		problems = append(problems, fmt.Errorf("the Prefix must be a path such as /api/v1, but is %q", c.Prefix))
-	}
-	if (c.CertFile == "") != (c.KeyFile == "") {
-		problems = append(problems, errors.New("a CertFile needs a KeyFile, and the other way round"))
-	}
+	problems.addIf(c.MaxLimit > 0 && c.DefaultLimit > c.MaxLimit, "the default limit, %d, must not exceed the largest limit, %d", c.DefaultLimit, c.MaxLimit)
+	problems.addIf(c.MaxBodyMemory >= 0 && c.MaxBodyMemory <= c.MaxBody, "the memory for bodies, %d bytes, must be more than the largest body, %d", c.MaxBodyMemory, c.MaxBody)
+	problems.addIf(c.Prefix != "" && !isPrefix(c.Prefix), "the Prefix must be a path such as /api/v1, but is %q", c.Prefix)
+	problems.addIf((c.CertFile == "") != (c.KeyFile == ""), "a CertFile needs a KeyFile, and the other way round")
 	for _, origin := range c.AllowedOrigins {
-		if !isOrigin(origin) {
-			problems = append(problems, fmt.Errorf("an allowed origin must be * or as browsers send it, such as https://app.example.com, without a path or a slash at its end, but is %q", origin))
-		}
+		problems.addIf(!isOrigin(origin), "an allowed origin must be * or as browsers send it, such as https://app.example.com, without a path or a slash at its end, but is %q", origin)
 	}
 	for _, proxy := range c.TrustedProxies {
-		if !proxy.IsValid() || proxy.Addr().Is4In6() {
-			problems = append(problems, fmt.Errorf("a trusted proxy must be an address or a block of addresses, and of IPv4 as in 10.0.0.0/8, but is %s", proxy))
-		}
+		problems.addIf(!proxy.IsValid() || proxy.Addr().Is4In6(), "a trusted proxy must be an address or a block of addresses, and of IPv4 as in 10.0.0.0/8, but is %s", proxy)
 	}
-	if c.Migrate != MigrateAdditive && c.Migrate != MigrateOff {
-		problems = append(problems, fmt.Errorf("Migrate must be %s or %s, but is %q", MigrateAdditive, MigrateOff, c.Migrate))
-	}
+	problems.addIf(c.Migrate != MigrateAdditive && c.Migrate != MigrateOff, "Migrate must be %s or %s, but is %q", MigrateAdditive, MigrateOff, c.Migrate)
 	return errors.Join(problems...)
+}
+
+// refusals is what is wrong with a configuration.
+type refusals []error
+
+func (r *refusals) addIf(wrong bool, format string, args ...any) {
+	if wrong {
+		*r = append(*r, fmt.Errorf(format, args...))
+	}
+}
+
+// isPrefix reports whether a server can be mounted under a path.
+func isPrefix(path string) bool {
+	return strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/") && !strings.ContainsAny(path, "?#%") && !strings.Contains(path, "//")
 }
 
 // isOrigin reports whether a text is what browsers send as the origin of a page, or all of them.

@@ -52,7 +52,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param)
 	all := []Group[K, V]{}
 	path := resource.Path{Collection: c.collection}
 	err = server.call(ctx, &path, mayList, func() error {
-		q, err := query.BuildAs(query.OfGroups, c.collection, p.request, path.Limits())
+		q, err := query.Build(query.OfGroups, c.collection, p.request, path.Limits())
 		if err != nil {
 			return err
 		}
@@ -81,13 +81,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param)
 
 // By groups by fields. A date-time can be truncated, in UTC: By("state", "created_at:month").
 func By(fields ...string) Param {
-	return param(func(p *parameters) error {
-		if len(fields) == 0 || p.request.By != nil {
-			return errors.New("By must be given once, with all fields")
-		}
-		p.request.By = fields
-		return nil
-	})
+	return givenOnce(func(r *query.Request) *[]string { return &r.By }, fields, "By must be given once, with all fields")
 }
 
 // Sum adds up the values of fields.

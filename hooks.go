@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -104,23 +103,17 @@ func (h Hook) verbs() []Verb {
 
 // checkHooks reports everything that is wrong with hooks.
 func checkHooks(s *model.Schema, hooks []Hook) error {
-	var problems []error
+	var problems refusals
 	for i, hook := range hooks {
 		c := s.Collection(hook.Collection)
 		if c == nil || c.ReadOnly() {
-			problems = append(problems, fmt.Errorf("hook %d is for the collection %q, which the schema does not declare", i, hook.Collection))
+			problems.addIf(true, "hook %d is for the collection %q, which the schema does not declare", i, hook.Collection)
 			continue
 		}
-		if hook.Before == nil && hook.Within == nil && hook.After == nil {
-			problems = append(problems, fmt.Errorf("hook %d for %s has no function", i, hook.Collection))
-		}
-		if hook.Timeout < 0 {
-			problems = append(problems, fmt.Errorf("hook %d for %s has a negative Timeout", i, hook.Collection))
-		}
+		problems.addIf(hook.Before == nil && hook.Within == nil && hook.After == nil, "hook %d for %s has no function", i, hook.Collection)
+		problems.addIf(hook.Timeout < 0, "hook %d for %s has a negative Timeout", i, hook.Collection)
 		for _, verb := range hook.verbs() {
-			if verb != Create && verb != Update && verb != Delete {
-				problems = append(problems, fmt.Errorf("hook %d is for the verb %q: use Create, Update or Delete", i, verb))
-			}
+			problems.addIf(verb != Create && verb != Update && verb != Delete, "hook %d is for the verb %q: use Create, Update or Delete", i, verb)
 		}
 	}
 	return errors.Join(problems...)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 )
 
@@ -33,15 +32,7 @@ func (c *Collection[T]) changeMany(ctx context.Context, method string, changes a
 	if selected.Shows() {
 		return nil, callError(errors.New("a write has no Include and no Fields: it returns whole resources"))
 	}
-	request, err := requestOf(c.collection, method, model.ID{}, changes, nil)
-	if err != nil {
-		return nil, callError(err)
-	}
-	results, err := c.backend.do(ctx, write{Request: request, selected: &selected})
-	if err != nil {
-		return nil, err
-	}
-	return c.values(results)
+	return c.values(c.send(ctx, write{Request: resource.Request{Method: method}, selected: &selected}, changes, nil))
 }
 
 // Upsert creates a resource, or changes the one that has the same id, or the same values of a unique attribute or of all
@@ -52,11 +43,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 	if err != nil {
 		return stored, false, callError(err)
 	}
-	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, body, nil)
-	if err != nil {
-		return stored, false, callError(err)
-	}
-	results, err := c.backend.do(ctx, write{Request: request, conflict: strings.Split(onConflict, ",")})
+	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, conflict: strings.Split(onConflict, ",")}, body, nil)
 	if err != nil {
 		return stored, false, err
 	}
@@ -79,16 +66,8 @@ func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values
 		}
 		bodies[i] = body
 	}
-	request, err := requestOf(c.collection, http.MethodPost, model.ID{}, bodies, nil)
-	if err != nil {
-		return nil, callError(err)
-	}
-	request.BodyLimits = resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
-	written, err := c.backend.do(ctx, write{Request: request, conflict: conflict})
-	if err != nil {
-		return nil, err
-	}
-	return c.values(written)
+	limits := resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
+	return c.values(c.send(ctx, write{Request: resource.Request{Method: http.MethodPost, BodyLimits: limits}, conflict: conflict}, bodies, nil))
 }
 
 // DryRun is a collection whose writes are checked with their hooks, and change nothing.

@@ -32,11 +32,17 @@ func (apply param) apply(p *parameters) error { return apply(p) }
 // front of a name reverses that: Sort("-created_at", "name"). What is equal in all of them is
 // in the order of ids.
 func Sort(fields ...string) Param {
+	return givenOnce(func(r *query.Request) *[]string { return &r.Sort }, fields, "Sort must be given once, with all fields")
+}
+
+// givenOnce sets a list of names, which can be given once.
+func givenOnce(list func(*query.Request) *[]string, given []string, refusal string) Param {
 	return param(func(p *parameters) error {
-		if len(fields) == 0 || p.request.Sort != nil {
-			return errors.New("Sort must be given once, with all fields")
+		to := list(&p.request)
+		if len(given) == 0 || *to != nil {
+			return errors.New(refusal)
 		}
-		p.request.Sort = fields
+		*to = given
 		return nil
 	})
 }
@@ -86,13 +92,7 @@ func Cursor(id string) Param {
 // Fields selects the attributes that are shown of each resource, in addition to its id and its type. The fields of T for
 // the others stay empty.
 func Fields(names ...string) Param {
-	return param(func(p *parameters) error {
-		if len(names) == 0 || p.request.Fields != nil {
-			return errors.New("Fields must be given once, with all names")
-		}
-		p.request.Fields = names
-		return nil
-	})
+	return givenOnce(func(r *query.Request) *[]string { return &r.Fields }, names, "Fields must be given once, with all names")
 }
 
 // Include embeds the resources that a relation leads to, or those of a relation of related resources:
@@ -105,11 +105,9 @@ func Fields(names ...string) Param {
 // the last ones, and WithTotal. Fields selects attributes of any related resource.
 func Include(path string, options ...Param) Param {
 	return param(func(p *parameters) error {
-		var inner parameters
-		for _, each := range options {
-			if err := each.apply(&inner); err != nil {
-				return err
-			}
+		inner, err := parse(options)
+		if err != nil {
+			return err
 		}
 		request := inner.request
 		if inner.since != "" || request.Search != "" || request.Range.Anchor != query.AtEdge || request.Includes != nil || request.Groups() {

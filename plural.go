@@ -46,8 +46,10 @@ type Server struct {
 	requests int           // requests and calls in progress
 	idle     chan struct{} // closed when there are none; nil: nothing waits for that
 
-	refusing   chan struct{} // closed when new requests are refused
-	abandoned  chan struct{} // closed when the time of requests is over
+	refusing   context.Context // ends when new requests are refused
+	refuse     context.CancelFunc
+	abandoned  context.Context // ends when the time of requests is over
+	abandon    context.CancelFunc
 	stop       sync.Once
 	stopErr    error
 	background background
@@ -85,15 +87,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if guard != nil {
 		guard.Keys = st
 	}
-	s := &Server{
-		config:    config,
-		store:     st,
-		guard:     guard,
-		observer:  observer,
-		failed:    make(chan error, 1),
-		refusing:  make(chan struct{}),
-		abandoned: make(chan struct{}),
-	}
+	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1)}
+	s.refusing, s.refuse = context.WithCancel(context.Background())
+	s.abandoned, s.abandon = context.WithCancel(context.Background())
 	resources := newResources(config, st, observer)
 	s.resources = resources
 	s.feed = newFeed(s, st, observer)
@@ -126,12 +122,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
 		ListFound: newSlowLists(config.SlowQuery, resources, observer).note,
-		Ready: func(ctx context.Context) error {
-			if s.isStopping() {
-				return errors.New("shutting down")
-			}
-			return resources.Ping(ctx)
-		},
+		Ready:     st.Ping,
 	})
 	s.background.start(ctx, s, operations)
 	return s, nil
@@ -205,22 +196,6 @@ func (s *Server) endCall() {
 		close(s.idle)
 		s.idle = nil
 	}
-}
-
-// isAbandoned reports whether the time of requests is over.
-func (s *Server) isAbandoned() bool {
-	select {
-	case <-s.abandoned:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s *Server) isStopping() bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.stopping
 }
 
 // Listen listens on an address for a server that will be opened later, so that a refused
@@ -315,12 +290,12 @@ func (s *Server) Stop(ctx context.Context) error {
 		s.stopping = true
 		server := s.http
 		s.mutex.Unlock()
-		close(s.refusing)
-		s.background.endStreams() // which would go on for ever
+		s.refuse()
+		s.background.endStreams() // they would go on for ever
 		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
 		defer cancel()
 		finished := s.finish(ctx, server)
-		close(s.abandoned)
+		s.abandon()
 		s.background.finish(ctx) // whose hooks may call
 		s.mutex.Lock()
 		s.closing = true

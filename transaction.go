@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -20,21 +21,15 @@ import (
 // should have no effect outside. It may take Config.MaxHookTime; a panic becomes an error. On
 // SQLite no other write goes on meanwhile: be quick, and write through tx only.
 func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	if err := s.beginCall(ctx); err != nil {
+	return s.callAs(ctx, func(by *auth.Permit) error {
+		own, err := s.resources.Transaction(ctx, by, func(ctx context.Context, handle *resource.Handle) error {
+			return fn(ctx, &Tx{handle: handle, schema: s.config.model()})
+		})
+		if own {
+			return err
+		}
 		return callError(err)
-	}
-	defer s.endCall()
-	by, _, err := s.guard.FromContext(ctx)
-	if err != nil {
-		return err
-	}
-	own, err := s.resources.Transaction(ctx, by, func(ctx context.Context, handle *resource.Handle) error {
-		return fn(ctx, &Tx{handle: handle, schema: s.config.model()})
 	})
-	if own {
-		return err
-	}
-	return callError(err)
 }
 
 // Tx reads and writes within a transaction: that of a Within hook, or of Server.Transaction.
@@ -118,11 +113,11 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 }
 
 func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (*Resource, error) {
-	request, err := requestOf(c, method, id, attributes, conditions)
-	if err != nil {
+	w := write{Request: resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}}
+	if err := w.complete(attributes, conditions); err != nil {
 		return nil, callError(err)
 	}
-	results, err := t.do(context.Background(), write{Request: request})
+	results, err := t.do(context.Background(), w)
 	if err != nil {
 		return nil, callError(err)
 	}

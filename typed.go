@@ -52,7 +52,7 @@ type write struct {
 func (w write) resolve(limits query.Limits) (request resource.Request, err error) {
 	request = w.Request
 	if w.selected != nil {
-		q, err := query.BuildAs(query.OfRange, request.Path.Collection, *w.selected, limits)
+		q, err := query.Build(query.OfRange, request.Path.Collection, *w.selected, limits)
 		if err != nil {
 			return request, err
 		}
@@ -244,20 +244,28 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 			return value, callError(err)
 		}
 	}
-	request, err := requestOf(c.collection, method, key, attributes, conditions)
-	if err != nil {
-		return value, callError(err)
-	}
-	results, err := c.backend.do(ctx, write{Request: request})
+	results, err := c.send(ctx, write{Request: resource.Request{Method: method, ID: key}}, attributes, conditions)
 	if err != nil {
 		return value, err
 	}
 	return c.value(results[0])
 }
 
-// values reads resources into a slice of T.
-func (c *Collection[T]) values(found []resource.Resource) (all []T, err error) {
-	all = make([]T, len(found))
+// send does a write with attributes as its body.
+func (c *Collection[T]) send(ctx context.Context, w write, attributes any, conditions []Condition) ([]resource.Resource, error) {
+	w.Path.Collection = c.collection
+	if err := w.complete(attributes, conditions); err != nil {
+		return nil, callError(err)
+	}
+	return c.backend.do(ctx, w)
+}
+
+// values reads the resources that a write returns into a slice of T.
+func (c *Collection[T]) values(found []resource.Resource, err error) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(found))
 	for i, each := range found {
 		if all[i], err = c.value(each); err != nil {
 			return nil, err
@@ -300,25 +308,24 @@ func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// requestOf is a write as a client would send it.
-func requestOf(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (resource.Request, error) {
-	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}
+// complete adds the body and the conditions.
+func (w *write) complete(attributes any, conditions []Condition) error {
 	for _, condition := range conditions {
 		if condition.etag == "" {
-			return request, errors.New("IfMatch needs the ETag of a resource that was read, but it is empty")
+			return errors.New("IfMatch needs the ETag of a resource that was read, but it is empty")
 		}
-		request.IfMatch = append(request.IfMatch, condition.etag)
+		w.IfMatch = append(w.IfMatch, condition.etag)
 	}
-	if method == http.MethodDelete {
-		return request, nil
+	if w.Method == http.MethodDelete {
+		return nil
 	}
 	body, err := json.Marshal(attributes)
 	if err != nil {
-		return request, err
+		return err
 	}
 	if _, several := attributes.([]map[string]json.RawMessage); !several && len(body) > 0 && body[0] == '[' {
-		return request, errors.New("the attributes of one resource must be a struct or a map, and not a list")
+		return errors.New("the attributes of one resource must be a struct or a map, and not a list")
 	}
-	request.Body = body
-	return request, nil
+	w.Body = body
+	return nil
 }

@@ -135,7 +135,7 @@ func shapeOf(path resource.Path, params []Param) (shape feed.Shape, since string
 	if p.hasLimit || p.request.Sort != nil || p.request.Range.Anchor != query.AtEdge || p.request.Shows() || p.request.Groups() || p.total {
 		return shape, "", errors.New("Watch takes filters and Since, and no Sort, Limit, Offset, Cursor, Include or Fields")
 	}
-	q, err := query.BuildAs(query.OfStream, path.Collection, query.Request{Conditions: p.request.Conditions, Any: p.request.Any, Search: p.request.Search}, path.Limits())
+	q, err := query.Build(query.OfStream, path.Collection, query.Request{Conditions: p.request.Conditions, Any: p.request.Any, Search: p.request.Search}, path.Limits())
 	return feed.Shape{Path: path, Filter: q.Filter}, p.since, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -44,8 +45,8 @@ type Config struct {
 	QueryTimeout time.Duration // for the database to find each piece of it; 0: no limit
 	MaxRequests  int64         // concurrent requests; 0: no limit
 
-	// StreamHeartbeat is how often a stream without events sends a comment; every fourth time it is
-	// a bookmark. Default: 15 s.
+	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
+	// connection and dead clients are noticed; every fourth time it is a bookmark.
 	StreamHeartbeat time.Duration
 
 	Rate           schema.Rate            // of requests from one address
@@ -60,17 +61,17 @@ type Config struct {
 	// list or of what a stream sends at once. Zero: no minimum.
 	MinThroughput int64
 
-	// Abandoned is closed when responses that are still being sent must end.
-	Abandoned <-chan struct{}
+	// Abandoned ends when responses that are still being sent must end.
+	Abandoned context.Context
 
-	// Stopping is closed when new requests are refused.
-	Stopping <-chan struct{}
+	// Stopping ends when new requests are refused.
+	Stopping context.Context
 
 	// ListFound is called when the database has found the first piece of a list, or has failed, with the time since the
 	// request was understood: waiting for a connection counts.
 	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
 
-	// Ready returns the reason why the server is not ready, or nil.
+	// Ready returns the reason why the database is not ready, or nil.
 	Ready func(context.Context) error
 }
 
@@ -78,29 +79,22 @@ type Config struct {
 type API struct {
 	Config
 	metrics         http.Handler
-	idempotencyKeys *idempotencyKeysInUse
+	idempotencyKeys *sync.Map // resource.IdempotencyKey of the requests that are being executed
 	buckets         *limit.Buckets
 	inFlight        *limit.InFlight
 	openapis        *documents
 	patterns        map[*model.Collection]patterns
 	bodies          *limit.Budget
 	ready           *readiness
-	stopped         context.Context // ends when new requests are refused
-	local           bool            // see Local
+	local           bool // see Local
 }
 
 // New returns an API.
 func New(config Config) *API {
-	stopped, stop := context.WithCancel(context.Background())
-	go func() {
-		<-config.Stopping
-		stop()
-	}()
 	return &API{
 		Config:          config,
-		stopped:         stopped,
 		metrics:         config.Observer.Metrics(),
-		idempotencyKeys: &idempotencyKeysInUse{inUse: map[resource.IdempotencyKey]bool{}},
+		idempotencyKeys: &sync.Map{},
 		buckets:         limit.NewBuckets(),
 		inFlight:        limit.NewInFlight(config.MaxRequests),
 		ready:           &readiness{now: time.Now},

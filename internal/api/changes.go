@@ -11,7 +11,6 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
-	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -47,33 +46,27 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
-	if unchanged, err := unchangedList(r); err != nil || unchanged {
-		return &reply{status: http.StatusNotModified}, err
-	}
-	q, err := query.ParseAs(query.OfChanges, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
-	if err != nil {
-		return nil, err
-	}
-	request := logRequest(t, q)
-	request.Exact = headers.PrefersExactCount(r.Header)
-	timer := a.startQueryTimer(r.Context())
-	changes, applied, err := a.awaitChanges(r, out, timer, request)
-	if err == nil {
-		err = changes.Begin()
-	}
-	if err != nil {
-		defer timer.End()
-		return nil, timer.Explain(err)
-	}
-	p := &listPage{rows: logRows{changes}, query: q, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
-	if changes.Known {
-		p.setTotal(changes.Total)
-		p.applied = append(p.applied, "count=exact") // it is only counted if that was asked for
-	}
-	if changes.CutAt != "" {
-		p.header.Set("X-History-Since", changes.CutAt)
-	}
-	return a.openReply(r, t, timer, p)
+	limits := a.logLimits(t.path.By)
+	return a.replyWithList(r, t, query.OfChanges, a.Schema.Changes(), limits, func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+		request := logRequest(t, q)
+		request.Exact = exact
+		changes, applied, err := a.awaitChanges(r, out, timer, request)
+		if err == nil {
+			err = changes.Begin()
+		}
+		if err != nil {
+			return nil, err
+		}
+		p := &listPage{rows: logRows{changes}, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
+		if changes.Known {
+			p.setTotal(changes.Total)
+			p.applied = append(p.applied, "count=exact") // it is only counted if that was asked for
+		}
+		if changes.CutAt != "" {
+			p.header.Set("X-History-Since", changes.CutAt)
+		}
+		return p, nil
+	})
 }
 
 // logRows is changes as the rows of a list.
@@ -117,7 +110,7 @@ func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTim
 	}
 }
 
-// readChange replies with one change, also under its singular path.
+// readChange replies with one change.
 func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
@@ -133,20 +126,7 @@ func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, err
 	if !found {
 		return nil, fault.New(problem.CodeNotFound, "There is no change %s here.", t.id)
 	}
-	etag := changeTag(position, representation)
-	unchanged, err := condition.AllowsReading(etag)
-	if err != nil {
-		return nil, err
-	}
-	reply := &reply{status: http.StatusNotModified, header: http.Header{}}
-	if !unchanged {
-		reply = enveloped(http.StatusOK, representation)
-	}
-	reply.header["Etag"] = []string{etag}
-	if t.kind == singularPath {
-		reply.header.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
-	}
-	return reply, nil
+	return a.replyWithOne(condition, t, changeTag(position, representation), representation)
 }
 
 // changeTag is the ETag of a change. A change itself stays as it is, but the schema and what the

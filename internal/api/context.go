@@ -9,7 +9,7 @@ import (
 // untilStop returns a context that also ends when the server stops.
 func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(a.stopped, func() { cancel(errStopping) })
+	stop := context.AfterFunc(a.Stopping, func() { cancel(errStopping) })
 	return ctx, func() {
 		stop()
 		cancel(nil)

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -17,15 +16,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// defaultHeartbeat is how often a stream without events sends a comment, so that proxies keep
-// the connection and dead clients are noticed.
-const defaultHeartbeat = 15 * time.Second
-
 // bookmarkAfter is after how many heartbeats without an event a bookmark is sent.
 const bookmarkAfter = 4
-
-// slowestEvent bounds the time of a write to a stream where the server sets no write timeout.
-const slowestEvent = 30 * time.Second
 
 var errStopping = errors.New("the server is shutting down")
 
@@ -76,13 +68,13 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
 	switch {
 	case a.isLog(t):
-		q, err := query.ParseAs(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		q, err := query.Parse(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		if err == nil && t.history {
 			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
 		}
 		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
 	case t.isCollection():
-		q, err := query.ParseAs(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+		q, err := query.Parse(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
 	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
@@ -125,7 +117,6 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 		out.WriteHeader(http.StatusOK)
 		return nil
 	}
-	out.timeout = cmp.Or(out.timeout, slowestEvent)
 	s.controller = http.NewResponseController(out.ResponseWriter)
 	out.WriteHeader(http.StatusOK)
 	if err := s.flush(); err != nil {
@@ -155,14 +146,14 @@ func (s *eventStream) sendEvents(out *response) error {
 			quiet = 0
 			err = s.write(out, events...)
 		case errors.As(err, &ended), context.Cause(s.ctx) == errStopping:
-			return s.writeText(out, "retry: "+retryHint()+"\n\n")
+			return s.writePiece(out, []byte("retry: "+retryHint()+"\n\n"))
 		case waited && s.ctx.Err() == nil:
 			quiet++
 			// A client that catches up does not begin from the start if it has to connect again.
 			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmarkAfter == 0 {
 				err = s.write(out, s.subscription.Bookmark())
 			} else {
-				err = s.writeText(out, ":\n\n")
+				err = s.writePiece(out, []byte(":\n\n"))
 			}
 		}
 		if err != nil {
@@ -174,7 +165,7 @@ func (s *eventStream) sendEvents(out *response) error {
 // next waits for events, no longer than until the next heartbeat. Waited means that the time for
 // that has come: an error of the database may look like the end of a context, but is none.
 func (s *eventStream) next() (events []feed.Event, waited bool, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, cmp.Or(s.api.StreamHeartbeat, defaultHeartbeat))
+	ctx, cancel := context.WithTimeout(s.ctx, s.api.StreamHeartbeat)
 	defer cancel()
 	events, err = s.subscription.Next(ctx)
 	return events, ctx.Err() != nil && errors.Is(err, ctx.Err()), err
@@ -200,8 +191,10 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 		buffer = appendHead(buffer, &events[i])
 		data := events[i].Data
 		if len(data) >= pieceSize { // no copy of what is large
-			if err := errors.Join(writeTo(out, buffer), writeTo(out, data)); err != nil {
-				return err
+			for _, piece := range [][]byte{buffer, data} {
+				if _, err := out.Write(piece); err != nil {
+					return err
+				}
 			}
 			buffer, data = buffer[:0], nil
 		}
@@ -214,11 +207,6 @@ func (s *eventStream) write(out *response, events ...feed.Event) error {
 		}
 	}
 	return s.writePiece(out, buffer)
-}
-
-func writeTo(out *response, piece []byte) error {
-	_, err := out.Write(piece)
-	return err
 }
 
 // deadline is when a client must have received events, zero if each write has its own deadline. A
@@ -251,10 +239,6 @@ func appendHead(dst []byte, event *feed.Event) []byte {
 		dst = append(append(dst, "\nid: "...), event.Position...)
 	}
 	return append(dst, "\ndata: "...)
-}
-
-func (s *eventStream) writeText(out *response, text string) error {
-	return s.writePiece(out, []byte(text))
 }
 
 // writePiece writes and sends a piece.

@@ -3,7 +3,7 @@ package api
 import (
 	"net/http"
 
-	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -21,24 +21,16 @@ func (a *API) groupsTarget(name string) (*target, error) {
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	if unchanged, err := unchangedList(r); err != nil || unchanged {
-		return &reply{status: http.StatusNotModified}, err
-	}
-	exact := headers.PrefersExactCount(r.Header)
-	q, err := query.ParseAs(query.OfGroups, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
-	if err != nil {
-		return nil, err
-	}
-	timer := a.startQueryTimer(r.Context())
-	groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
-	if err != nil {
-		defer timer.End()
-		return nil, timer.Explain(err)
-	}
-	p := &listPage{rows: groups, query: q, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
-	if exact {
-		p.setTotal(groups.Total)
-		p.applied = []string{"count=exact"}
-	}
-	return a.openReply(r, t, timer, p)
+	return a.replyWithList(r, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+		groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
+		if err != nil {
+			return nil, err
+		}
+		p := &listPage{rows: groups, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+		if exact {
+			p.setTotal(groups.Total)
+			p.applied = []string{"count=exact"}
+		}
+		return p, nil
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -59,28 +58,6 @@ func fingerprintOf(parts ...[]byte) string {
 		hash.Write(part)
 	}
 	return hex.EncodeToString(hash.Sum(nil))
-}
-
-// idempotencyKeysInUse is the idempotency keys of the requests that this server is executing.
-type idempotencyKeysInUse struct {
-	mutex sync.Mutex
-	inUse map[resource.IdempotencyKey]bool
-}
-
-func (k *idempotencyKeysInUse) enter(key resource.IdempotencyKey) bool {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if k.inUse[key] {
-		return false
-	}
-	k.inUse[key] = true
-	return true
-}
-
-func (k *idempotencyKeysInUse) leave(key resource.IdempotencyKey) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	delete(k.inUse, key)
 }
 
 // finalStatuses are the statuses of errors that are stored in an idempotency record.

@@ -47,25 +47,6 @@ func (a *API) apiKeys(r *http.Request, out *response, t *target) (*reply, error)
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
-	reply, err := a.manageKeys(r, out, t)
-	if err == nil {
-		reply.header.Set("Cache-Control", "no-store")
-	}
-	return reply, err
-}
-
-// checkPlain refuses conditions and query parameters, for what has neither.
-func checkPlain(r *http.Request) error {
-	for _, name := range []string{"If-Match", "If-None-Match"} {
-		if len(r.Header.Values(name)) > 0 {
-			return fault.Header(name, problem.CodeMalformedRequest, "This has no ETag. Leave %s out.", name)
-		}
-	}
-	return query.ParseNone(r.URL.RawQuery)
-}
-
-func (a *API) manageKeys(r *http.Request, out *response, t *target) (*reply, error) {
-	by := t.path.By
 	switch {
 	case r.Method == http.MethodPost:
 		return a.createKey(r, out, by)
@@ -78,7 +59,17 @@ func (a *API) manageKeys(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	return enveloped(http.StatusOK, model.MustMarshal(rights.RepresentKey(*found))), nil
+	return uncached(http.StatusOK, rights.RepresentKey(*found)), nil
+}
+
+// checkPlain refuses conditions and query parameters, for what has neither.
+func checkPlain(r *http.Request) error {
+	for _, name := range []string{"If-Match", "If-None-Match"} {
+		if len(r.Header.Values(name)) > 0 {
+			return fault.Header(name, problem.CodeMalformedRequest, "This has no ETag. Leave %s out.", name)
+		}
+	}
+	return query.ParseNone(r.URL.RawQuery)
 }
 
 func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
@@ -92,7 +83,7 @@ func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply,
 			list = append(list, rights.RepresentKey(key))
 		}
 	}
-	reply := enveloped(http.StatusOK, model.MustMarshal(list))
+	reply := uncached(http.StatusOK, list)
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(list)))
 	return reply, nil
 }
@@ -119,7 +110,7 @@ func (a *API) revokeKey(r *http.Request, out *response, t *target) (*reply, erro
 		return nil, err
 	}
 	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
-	return enveloped(http.StatusOK, model.MustMarshal(rights.RepresentKey(*revoked))), nil
+	return uncached(http.StatusOK, rights.RepresentKey(*revoked)), nil
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
@@ -137,7 +128,7 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	a.Observer.KeyCreated(out.id, out.caller, key.Prefix, key.Role)
 	shown := rights.RepresentKey(key)
 	shown.Secret = secret
-	reply := enveloped(http.StatusCreated, model.MustMarshal(shown))
+	reply := uncached(http.StatusCreated, shown)
 	reply.header.Set("Location", a.Prefix+keysAddress+"/"+key.Prefix)
 	return reply, nil
 }

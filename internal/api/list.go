@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/feed"
-	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/include"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -14,44 +14,32 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	unchanged, err := unchangedList(r)
-	if err != nil {
-		return nil, err
-	}
-	if unchanged {
-		return &reply{status: http.StatusNotModified}, nil
-	}
-	exact := headers.PrefersExactCount(r.Header)
-	q, err := query.Parse(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
-	if err != nil {
-		return nil, err
-	}
-	if r.Method == http.MethodHead {
-		q.Includes = nil // HEAD has no body
-	}
-	begun := time.Now()
-	found := func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }
-	timer := a.startQueryTimer(r.Context()) // a context
-	page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
-	if err != nil {
-		defer timer.End()
-		found()
-		return nil, timer.Explain(err)
-	}
-	p := &listPage{rows: rowsOf(page, t.path.Collection, q), query: q, neighbours: page.Neighbours, found: found, header: http.Header{}}
-	if page.TotalKnown {
-		p.setTotal(page.Total)
-	}
-	if exact {
-		p.applied = []string{"count=exact"}
-	}
-	p.position = func() string {
-		if !a.isStreamable(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
-			return ""
+	return a.replyWithList(r, t, query.OfList, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+		if r.Method == http.MethodHead {
+			q.Includes = nil // HEAD has no body
 		}
-		return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
-	}
-	return a.openReply(r, t, timer, p)
+		begun := time.Now()
+		found := func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }
+		page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
+		if err != nil {
+			found()
+			return nil, err
+		}
+		p := &listPage{rows: rowsOf(page, t.path.Collection, q), neighbours: page.Neighbours, found: found, header: http.Header{}}
+		if page.TotalKnown {
+			p.setTotal(page.Total)
+		}
+		if exact {
+			p.applied = []string{"count=exact"}
+		}
+		p.position = func() string {
+			if !a.isStreamable(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
+				return ""
+			}
+			return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
+		}
+		return p, nil
+	})
 }
 
 // pageRows is the rows of a collection.

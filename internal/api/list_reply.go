@@ -8,20 +8,12 @@ import (
 
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
 
 // Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
 // because the headers depend on it. list_writer.go sends it, and reads and sends the rest.
-
-// unchangedList checks the conditions of a request for a list, which has no ETag.
-func unchangedList(r *http.Request) (bool, error) {
-	condition, err := conditionOf(r)
-	if err != nil {
-		return false, err
-	}
-	return condition.AllowsReading("")
-}
 
 // startQueryTimer bounds the time of the queries of a list.
 func (a *API) startQueryTimer(ctx context.Context) *limit.QueryTimer {
@@ -31,7 +23,6 @@ func (a *API) startQueryTimer(ctx context.Context) *limit.QueryTimer {
 // listPage is a range that was opened.
 type listPage struct {
 	rows       rows
-	query      query.Query
 	neighbours func() (previous, next *query.Range, err error)
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
@@ -43,9 +34,33 @@ type listPage struct {
 
 func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
 
+// replyWithList replies with a range of what a query asks for. Open opens the range; exact says that its total is to be
+// counted.
+func (a *API) replyWithList(r *http.Request, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
+	open func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error)) (*reply, error) {
+	condition, err := conditionOf(r)
+	if err != nil {
+		return nil, err
+	}
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // a list has no ETag
+		return &reply{status: http.StatusNotModified}, err
+	}
+	q, err := query.Parse(mode, c, r.URL.RawQuery, limits)
+	if err != nil {
+		return nil, err
+	}
+	timer := a.startQueryTimer(r.Context()) // a context
+	p, err := open(timer, q, headers.PrefersExactCount(r.Header))
+	if err != nil {
+		defer timer.End()
+		return nil, timer.Explain(err)
+	}
+	return a.openReply(r, a.listAddress(t), q, timer, p)
+}
+
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
 // running; it is ended with the range.
-func (a *API) openReply(r *http.Request, t *target, timer *limit.QueryTimer, p *listPage) (*reply, error) {
+func (a *API) openReply(r *http.Request, address string, q query.Query, timer *limit.QueryTimer, p *listPage) (*reply, error) {
 	list := a.newListWriter(p.rows)
 	list.timer = timer
 	reply := &reply{status: http.StatusOK, list: list}
@@ -65,7 +80,7 @@ func (a *API) openReply(r *http.Request, t *target, timer *limit.QueryTimer, p *
 	if err != nil {
 		return nil, timer.Explain(err)
 	}
-	if links := links(a.listAddress(t), p.query, p.position(), previous, next); links != "" {
+	if links := links(address, q, p.position(), previous, next); links != "" {
 		p.header.Set("Link", links)
 	}
 	timer.Pause()

@@ -2,6 +2,7 @@ package api
 
 import (
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,7 +31,7 @@ type rows interface {
 // listWriter writes a range as it is read.
 type listWriter struct {
 	rows      rows // nil: all were read
-	abandoned <-chan struct{}
+	abandoned context.Context
 	timer     *limit.QueryTimer
 	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
@@ -128,10 +129,8 @@ func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error)
 		if err := errors.Join(flush(), flusher.Flush()); err != nil {
 			return tooSlow(err)
 		}
-		select {
-		case <-w.abandoned:
-			return errors.New("the server is shutting down")
-		default:
+		if w.abandoned.Err() != nil {
+			return errStopping
 		}
 		w.buffer = w.buffer[:0]
 		w.timer.Restart()

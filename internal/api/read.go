@@ -7,14 +7,13 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// read replies with one resource, also under its singular path, or with 304 if the client has
-// it already.
+// read replies with one resource.
 func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
 	}
-	q, err := query.ParseAs(query.OfOne, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
+	q, err := query.Parse(query.OfOne, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return nil, err
 	}
@@ -22,16 +21,21 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	unchanged, err := condition.AllowsReading(found.ETag)
+	return a.replyWithOne(condition, t, found.ETag, found.Representation)
+}
+
+// replyWithOne replies with one resource or change, also under its singular path, or with 304 if the client has it already.
+func (a *API) replyWithOne(condition headers.Condition, t *target, etag string, representation []byte) (*reply, error) {
+	unchanged, err := condition.AllowsReading(etag)
 	if err != nil {
 		return nil, err
 	}
-	reply := enveloped(http.StatusOK, found.Representation)
+	reply := enveloped(http.StatusOK, representation)
 	if unchanged {
 		reply.status, reply.body = http.StatusNotModified, nil
 	}
-	if found.ETag != "" { // related resources have revisions of their own
-		reply.header["Etag"] = []string{found.ETag}
+	if etag != "" { // related resources have revisions of their own
+		reply.header["Etag"] = []string{etag}
 	}
 	if t.kind == singularPath {
 		reply.header.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))

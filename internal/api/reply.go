@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/problem"
 )
@@ -56,6 +57,13 @@ func enveloped(status int, representation []byte) *reply {
 	body = append(body, `{"data":`...)
 	body = append(body, representation...)
 	return &reply{status: status, header: http.Header{}, body: append(body, '}')}
+}
+
+// uncached returns the reply with a value under data, which no cache may store.
+func uncached(status int, value any) *reply {
+	reply := enveloped(status, model.MustMarshal(value))
+	reply.header.Set("Cache-Control", "no-store")
+	return reply
 }
 
 // failure returns the reply with errors.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/rights"
 	"github.com/plural-go/plural/problem"
 )
@@ -27,9 +26,7 @@ func (a *API) caller(r *http.Request, out *response, t *target) (*reply, error) 
 	if err != nil {
 		return nil, err
 	}
-	reply := enveloped(http.StatusOK, model.MustMarshal(me))
-	reply.header.Set("Cache-Control", "no-store")
-	return reply, nil
+	return uncached(http.StatusOK, me), nil
 }
 
 func (a *API) decisionsTarget() (*target, error) {
@@ -64,7 +61,5 @@ func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	reply := enveloped(http.StatusOK, model.MustMarshal(list))
-	reply.header.Set("Cache-Control", "no-store")
-	return reply, nil
+	return uncached(http.StatusOK, list), nil
 }

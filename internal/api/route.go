@@ -55,8 +55,7 @@ type target struct {
 	pattern  string         // for metrics
 	redirect string         // set for a redirect
 	system   string         // what follows /-/ in a system path
-	webPage  string         // the same if it is a web page, otherwise empty
-	file     *explorer.File // of the web page; nil: its HTML document
+	file     *explorer.File // of a web page; nil: its HTML document
 	path     resource.Path
 	id       model.ID
 	history  bool   // the changes of the resource

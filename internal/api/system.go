@@ -86,12 +86,10 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 // isReady returns the reason why the server is not ready, or nil. A server that stops says so
 // at once.
 func (a *API) isReady(r *http.Request) error {
-	select {
-	case <-a.Stopping:
-		return a.Ready(r.Context())
-	default:
-		return a.ready.look(r.Context(), a.Ready)
+	if a.Stopping.Err() != nil {
+		return errStopping
 	}
+	return a.ready.look(r.Context(), a.Ready)
 }
 
 // state replies with a status, and with its reason if that is public.

@@ -25,7 +25,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 			return nil, fault.Header(name, problem.CodeMalformedRequest, "A transaction has no ETag. Send if_match in its steps.")
 		}
 	}
-	q, err := query.ParseAs(query.OfWrite, nil, r.URL.RawQuery, query.Limits{})
+	q, err := query.Parse(query.OfWrite, nil, r.URL.RawQuery, query.Limits{})
 	if err != nil {
 		return nil, err
 	}

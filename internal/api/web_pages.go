@@ -2,41 +2,33 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/headers"
 )
 
-// webPage describes a web page below /-/.
-type webPage struct {
-	policy string // Content-Security-Policy
-	deep   bool   // it has paths of its own
-}
+// webPages are the web pages below /-/. Each has paths of its own.
+var webPages = []string{"explorer", "docs"}
 
-// All content comes from this server, and no site can put a page into a frame.
+// webPagePolicy is their Content-Security-Policy. All content comes from this server, and no site can put a page into a frame.
 const webPagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'self'; form-action 'none'; frame-ancestors 'none'"
-
-var webPages = map[string]webPage{
-	"explorer": {policy: webPagePolicy, deep: true},
-	"docs":     {policy: webPagePolicy, deep: true},
-}
 
 // webPageTarget finds a page, or one of its files, by the segments after /-/.
 func webPageTarget(segments []string) *target {
 	name := segments[0]
-	known, ok := webPages[name]
-	if !ok {
+	t := &target{kind: systemPath, pattern: "/-/" + name, system: name}
+	if !t.isWebPage() {
 		return nil
 	}
-	t := &target{kind: systemPath, pattern: "/-/" + name, system: name, webPage: name}
 	rest := strings.Join(segments[1:], "/")
 	if f := explorer.Find(name, rest); f != nil && rest != "index.html" {
 		t.file = f
 		return t
 	}
-	if rest == "" || known.deep && segments[1] != "assets" {
+	if rest == "" || segments[1] != "assets" {
 		return t
 	}
 	return nil
@@ -46,14 +38,14 @@ func webPageTarget(segments []string) *target {
 func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	f, caching := t.file, "public, max-age=31536000, immutable"
 	if f == nil {
-		f = explorer.Document(t.webPage, a.Prefix+"/-/"+t.webPage)
+		f = explorer.Document(t.system, a.Prefix+"/-/"+t.system)
 	}
 	if !f.Fixed {
 		caching = "no-cache" // cached, but revalidated
 	}
 	head := http.Header{
 		"Cache-Control":                {caching},
-		"Content-Security-Policy":      {webPages[t.webPage].policy},
+		"Content-Security-Policy":      {webPagePolicy},
 		"Content-Type":                 {f.Type},
 		"Cross-Origin-Opener-Policy":   {"same-origin"},
 		"Cross-Origin-Resource-Policy": {"same-origin"},
@@ -91,4 +83,4 @@ func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 }
 
 // isWebPage reports whether the target is a page, which needs no credentials.
-func (t *target) isWebPage() bool { return t.webPage != "" }
+func (t *target) isWebPage() bool { return slices.Contains(webPages, t.system) }

@@ -55,11 +55,11 @@ func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
 	limits := a.queryLimits(t)
 	switch {
 	case !t.isCollection():
-		return query.ParseAs(query.OfWrite, nil, raw, query.Limits{})
+		return query.Parse(query.OfWrite, nil, raw, query.Limits{})
 	case method == http.MethodPost:
-		return query.ParseAs(query.OfCreate, t.path.Collection, raw, limits)
+		return query.Parse(query.OfCreate, t.path.Collection, raw, limits)
 	}
-	return query.ParseAs(query.OfRange, t.path.Collection, raw, limits)
+	return query.Parse(query.OfRange, t.path.Collection, raw, limits)
 }
 
 // replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no
@@ -68,10 +68,10 @@ func (a *API) replayOrPerform(ctx context.Context, idempotent *resource.Idempote
 	if idempotent == nil {
 		return perform(ctx)
 	}
-	if !a.idempotencyKeys.enter(idempotent.Key) {
+	if _, inUse := a.idempotencyKeys.LoadOrStore(idempotent.Key, true); inUse {
 		return nil, resource.KeyInUse()
 	}
-	defer a.idempotencyKeys.leave(idempotent.Key)
+	defer a.idempotencyKeys.Delete(idempotent.Key)
 	idempotent.Reserve = func(bytes int64) error { return a.reserveReplay(out, bytes) }
 	record, err := a.Resources.FindRecord(ctx, *idempotent)
 	if err != nil || record != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/fault"
@@ -12,9 +13,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// FuzzParseKey: whatever is sent, a key is one that NewKey could have made, or none.
+// FuzzParseKey: whatever is sent, a key is one that NewAPIKey could have made, or none.
 func FuzzParseKey(f *testing.F) {
-	key, _, _ := NewAPIKey()
+	_, key := NewAPIKey(StoredKey{}, time.Now())
 	for _, seed := range []string{key, "", "plural_", "plural__", "plural_aaaaaaaaaa_", strings.ToUpper(key), key + "_", strings.Replace(key, "_", "\x00", 2)} {
 		f.Add(seed)
 	}

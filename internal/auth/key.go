@@ -1,12 +1,16 @@
 package auth
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base32"
 	"encoding/hex"
 	"strings"
+	"time"
+
+	"github.com/plural-go/plural/internal/model"
 )
 
 // An API key is plural_<prefix>_<secret>. The prefix identifies it. The secret has 256 random
@@ -20,13 +24,15 @@ const (
 
 var keyEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// NewAPIKey makes an API key. Its prefix and hash are stored.
-func NewAPIKey() (key, prefix, hash string) {
+// NewAPIKey makes an API key with a name, a role and perhaps a subject, which otherwise is the prefix. The whole key is
+// not stored.
+func NewAPIKey(stored StoredKey, now time.Time) (_ StoredKey, whole string) {
 	var random [40]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	prefix = keyEncoding.EncodeToString(random[32:])[:prefixLength]
 	secret := keyEncoding.EncodeToString(random[:32])
-	return keyMark + prefix + "_" + secret, prefix, hashOf(secret)
+	stored.Prefix, stored.Hash = keyEncoding.EncodeToString(random[32:])[:prefixLength], hashOf(secret)
+	stored.Created, stored.Subject = model.FormatTime(now), cmp.Or(stored.Subject, stored.Prefix)
+	return stored, keyMark + stored.Prefix + "_" + secret
 }
 
 func hashOf(secret string) string {
@@ -39,15 +45,9 @@ func IsAPIKey(credentials string) bool { return strings.HasPrefix(credentials, k
 
 // ParseAPIKey splits an API key. False means that it is malformed.
 func ParseAPIKey(credentials string) (prefix, secret string, ok bool) {
-	rest, ok := strings.CutPrefix(credentials, keyMark)
-	if !ok {
-		return "", "", false
-	}
+	rest, marked := strings.CutPrefix(credentials, keyMark)
 	prefix, secret, ok = strings.Cut(rest, "_")
-	if !ok || len(prefix) != prefixLength || len(secret) != secretLength || !isBase32(prefix) || !isBase32(secret) {
-		return "", "", false
-	}
-	return prefix, secret, true
+	return prefix, secret, marked && ok && IsPrefix(prefix) && len(secret) == secretLength && isBase32(secret)
 }
 
 // PrefixOf returns the prefix of an API key, given the prefix or the whole key. False means

@@ -51,8 +51,7 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 		}
 		p.roles[role.Name] = grants
 		p.names = append(p.names, role.Name)
-		p.warnAboutCreates(&role, s)
-		p.warnAboutChildren(&role, s)
+		p.warnAbout(&role, s)
 	}
 	if len(problems) > 0 {
 		return nil, problems
@@ -170,8 +169,8 @@ func (p *Permit) seesChanges() bool {
 	return false
 }
 
-// Rows is the filter of the resources that exist for the caller. Nil is all of them.
-func (p *Permit) Rows(c *model.Collection) query.Filter {
+// Scope is the filter of the resources that exist for the caller. Nil is all of them.
+func (p *Permit) Scope(c *model.Collection) query.Filter {
 	switch {
 	case p == nil:
 		return nil
@@ -213,7 +212,7 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 	if !p.May(verb, r.To) || !p.Visible(r.Referring()).Has(r.Column) {
 		return nil, nil, false
 	}
-	return p.Visible(r.To), p.Rows(r.To), true
+	return p.Visible(r.To), p.Scope(r.To), true
 }
 
 // ColumnsTag identifies what the caller may see of a collection. Empty: everything.
@@ -224,11 +223,7 @@ func (p *Permit) Writable(c *model.Collection) model.ColumnSet { return p.restri
 
 // Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.
 func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record, find query.Lookup) (bool, error) {
-	rule := p.Rule(verb, c)
-	if rule == nil {
-		return true, nil
-	}
-	return query.Holds(rule, record, find)
+	return query.Holds(p.Rule(verb, c), record, find)
 }
 
 // AllowsNothing reports whether the rule of a verb is true of no resource at all for the
@@ -239,11 +234,7 @@ func (p *Permit) AllowsNothing(verb schema.AccessVerb, c *model.Collection) bool
 
 // Sees reports whether a resource exists for the caller. Find finds resources that it refers to.
 func (p *Permit) Sees(c *model.Collection, record model.Record, find query.Lookup) (bool, error) {
-	rows := p.Rows(c)
-	if rows == nil {
-		return true, nil
-	}
-	return query.Holds(rows, record, find)
+	return query.Holds(p.Scope(c), record, find)
 }
 
 // Denied is the error for what the caller may not do: 401 if they are anonymous, as

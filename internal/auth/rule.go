@@ -124,7 +124,7 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 	if len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	r := &rule{text: source.Text, root: root, warnings: t.nullWarnings(t.tree.Expr(), nil)}
+	r := &rule{text: source.Text, root: root, warnings: t.nullWarnings(t.tree.Expr(), nil, true)}
 	visit(t.tree.Expr(), func(e ast.Expr) {
 		if a, ok := t.attributeOf(e); ok {
 			r.attributes = append(r.attributes, a)
@@ -270,7 +270,7 @@ var comparisons = map[string]query.Op{
 // condition translates a boolean expression.
 func (t *translation) condition(e ast.Expr) node {
 	if t.isFree(e) {
-		return fact{t.program(e)}
+		return evaluated{t.program(e), fact}
 	}
 	if a, ok := t.attributeOf(e); ok {
 		return flag{a}
@@ -295,7 +295,7 @@ func (t *translation) condition(e ast.Expr) node {
 		return t.order(e, comparisons[name], args)
 	case operators.In:
 		if a, ok := t.attributeOf(args[0]); ok && t.isFree(args[1]) {
-			return membership{a, t.program(args[1])}
+			return evaluated{t.program(args[1]), a.isIn}
 		}
 		return t.refuse(e, "the right side of in must be a list of values")
 	case overloads.StartsWith, overloads.Contains:
@@ -327,7 +327,7 @@ func (t *translation) equality(e ast.Expr, args []ast.Expr) node {
 	if !ok {
 		return nil
 	}
-	return equality{column, value}
+	return evaluated{value, column.equals}
 }
 
 var flippedOps = map[query.Op]query.Op{
@@ -345,7 +345,7 @@ func (t *translation) order(e ast.Expr, op query.Op, args []ast.Expr) node {
 	if flipped {
 		op = flippedOps[op]
 	}
-	return order{column, op, value}
+	return evaluated{value, func(given ref.Val) (isTrue, isFalse query.Filter) { return column.isOrdered(op, given) }}
 }
 
 func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
@@ -356,7 +356,7 @@ func (t *translation) part(e ast.Expr, op query.Op, call ast.CallExpr) node {
 	if text := call.Args()[0]; text.Kind() == ast.LiteralKind && len([]rune(fmt.Sprint(text.AsLiteral().Value()))) > query.MaxPart {
 		return t.refuse(e, fmt.Sprintf("startsWith and contains take at most %d characters", query.MaxPart))
 	}
-	return part{a, op, t.program(call.Args()[0])}
+	return evaluated{t.program(call.Args()[0]), func(given ref.Val) (isTrue, isFalse query.Filter) { return a.hasPart(op, given) }}
 }
 
 // problemIn is a problem at a line, from 1, and a column, from 0, of a rule.

@@ -47,15 +47,26 @@ func either(a, b query.Filter) query.Filter {
 	return query.Or{a, b}
 }
 
-// fact is a part that does not depend on the resource.
-type fact struct{ program cel.Program }
+// evaluated is a condition whose filters follow from a value that does not depend on the resource.
+type evaluated struct {
+	value   cel.Program
+	filters func(given ref.Val) (isTrue, isFalse query.Filter)
+}
 
-func (n fact) bind(b *binding) (isTrue, isFalse query.Filter) {
-	value, ok := b.value(n.program)
-	switch {
-	case ok && value == types.True:
+func (n evaluated) bind(b *binding) (isTrue, isFalse query.Filter) {
+	given, ok := b.value(n.value)
+	if !ok {
+		return unknown()
+	}
+	return n.filters(given)
+}
+
+// fact is a part that does not depend on the resource at all.
+func fact(given ref.Val) (isTrue, isFalse query.Filter) {
+	switch given {
+	case types.True:
 		return query.All, query.None
-	case ok && value == types.False:
+	case types.False:
 		return query.None, query.All
 	}
 	return unknown()
@@ -100,36 +111,20 @@ func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
 	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
 }
 
-// equality is ==. Null equals only null, and values of different types are not equal.
-type equality struct {
-	attribute
-	value cel.Program
-}
-
-func (n equality) bind(b *binding) (isTrue, isFalse query.Filter) {
-	given, ok := b.value(n.value)
-	if !ok {
-		return unknown()
-	}
+// equals is ==. Null equals only null, and values of different types are not equal.
+func (a attribute) equals(given ref.Val) (isTrue, isFalse query.Filter) {
 	if given == types.NullValue {
-		return n.isNull(), query.Not{Filter: n.isNull()}
+		return a.isNull(), query.Not{Filter: a.isNull()}
 	}
-	switch value, fit := n.fit(given); fit {
+	switch value, fit := a.fit(given); fit {
 	case fits:
-		equal := n.compare(query.Equal, value)
+		equal := a.compare(query.Equal, value)
 		return equal, query.Not{Filter: equal}
 	case differs:
 		return query.None, query.All
 	default:
 		return unknown()
 	}
-}
-
-// order is <, <=, > or >=. Comparing null is an error.
-type order struct {
-	attribute
-	op    query.Op
-	value cel.Program
 }
 
 var inverse = map[query.Op]query.Op{
@@ -142,58 +137,35 @@ var below = map[query.Op]query.Op{
 	query.Less: query.LessOrEqual, query.LessOrEqual: query.LessOrEqual, query.Greater: query.Greater, query.GreaterOrEqual: query.Greater,
 }
 
-func (n order) bind(b *binding) (isTrue, isFalse query.Filter) {
-	given, ok := b.value(n.value)
-	if !ok {
-		return unknown()
-	}
-	op := n.op
-	value, fit := n.fit(given)
-	if floor, between := n.floor(given); between && fit == differs {
+// isOrdered is <, <=, > or >=. Comparing null is an error.
+func (a attribute) isOrdered(op query.Op, given ref.Val) (isTrue, isFalse query.Filter) {
+	value, fit := a.fit(given)
+	if floor, between := a.floor(given); between && fit == differs {
 		value, fit, op = floor, fits, below[op]
 	}
 	if fit != fits {
 		return unknown()
 	}
-	return n.compare(op, value), n.compare(inverse[op], value)
+	return a.compare(op, value), a.compare(inverse[op], value)
 }
 
-// part is startsWith or contains. It is an error for null, and for a text that is too long to search
+// hasPart is startsWith or contains. It is an error for null, and for a text that is too long to search
 // for.
-type part struct {
-	attribute
-	op    query.Op
-	value cel.Program
-}
-
-func (n part) bind(b *binding) (isTrue, isFalse query.Filter) {
-	given, ok := b.value(n.value)
-	if !ok {
-		return unknown()
-	}
-	value, fit := n.fit(given)
+func (a attribute) hasPart(op query.Op, given ref.Val) (isTrue, isFalse query.Filter) {
+	value, fit := a.fit(given)
 	if fit != fits || utf8.RuneCountInString(value.Text()) > query.MaxPart {
 		return unknown()
 	}
-	has := n.compare(n.op, value)
-	return has, query.And{query.Not{Filter: n.isNull()}, query.Not{Filter: has}}
+	has := a.compare(op, value)
+	return has, query.And{query.Not{Filter: a.isNull()}, query.Not{Filter: has}}
 }
 
 // maxMembers limits the number of different values in a membership test, so that a long list in a
 // claim does not become a very long query.
 const maxMembers = 1000
 
-// membership is in: equality with one of several values.
-type membership struct {
-	attribute
-	values cel.Program
-}
-
-func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
-	given, ok := b.value(n.values)
-	if !ok {
-		return unknown()
-	}
+// isIn is in: equality with one of several values.
+func (a attribute) isIn(given ref.Val) (isTrue, isFalse query.Filter) {
 	items, ok := itemsOf(given)
 	if !ok {
 		return unknown()
@@ -202,10 +174,10 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 	isIn, seen := query.None, map[model.Value]bool{}
 	for _, item := range items {
 		if item == types.NullValue {
-			isIn = n.isNull()
+			isIn = a.isNull()
 			continue
 		}
-		switch value, fit := n.fit(item); fit {
+		switch value, fit := a.fit(item); fit {
 		case fits:
 			if !seen[value] {
 				values, seen[value] = append(values, value), true
@@ -218,7 +190,7 @@ func (n membership) bind(b *binding) (isTrue, isFalse query.Filter) {
 		}
 	}
 	if len(values) > 0 {
-		isIn = either(n.through(query.In{Column: n.column, Values: values}), isIn)
+		isIn = either(a.through(query.In{Column: a.column, Values: values}), isIn)
 	}
 	if isNone(isIn) {
 		return query.None, query.All

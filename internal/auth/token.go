@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"crypto/ecdsa"
@@ -54,14 +55,10 @@ func NewTokens(ctx context.Context, declared schema.Tokens, unreachable func(err
 }
 
 func newTokens(ctx context.Context, declared schema.Tokens, transport http.RoundTripper, unreachable func(error)) (*Tokens, error) {
-	if declared.RoleClaim == "" {
-		declared.RoleClaim = "role"
-	}
+	declared.RoleClaim = cmp.Or(declared.RoleClaim, "role")
+	declared.ClockSkew = cmp.Or(declared.ClockSkew, time.Minute)
 	if declared.Algorithms == nil {
 		declared.Algorithms = []string{"RS256", "ES256", "EdDSA"}
-	}
-	if declared.ClockSkew == 0 {
-		declared.ClockSkew = time.Minute
 	}
 	t := &Tokens{declared: declared, now: time.Now}
 	if declared.PublicKey != "" {

@@ -34,16 +34,20 @@ func (p *Policy) MustWrite(role string, c *model.Collection) []string {
 	return names
 }
 
-// warnAboutCreates warns of roles that are granted create, and can create nothing.
-func (p *Policy) warnAboutCreates(role *schema.Role, s *model.Schema) {
+// warnAbout warns of a role that is granted create, and can create nothing, or that sees children of parents that it
+// does not see.
+func (p *Policy) warnAbout(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
-		if !slices.Contains(granted.Verbs, schema.MayCreate) {
-			continue
+		if slices.Contains(granted.Verbs, schema.MayCreate) {
+			for _, name := range p.MustWrite(role.Name, c) {
+				p.warnings = append(p.warnings, fmt.Sprintf("%s is granted create in %s, but every create fails: %s is required, has no default, and is not writable for the role: add it to writable",
+					role.Name, c.Name, name))
+			}
 		}
-		for _, name := range p.MustWrite(role.Name, c) {
-			p.warnings = append(p.warnings, fmt.Sprintf("%s is granted create in %s, but every create fails: %s is required, has no default, and is not writable for the role: add it to writable",
-				role.Name, c.Name, name))
+		if parent := p.ruledParent(role.Name, c); parent != nil {
+			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example one that reads through the reference to the parent",
+				role.Name, parent.Name, c.Name, c.Name, c.Name))
 		}
 	}
 }
@@ -62,45 +66,29 @@ func (p *Policy) ruledParent(role string, c *model.Collection) *model.Collection
 	return link.To
 }
 
-// warnAboutChildren warns of roles that see children of parents that they do not see.
-func (p *Policy) warnAboutChildren(role *schema.Role, s *model.Schema) {
-	for _, granted := range role.Grants {
-		c := s.Collection(granted.Collection)
-		if parent := p.ruledParent(role.Name, c); parent != nil {
-			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example one that reads through the reference to the parent",
-				role.Name, parent.Name, c.Name, c.Name, c.Name))
-		}
-	}
-}
-
 // nullWarnings warns of attributes that can be null and are compared with a claim: a token
 // whose claim is null would match the resources that belong to nobody. Conditions are those
-// that are known to hold where e counts.
-func (t *translation) nullWarnings(e ast.Expr, conditions []string) []string {
-	return t.nullWarningsIf(e, conditions, true)
-}
-
-// nullWarningsIf is nullWarnings of a part that counts if it holds, or if it does not.
-func (t *translation) nullWarningsIf(e ast.Expr, conditions []string, holds bool) []string {
+// that are known to hold where e counts. A part counts if it holds, or, below a negation, if it does not.
+func (t *translation) nullWarnings(e ast.Expr, conditions []string, holds bool) []string {
 	if e.Kind() != ast.CallKind {
 		return nil
 	}
 	args := e.AsCall().Args()
 	switch name := e.AsCall().FunctionName(); name {
 	case operators.LogicalNot:
-		return t.nullWarningsIf(args[0], conditions, !holds)
+		return t.nullWarnings(args[0], conditions, !holds)
 	case operators.LogicalAnd, operators.LogicalOr:
 		if name == operators.LogicalAnd && holds {
 			conditions = append(notNull(e), conditions...)
 		}
-		return append(t.nullWarningsIf(args[0], conditions, holds), t.nullWarningsIf(args[1], conditions, holds)...)
+		return append(t.nullWarnings(args[0], conditions, holds), t.nullWarnings(args[1], conditions, holds)...)
 	case operators.Conditional:
-		warnings := append(t.nullWarningsIf(args[1], append(notNull(args[0]), conditions...), holds), t.nullWarningsIf(args[2], conditions, holds)...)
+		warnings := append(t.nullWarnings(args[1], append(notNull(args[0]), conditions...), holds), t.nullWarnings(args[2], conditions, holds)...)
 		if !isBool(args[1], !holds) {
-			warnings = append(warnings, t.nullWarningsIf(args[0], conditions, true)...)
+			warnings = append(warnings, t.nullWarnings(args[0], conditions, true)...)
 		}
 		if !isBool(args[2], !holds) {
-			warnings = append(warnings, t.nullWarningsIf(args[0], conditions, false)...)
+			warnings = append(warnings, t.nullWarnings(args[0], conditions, false)...)
 		}
 		return warnings
 	case operators.Equals, operators.In:

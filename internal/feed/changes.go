@@ -76,19 +76,15 @@ func (c *Changes) open() error {
 		return err
 	}
 	defer tx.Close()
-	if c.history, err = tx.History(); err != nil {
-		return err
-	}
 	floor, cutAt, err := tx.Floor()
 	if err != nil {
 		return err
 	}
-	c.floor = floor
 	point, err := tx.Point()
 	if err != nil {
 		return err
 	}
-	c.End = point.Number
+	c.history, c.floor, c.End = point.History, floor, point.Number
 	c.narrow = c.narrowedBy()
 	if c.request.Path.Collection != nil {
 		if err := c.openHistory(tx, cutAt); err != nil {

@@ -245,7 +245,7 @@ func (c *Changes) seesAll() bool {
 		all = []*model.Collection{c.narrow.collection}
 	}
 	for _, each := range all {
-		if !by.May(schema.MayChanges, each) || by.Rows(each) != nil || by.Visible(each) != nil {
+		if !by.May(schema.MayChanges, each) || by.Scope(each) != nil || by.Visible(each) != nil {
 			return false
 		}
 	}

@@ -27,7 +27,7 @@ func (f *Feed) canonical(s *Shape) []byte {
 		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
 		field(c.ColumnsTag(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
-		text = appendFilter(append(text, 0), s.Path.By.Rows(c))
+		text = appendFilter(append(text, 0), s.Path.By.Scope(c))
 	}
 	text = appendFilter(append(text, 0), s.Filter)
 	if s.ID != nil {
@@ -35,7 +35,7 @@ func (f *Feed) canonical(s *Shape) []byte {
 	}
 	if s.Path.Parent != nil {
 		field("parent" + s.Path.Parent.String())
-		text = appendFilter(append(text, 0), s.Path.By.Rows(c.ParentLink().To))
+		text = appendFilter(append(text, 0), s.Path.By.Scope(c.ParentLink().To))
 	}
 	return text
 }
@@ -49,7 +49,7 @@ func (f *Feed) appendRights(text *[]byte, s *Shape) {
 		*text = append(append(*text, 0), c.Name...)
 		*text = strconv.AppendInt(append(*text, 0), f.store.DeclaredIn(c), 10)
 		*text = append(append(*text, 0), s.Path.By.ColumnsTag(c)...)
-		*text = appendFilter(append(*text, 0), s.Path.By.Rows(c))
+		*text = appendFilter(append(*text, 0), s.Path.By.Scope(c))
 	}
 }
 

@@ -75,7 +75,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	v.showsCaller = showsCaller(s.Path.By, c)
 	query.EachRelated(v.scope, func(r query.Related) { v.related = append(v.related, r) })
 	if parents := v.parents(); parents != nil {
-		query.EachRelated(s.Path.By.Rows(parents), func(r query.Related) { v.related = append(v.related, r) })
+		query.EachRelated(s.Path.By.Scope(parents), func(r query.Related) { v.related = append(v.related, r) })
 	} else if len(v.related) == 0 {
 		v.narrow = narrowed{collection: c, id: s.ID}
 	}
@@ -107,8 +107,8 @@ func (v *view) parents() *model.Collection {
 }
 
 func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
-	if record == nil || v.scope == nil {
-		return record != nil, nil
+	if record == nil {
+		return false, nil
 	}
 	return query.Holds(v.scope, record, find)
 }

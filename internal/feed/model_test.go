@@ -191,7 +191,7 @@ func (s *subscriber) choose() {
 		"notes": {"", "filter[open]", "filter[title][starts_with]=a&filter[open][ne]=true", "filter[title][in]=a,b", "filter[owner]=ada", "filter[title][gt]=a", "search=a", "search=s", "search=B&filter[open]"},
 		"links": {"", "filter[rank][gte]=1", "filter[note_id][null]=false", "filter[label][contains]=b", "filter[rank][not_in]=1,2", "filter[label]=a&filter[label]=c"},
 	}[c.Name]
-	q, err := query.Parse(c, filters[random.IntN(len(filters))], query.Limits{Visible: s.shape.Path.By.Visible(c)})
+	q, err := query.Parse(query.OfList, c, filters[random.IntN(len(filters))], query.Limits{Visible: s.shape.Path.By.Visible(c)})
 	if err != nil {
 		w.t.Error(err)
 	}

@@ -3,6 +3,7 @@ package feed
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/changelog"
@@ -25,21 +26,16 @@ const (
 func (f *Feed) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		f.endStreams(ctx)
-	}()
-	notified := make(chan struct{})
-	go func() {
-		defer close(notified)
+	var others sync.WaitGroup
+	others.Go(func() { f.endStreams(ctx) })
+	others.Go(func() {
 		for ctx.Err() == nil {
 			if err := f.store.Notify(ctx, func() { f.poke(f.changed) }); err != nil && ctx.Err() == nil {
 				f.options.Failed(err)
 			}
 			sleep(ctx, retryPause)
 		}
-	}()
+	})
 	for ctx.Err() == nil {
 		if err := f.tick(ctx); err != nil && ctx.Err() == nil {
 			f.options.Failed(err)
@@ -53,8 +49,7 @@ func (f *Feed) Run(ctx context.Context) {
 	close(f.advanced)
 	f.mutex.Unlock()
 	f.endAll(Shutdown, func(*Subscription) bool { return true })
-	<-ended
-	<-notified
+	others.Wait()
 }
 
 // endStreams ends streams that must not go on, from time to time.

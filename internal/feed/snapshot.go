@@ -76,7 +76,12 @@ func (s *Subscription) readPiece() error {
 		return s.endSnapshot()
 	}
 	if s.view.collection == nil {
-		return s.readLogSnapshot()
+		// The log only grows at its end, so that it can be read in parts.
+		more, err := s.readLogPart()
+		if err != nil || more {
+			return err
+		}
+		return s.endSnapshot()
 	}
 	n.timer.Restart()
 	ended, err := s.readRows()
@@ -159,16 +164,7 @@ func (s *Subscription) readRows() (ended bool, err error) {
 	return false, nil
 }
 
-// readLogSnapshot makes changes of the log pending. The log only grows at its end, so that it
-// can be read in parts.
-func (s *Subscription) readLogSnapshot() error {
-	more, err := s.readLogPart()
-	if err != nil || more {
-		return err
-	}
-	return s.endSnapshot()
-}
-
+// readLogPart makes the next part of the log pending.
 func (s *Subscription) readLogPart() (more bool, err error) {
 	n, timer := s.snapshot, s.newTimer()
 	defer timer.End()

@@ -84,7 +84,7 @@ func TestStatesOfTheLogMatchAsRowsDo(t *testing.T) {
 					filter := w.drawFilter(rt)
 					if rapid.Bool().Draw(rt, "ruled") {
 						caller := auth.Caller{ID: "x", Role: "a", Subject: rapid.SampledFrom([]string{"a", "ab"}).Draw(rt, "sub")}
-						filter = query.Both(filter, policies[rapid.SampledFrom(thingRules).Draw(rt, "rule")].Permit(caller).Rows(w.c))
+						filter = query.Both(filter, policies[rapid.SampledFrom(thingRules).Draw(rt, "rule")].Permit(caller).Scope(w.c))
 					}
 					w.compare(rt, filter)
 				}
@@ -175,7 +175,7 @@ func (w *things) drawFilter(t *rapid.T) query.Filter {
 			ops = append(ops, "[contains]="+value(), "[starts_with]="+value())
 		}
 	}
-	q, err := query.Parse(w.c, name+rapid.SampledFrom(ops).Draw(t, "op"), query.Limits{})
+	q, err := query.Parse(query.OfList, w.c, name+rapid.SampledFrom(ops).Draw(t, "op"), query.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}

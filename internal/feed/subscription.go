@@ -48,16 +48,19 @@ type Subscription struct {
 	oldest  time.Time // of their changes
 }
 
-// Subscribe begins a stream at a position, or with a snapshot if that is empty. A position of
+// Subscribe begins a stream after a position, or with a snapshot if that is empty. A position of
 // another history or shape, or one that the log no longer has, begins with a reset and a
 // snapshot. Reads from the database use the context, which must last for as long as the
 // stream. QuotaKey identifies the quota; empty: the program itself, which has none, and whose
 // streams do not grow old. A subscription that does not get its turn to read from the database soon
 // is refused.
-func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, quotaKey string) (*Subscription, error) {
-	from, err := f.signer.parseOptional(position)
-	if err != nil {
-		return nil, err
+func (f *Feed) Subscribe(ctx context.Context, shape Shape, since, quotaKey string) (*Subscription, error) {
+	var from position
+	if since != "" {
+		var err error
+		if from, err = f.signer.parse(since); err != nil {
+			return nil, err
+		}
 	}
 	canonical := f.canonical(&shape)
 	s, err := f.register(ctx, f.newView(shape, canonical), string(canonical), quotaKey)
@@ -66,14 +69,16 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, quotaKey st
 	}
 	begin, cancel := context.WithTimeoutCause(ctx, f.options.Begin, errTooLate)
 	defer cancel()
-	if from == nil {
+	if since == "" {
 		err = s.begin(begin, "")
 	} else {
-		err = s.resume(begin, *from)
+		err = s.resume(begin, from)
 	}
 	if err == nil && shape.Path.Collection == nil && s.Progress() == CatchingUp {
 		// A part of the log that cannot be read is an error that the client is told, not a stream that breaks off.
-		err = s.readFirst()
+		if err = s.catchUp(); err == nil && len(s.pending) == 0 {
+			err = s.finish
+		}
 	}
 	if err != nil {
 		s.Close()
@@ -86,14 +91,6 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, position, quotaKey st
 }
 
 var errTooLate = errors.New("the stream did not get its turn in time")
-
-func (k signer) parseOptional(text string) (*position, error) {
-	if text == "" {
-		return nil, nil
-	}
-	p, err := k.parse(text)
-	return &p, err
-}
 
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(ctx context.Context, p position) error {
@@ -331,14 +328,6 @@ func (s *Subscription) catchUp() error {
 		s.until = s.feed.attach(s)
 	}
 	return nil
-}
-
-// readFirst reads the first part of the log. It fails if there is nothing to send before an error.
-func (s *Subscription) readFirst() error {
-	if err := s.catchUp(); err != nil || len(s.pending) > 0 {
-		return err
-	}
-	return s.finish
 }
 
 // readLog reads the next part of the log, and what the subscriber is told of it. If that is gone, the

@@ -26,11 +26,8 @@ func Quality(h http.Header, media string) float64 {
 	ranges := []string{"*/*", family + "/*", media}
 	best, weight := -1, 0.0
 	for part := range strings.SplitSeq(given, ",") {
-		if strings.TrimSpace(part) == "" {
-			continue
-		}
 		name, parameters, err := mime.ParseMediaType(part)
-		if err != nil {
+		if err != nil { // or empty
 			continue
 		}
 		q := 1.0

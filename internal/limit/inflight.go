@@ -37,6 +37,7 @@ func (f *InFlight) Enter(address string) error {
 	return nil
 }
 
+// Leave ends the counting of a request.
 func (f *InFlight) Leave(address string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()

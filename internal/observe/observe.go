@@ -53,26 +53,24 @@ func New(log *slog.Logger) *Observer {
 			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its response.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"method", "route", "status"}),
-		sent: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_response_bytes_total", Help: "Bytes of response bodies.",
-		}, []string{"method", "route"}),
-		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "plural_requests_in_flight", Help: "Requests being handled.",
-		}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_failures_total", Help: "Failures that the client did not cause, by kind.",
-		}, []string{"kind"}),
-		finished: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_operations_total", Help: "Asynchronous operations finished by this server, by result.",
-		}, []string{"status"}),
-		denied: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_denied_total", Help: "Requests that were denied, by error code.",
-		}, []string{"reason"}),
+		sent:     counters("plural_response_bytes_total", "Bytes of response bodies.", "method", "route"),
+		inFlight: gauge("plural_requests_in_flight", "Requests being handled."),
+		failures: counters("plural_failures_total", "Failures that the client did not cause, by kind.", "kind"),
+		finished: counters("plural_operations_total", "Asynchronous operations finished by this server, by result.", "status"),
+		denied:   counters("plural_denied_total", "Requests that were denied, by error code.", "reason"),
 	}
 	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.streams = newStreams(o.registry)
 	return o
+}
+
+func gauge(name, help string) prometheus.Gauge {
+	return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
+}
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
 // Request is one request and its response.
@@ -163,16 +161,20 @@ func (o *Observer) SlowList(s SlowList) {
 		"sql", s.SQL, "plan", s.Plan, "request_id", s.RequestID)
 }
 
+// failure counts and logs a failure that the client did not cause.
+func (o *Observer) failure(level slog.Level, kind, message string, attributes ...any) {
+	o.failures.WithLabelValues(kind).Inc()
+	o.log.Log(context.Background(), level, message, attributes...)
+}
+
 // Failed logs the reason of a 500, which the response hides.
 func (o *Observer) Failed(requestID string, err error) {
-	o.failures.WithLabelValues("internal").Inc()
-	o.log.Error("request failed", "request_id", requestID, "error", err)
+	o.failure(slog.LevelError, "internal", "request failed", "request_id", requestID, "error", err)
 }
 
 // Unavailable logs that a request could not be executed, and may succeed later.
 func (o *Observer) Unavailable(requestID string, err error) {
-	o.failures.WithLabelValues("unavailable").Inc()
-	o.log.Error("unavailable", "request_id", requestID, "error", err)
+	o.failure(slog.LevelError, "unavailable", "unavailable", "request_id", requestID, "error", err)
 }
 
 // Denied logs a denied request, with its caller if known, and the reason that the response
@@ -206,14 +208,12 @@ func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning
 
 // Panicked logs a panic of a request handler.
 func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
-	o.failures.WithLabelValues("panic").Inc()
-	o.log.Error("panic", "request_id", requestID, "reason", reason, "stack", string(stack))
+	o.failure(slog.LevelError, "panic", "panic", "request_id", requestID, "reason", reason, "stack", string(stack))
 }
 
 // ResponseAborted logs a response that ended before it was complete.
 func (o *Observer) ResponseAborted(requestID string, err error) {
-	o.failures.WithLabelValues("broken_off").Inc()
-	o.log.Warn("response aborted", "request_id", requestID, "error", err)
+	o.failure(slog.LevelWarn, "broken_off", "response aborted", "request_id", requestID, "error", err)
 }
 
 // OperationFinished logs an operation that was executed, or refused with a code.
@@ -233,15 +233,13 @@ func (o *Observer) OperationFinished(operation, method, collection, id, code str
 // OperationFailed logs a failed attempt of an operation, or a failure of the queue if there is
 // no operation.
 func (o *Observer) OperationFailed(operation string, err error) {
-	o.failures.WithLabelValues("operation").Inc()
-	o.log.Error("operation failed", "operation", operation, "error", err)
+	o.failure(slog.LevelError, "operation", "operation failed", "operation", operation, "error", err)
 }
 
 // MaintenanceFailed logs that old rows could not be removed, or deltas not be merged. Both are
 // retried.
 func (o *Observer) MaintenanceFailed(err error) {
-	o.failures.WithLabelValues("upkeep").Inc()
-	o.log.Error("maintenance failed", "error", err)
+	o.failure(slog.LevelError, "upkeep", "maintenance failed", "error", err)
 }
 
 // Migrated logs a step of a migration.
@@ -252,12 +250,11 @@ func (o *Observer) Migrated(step, cost string) {
 // HookFailed logs a hook that failed after the commit, with the request id of the context, if
 // there is one.
 func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, err error) {
-	o.failures.WithLabelValues("hook").Inc()
 	attributes := []any{"verb", verb, "collection", collection, "id", id, "error", err}
 	if request, ok := ctx.Value(RequestKey{}).(string); ok {
 		attributes = append(attributes, "request_id", request)
 	}
-	o.log.Error("hook failed after the commit", attributes...)
+	o.failure(slog.LevelError, "hook", "hook failed after the commit", attributes...)
 }
 
 // RequestKey is the key of the request id in a context.

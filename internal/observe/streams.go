@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,9 +16,6 @@ type streams struct {
 }
 
 func newStreams(registry *prometheus.Registry) streams {
-	gauge := func(name, help string) prometheus.Gauge {
-		return prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: help})
-	}
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
@@ -34,9 +32,7 @@ func newStreams(registry *prometheus.Registry) streams {
 		events:   counter("plural_stream_events_total", "Events of changes sent."),
 		catchUps: counter("plural_stream_catch_ups_total", "Reads of the change log for a single stream."),
 		slow:     counter("plural_stream_slow_total", "Streams that were closed because the client received them too slowly."),
-		resets: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plural_stream_resets_total", Help: "Streams that had to begin again with a list, by cause.",
-		}, []string{"cause"}),
+		resets:   counters("plural_stream_resets_total", "Streams that had to begin again with a list, by cause.", "cause"),
 	}
 	registry.MustRegister(s.open, s.shapes, s.lag, s.kept, s.waiting, s.delay, s.events, s.catchUps, s.slow, s.resets)
 	return s
@@ -75,6 +71,5 @@ func (o *Observer) StreamReset(cause string) { o.streams.resets.WithLabelValues(
 
 // FeedFailed logs that changes could not be read for streams. It is retried.
 func (o *Observer) FeedFailed(err error) {
-	o.failures.WithLabelValues("feed").Inc()
-	o.log.Error("changes cannot be read", "error", err)
+	o.failure(slog.LevelError, "feed", "changes cannot be read", "error", err)
 }

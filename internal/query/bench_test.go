@@ -11,7 +11,7 @@ func BenchmarkParse(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := Parse(things, raw, limits); err != nil {
+				if _, err := Parse(OfList, things, raw, limits); err != nil {
 					b.Fatal(err)
 				}
 			}

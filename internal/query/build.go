@@ -55,14 +55,9 @@ func (r *Request) Shows() bool { return r.Fields != nil || r.Includes != nil }
 // Groups reports whether the request has parts that only groups have.
 func (r *Request) Groups() bool { return r.By != nil || r.Values != nil }
 
-// Build makes a Query as Parse does from text, with the same checks.
-// The limits say what the caller may see; those of ranges do not apply.
-func Build(c *model.Collection, request Request, limits Limits) (Query, error) {
-	return BuildAs(OfList, c, request, limits)
-}
-
-// BuildAs does the same as Build for another mode. Of the request for one resource, only what is shown counts.
-func BuildAs(mode Mode, c *model.Collection, request Request, limits Limits) (Query, error) {
+// Build makes a Query as Parse does from text, with the same checks. The limits say what the caller may see; those of
+// ranges do not apply. Of the request for one resource, only what is shown counts.
+func Build(mode Mode, c *model.Collection, request Request, limits Limits) (Query, error) {
 	if mode == OfOne {
 		request = Request{Fields: request.Fields, Includes: request.Includes}
 	}

@@ -9,6 +9,7 @@ import (
 // Conditions describes what must hold for a filter on a collection, without its values, for logs: state[eq],
 // created_at[gte], any. An equality is always written as [eq].
 func Conditions(c *model.Collection, f Filter) []string {
+	name := func(column int) string { return c.Columns()[column].Name }
 	switch f := f.(type) {
 	case nil:
 		return nil
@@ -23,18 +24,15 @@ func Conditions(c *model.Collection, f Filter) []string {
 	case Not:
 		return []string{"not " + strings.Join(Conditions(c, f.Filter), " ")}
 	case Compare:
-		return []string{c.Columns()[f.Column].Name + "[" + string(f.Op) + "]"}
+		return []string{name(f.Column) + operator(f)}
 	case In:
-		if len(f.Values) == 1 {
-			return []string{c.Columns()[f.Column].Name + "[eq]"}
-		}
-		return []string{c.Columns()[f.Column].Name + "[in]"}
+		return []string{name(f.Column) + operator(f)}
 	case IsNull:
-		return []string{c.Columns()[f.Column].Name + "[null]"}
+		return []string{name(f.Column) + operator(f)}
 	case Has:
-		return []string{c.Columns()[f.Column].Name + "[has]"}
+		return []string{name(f.Column) + "[has]"}
 	case Inside:
-		return []string{c.Columns()[f.Column].Name + "." + strings.Join(f.Path, ".") + insideOperator(f.Filter)}
+		return []string{name(f.Column) + "." + strings.Join(f.Path, ".") + operator(f.Filter)}
 	case Related:
 		return []string{f.Relation.Name}
 	case Search:
@@ -43,8 +41,8 @@ func Conditions(c *model.Collection, f Filter) []string {
 	return []string{"other"}
 }
 
-// insideOperator is the operator of a condition on a value inside an object.
-func insideOperator(f Filter) string {
+// operator is the operator of a condition on a column, or on a value inside an object.
+func operator(f Filter) string {
 	switch f := f.(type) {
 	case Compare:
 		return "[" + string(f.Op) + "]"

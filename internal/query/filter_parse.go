@@ -243,14 +243,14 @@ func (p *parser) isShort(given parameter, op string) bool {
 }
 
 func (p *parser) nullCondition(given parameter, to *target) Filter {
-	switch given.value {
-	case "true":
+	isNull, ok := p.boolean(given)
+	switch {
+	case !ok:
+		return nil
+	case isNull:
 		return to.isNull()
-	case "false":
-		return Not{to.isNull()}
 	}
-	p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
-	return nil
+	return Not{to.isNull()}
 }
 
 // listFilter is filter[field][in], [not_in] or [has] with all its values.

@@ -82,7 +82,7 @@ func TestParseFilter(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {
-			got, err := Parse(things, test.raw, limits)
+			got, err := Parse(OfList, things, test.raw, limits)
 			if err != nil || !reflect.DeepEqual(got.Filter, test.want) {
 				t.Errorf("got  %#v, %v\nwant %#v", got.Filter, err, test.want)
 			}
@@ -150,7 +150,7 @@ func TestParseRefusesFilters(t *testing.T) {
 			if strings.Contains(test.raw, "wide") {
 				c = wide
 			}
-			_, err := Parse(c, test.raw, limits)
+			_, err := Parse(OfList, c, test.raw, limits)
 			if got := places(t, err); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -194,7 +194,7 @@ func TestOperators(t *testing.T) {
 			if op == "null" {
 				value = "true"
 			}
-			_, err := Parse(things, "filter["+name+"]["+op+"]="+value, limits)
+			_, err := Parse(OfList, things, "filter["+name+"]["+op+"]="+value, limits)
 			if listed := slices.Contains(Operators(kind, definition), op); listed != (err == nil) {
 				t.Errorf("%s by %s: listed is %t, and the error %v", name, op, listed, err)
 			}

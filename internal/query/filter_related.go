@@ -31,8 +31,11 @@ func (f Related) Match(model.Record) bool {
 // Lookup finds a resource by its id; nil if there is none.
 type Lookup func(*model.Collection, model.ID) (model.Record, error)
 
-// Holds decides a filter for one resource, of which others are looked up.
+// Holds decides a filter for one resource, of which others are looked up. Nil always holds.
 func Holds(f Filter, r model.Record, find Lookup) (bool, error) {
+	if f == nil {
+		return true, nil
+	}
 	resolved, err := Resolve(f, r, find)
 	return err == nil && resolved.Match(r), err
 }
@@ -68,15 +71,10 @@ func (f Related) holds(r model.Record, find Lookup) (bool, error) {
 	if err != nil || related == nil {
 		return false, err
 	}
-	for _, condition := range []Filter{f.Scope, f.Filter} {
-		if condition == nil {
-			continue
-		}
-		if holds, err := Holds(condition, related, find); err != nil || !holds {
-			return false, err
-		}
+	if holds, err := Holds(f.Scope, related, find); err != nil || !holds {
+		return false, err
 	}
-	return true, nil
+	return Holds(f.Filter, related, find)
 }
 
 // EachRelated calls visit with every condition on related resources in a filter, also with those in

@@ -22,17 +22,17 @@ func FuzzQuery(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, raw string) {
-		q, err := Parse(things, raw, limits)
+		q, err := Parse(OfList, things, raw, limits)
 		if err != nil {
 			checkRefusal(t, raw, err)
 			return
 		}
-		link := q.Link(q.Range)
-		again, err := Parse(things, link, limits)
+		link := string(q.AppendLink(nil, q.Range))
+		again, err := Parse(OfList, things, link, limits)
 		if err != nil {
 			t.Fatalf("%q became the link %q, which is refused: %v", raw, link, err)
 		}
-		if next := again.Link(again.Range); next != link {
+		if next := string(again.AppendLink(nil, again.Range)); next != link {
 			t.Errorf("the link %q has the link %q", link, next)
 		}
 		// What is kept is the text that the links were made of.

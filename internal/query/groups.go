@@ -139,10 +139,7 @@ func (p *parser) groupKey(given parameter, text string) {
 	case slices.ContainsFunc(*by, func(k GroupKey) bool { return k.Name == text }):
 		p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", text)
 	case len(*by) == MaxGroupKeys:
-		if !p.tooManyGroupKeys {
-			p.fail(given, problem.CodeTooManyValues, "Resources can be grouped by at most %d fields.", MaxGroupKeys)
-		}
-		p.tooManyGroupKeys = true
+		p.failOnce(given, "Resources can be grouped by at most %d fields.", MaxGroupKeys)
 	default:
 		*by = append(*by, GroupKey{Name: text, Column: field.Column, Kind: field.Kind, Unit: Unit(unit)})
 	}
@@ -172,10 +169,7 @@ func (p *parser) groupValue(given parameter, name string) {
 	case slices.ContainsFunc(*values, func(v GroupValue) bool { return v.Function == function && v.Name == name }):
 		p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", name)
 	case len(*values) == MaxGroupValues:
-		if !p.tooManyGroupValues {
-			p.fail(given, problem.CodeTooManyValues, "At most %d values of groups can be asked for, by sum, avg, min and max together.", MaxGroupValues)
-		}
-		p.tooManyGroupValues = true
+		p.failOnce(given, "At most %d values of groups can be asked for, by sum, avg, min and max together.", MaxGroupValues)
 	default:
 		*values = append(*values, GroupValue{Function: function, Name: name, Column: field.Column, Kind: field.Kind})
 	}

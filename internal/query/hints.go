@@ -1,7 +1,9 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -83,13 +85,7 @@ func (p *parser) parameterHint(name string) string {
 
 // fieldHint suggests the field that is nearest to a name, among those that the caller may see.
 func (p *parser) fieldHint(name string) string {
-	var names []string
-	for _, column := range p.collection.Columns() {
-		if p.field(column.Name) != nil {
-			names = append(names, column.Name)
-		}
-	}
-	return suggested(suggest.Nearest(name, names))
+	return suggested(suggest.Nearest(name, visibleNames(p.collection, p.limits.Visible)))
 }
 
 func suggested(name string) string {
@@ -153,13 +149,8 @@ func valueHint(kind model.Kind, name, text string) string {
 		}
 	}
 	if op, rest, found := strings.Cut(text, ":"); found && is(rest) {
-		if known := find(operatorHints, op); known != "" {
-			op = known
-		}
-		for _, known := range Operators(kind, nil) {
-			if known == op {
-				return " Write " + written(op, rest) + "."
-			}
+		if op = cmp.Or(find(operatorHints, op), op); slices.Contains(Operators(kind, nil), op) {
+			return " Write " + written(op, rest) + "."
 		}
 	}
 	if least, most, found := strings.Cut(text, ".."); found && is(least) && is(most) {

@@ -52,7 +52,7 @@ func TestHints(t *testing.T) {
 		strings.Repeat("x", 5000):    "",
 		"filter[integer]=" + strings.Repeat("1,", 500) + "x": "",
 	} {
-		_, err := Parse(things, raw, limits)
+		_, err := Parse(OfList, things, raw, limits)
 		var faults problem.Errors
 		if !errors.As(err, &faults) || len(faults) != 1 {
 			t.Errorf("%s: %v", raw, err)
@@ -63,14 +63,14 @@ func TestHints(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant … %s", raw, got, want)
 		}
 		if _, written, found := strings.Cut(want, "rite filter[integer]["); found {
-			if _, err := Parse(things, "filter[integer]["+strings.TrimSuffix(written, "."), limits); err != nil && strings.Contains(written, "=") {
+			if _, err := Parse(OfList, things, "filter[integer]["+strings.TrimSuffix(written, "."), limits); err != nil && strings.Contains(written, "=") {
 				t.Errorf("%s is not right either: %v", want, err)
 			}
 		}
 	}
 	// What the caller may not see is not suggested.
 	visible := make(model.ColumnSet, len(things.Columns()))
-	_, err := Parse(things, "sort=integr", Limits{DefaultLimit: 1, Visible: visible})
+	_, err := Parse(OfList, things, "sort=integr", Limits{DefaultLimit: 1, Visible: visible})
 	if err == nil || strings.Contains(err.Error(), "integer") {
 		t.Errorf("got %v", err)
 	}

@@ -132,7 +132,7 @@ func (p *parser) finishRelated() {
 		include := p.includes[path]
 		include.Visible = cut(include.Relation.To, include.Visible, p.selected[path])
 	}
-	p.boundIncluded(p.query.Includes, 1)
+	p.boundIncluded(p.query.Includes, "", 1)
 }
 
 // include adds the relations of a path.
@@ -163,22 +163,16 @@ func (p *parser) include(given parameter, path string) {
 
 func (p *parser) newInclude(given parameter, c *model.Collection, name string) *Include {
 	relation := c.Relation(name)
-	include := &Include{Relation: relation}
-	may := relation != nil
-	if may && p.limits.Related != nil {
-		include.Visible, include.Scope, may = p.limits.Related(relation)
-	}
+	visible, scope, may := p.seenThrough(relation)
 	switch {
 	case name == "":
 		p.fail(given, problem.CodeInvalidParameter, "Must be names of relations, separated by commas, each after those that lead to it: author,comments.author.")
 	case !may:
 		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no relation %s to include.%s", c.Name, fault.Quote(name), p.relationHint(c, name))
 	case len(p.includePaths) == MaxIncludes:
-		if !p.tooManyIncludes {
-			p.fail(given, problem.CodeTooManyValues, "At most %d relations can be included.", MaxIncludes)
-		}
-		p.tooManyIncludes = true
+		p.failOnce(given, "At most %d relations can be included.", MaxIncludes)
 	default:
+		include := &Include{Relation: relation, Visible: visible, Scope: scope}
 		if !relation.One {
 			include.Limit = DefaultIncluded
 			if most := p.limits.MaxLimit; most > 0 {
@@ -194,11 +188,7 @@ func (p *parser) newInclude(given parameter, c *model.Collection, name string) *
 func (p *parser) relationHint(c *model.Collection, name string) string {
 	var names []string
 	for _, relation := range c.Relations() {
-		may := true
-		if p.limits.Related != nil {
-			_, _, may = p.limits.Related(relation)
-		}
-		if may {
+		if _, _, may := p.seenThrough(relation); may {
 			names = append(names, relation.Name)
 		}
 	}
@@ -283,16 +273,6 @@ func within(wrong *problem.Error, path string) *problem.Error {
 	return &moved
 }
 
-// totalOption is include[path][total].
-func (p *parser) totalOption(given parameter) {
-	switch given.value {
-	case "true", "false":
-		p.total = given.value == "true"
-	default:
-		p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
-	}
-}
-
 // fields adds the names of a list to those that are selected.
 func (p *parser) fields(list fieldList) {
 	c, visible := p.collection, p.limits.Visible
@@ -352,26 +332,16 @@ func cut(c *model.Collection, visible model.ColumnSet, selected []string) model.
 	return set
 }
 
-// boundIncluded bounds how many resources one resource can bring.
-func (p *parser) boundIncluded(includes []*Include, before int64) {
+// boundIncluded bounds how many resources one resource can bring by the relations that follow a path.
+func (p *parser) boundIncluded(includes []*Include, after string, before int64) {
 	for _, include := range includes {
-		size := include.Size()
+		size, path := include.Size(), after+include.Relation.Name
 		if size > 0 && before > MaxIncluded/size {
-			path := p.pathOf(include)
 			p.faults.Add(fault.Parameter(p.limitName(path), problem.CodeLimitTooLarge, "The limits along the path %s multiply to more than %d. Give smaller ones, such as include[%s][limit]=3.", path, MaxIncluded, path))
 			continue
 		}
-		p.boundIncluded(include.Includes, before*max(size, 1))
+		p.boundIncluded(include.Includes, path+".", before*max(size, 1))
 	}
-}
-
-func (p *parser) pathOf(include *Include) string {
-	for path, each := range p.includes {
-		if each == include {
-			return path
-		}
-	}
-	return ""
 }
 
 // limitName is the parameter that sets the limit of a relation, or else the one that includes it.

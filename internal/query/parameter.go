@@ -44,7 +44,7 @@ type parser struct {
 
 	groupSorts []parameter // of groups, to be read when all others are
 
-	tooManyFilters, tooManyKeys, tooManyIncludes, tooManyGroupKeys, tooManyGroupValues bool // reported already
+	tooMany map[string]bool // what failOnce has reported
 }
 
 // split splits and decodes a query string, strictly.
@@ -107,7 +107,7 @@ func (p *parser) parameter(given parameter) {
 	case "l":
 		long = "limit"
 	}
-	if (p.mode == OfWrite || p.mode == OfCreate) && !p.takes(long) {
+	if (p.mode == OfWrite || p.mode == OfCreate) && !p.has(long) {
 		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
 		return
 	}
@@ -124,13 +124,15 @@ func (p *parser) parameter(given parameter) {
 	switch {
 	case isFilter:
 		p.filter(given, name)
-	case p.takes(long):
-		p.writeParameter(given)
+	case long == "dry_run" && p.has(long):
+		p.query.DryRun, _ = p.boolean(given)
+	case long == "on_conflict" && p.has(long):
+		p.onConflict(given)
 	case long == "search" && p.mode != ofInclude:
 		p.search(given)
 	case long == "since":
 		p.since(given)
-	case p.refuses(long):
+	case slices.Contains(rangeNames, long) && !p.has(long):
 		p.refuse(given, long)
 	case long == "offset":
 		p.offset(given)
@@ -146,18 +148,31 @@ func (p *parser) parameter(given parameter) {
 	case p.mode == OfGroups && isGrouping(long):
 		p.grouping(given)
 	case long == "total" && p.mode == ofInclude:
-		p.totalOption(given)
+		p.total, _ = p.boolean(given)
 	default:
 		p.fail(given, problem.CodeUnknownParameter, "There is no parameter of this name. There are %s, and filter[field] or filter[field][operator].%s", strings.Join(p.parameterNames(), ", "), p.parameterHint(given.name))
 	}
 }
 
+// namesByMode are the parameters of each mode, apart from filters and search.
+var namesByMode = [...][]string{
+	OfList:    {"offset", "limit", "cursor", "sort", "include", "fields"},
+	OfChanges: {"limit", "cursor", "since"},
+	OfStream:  {"fields", "since"},
+	OfOne:     {"include", "fields"},
+	OfWrite:   {"dry_run"},
+	OfCreate:  {"dry_run", "on_conflict"},
+	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
+	OfGroups:  {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"},
+	ofInclude: {"limit", "sort", "total"},
+}
+
+// has reports whether the mode has a parameter.
+func (p *parser) has(name string) bool { return slices.Contains(namesByMode[p.mode], name) }
+
 // parameterNames lists the parameters apart from filters.
 func (p *parser) parameterNames() []string {
-	names := map[Mode][]string{
-		OfList: {"offset", "limit", "cursor", "sort", "include", "fields"}, OfChanges: {"limit", "cursor", "since"}, OfStream: {"fields", "since"}, ofInclude: {"limit", "sort", "total"},
-		OfGroups: {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"}, OfWrite: {"dry_run"}, OfCreate: {"dry_run", "on_conflict"}, OfRange: {"offset", "limit", "cursor", "sort", "dry_run"},
-	}[p.mode]
+	names := slices.Clip(namesByMode[p.mode])
 	if p.mode != OfWrite && p.mode != OfCreate && p.mode != ofInclude && len(p.searchColumns()) > 0 {
 		names = append(names, "search")
 	}
@@ -184,12 +199,30 @@ func (p *parser) fail(given parameter, code problem.Code, format string, args ..
 	p.faults.Add(fault.Parameter(given.name, code, format, args...))
 }
 
+// failOnce reports that there are too many of something, and does so only once.
+func (p *parser) failOnce(given parameter, format string, most int) {
+	if p.tooMany[format] {
+		return
+	}
+	if p.tooMany == nil {
+		p.tooMany = map[string]bool{}
+	}
+	p.tooMany[format] = true
+	p.fail(given, problem.CodeTooManyValues, format, most)
+}
+
+// boolean reads true or false.
+func (p *parser) boolean(given parameter) (value, ok bool) {
+	if given.value != "true" && given.value != "false" {
+		p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
+		return false, false
+	}
+	return given.value == "true", true
+}
+
 // field finds a field by its name. One that the caller may not see does not exist.
 func (p *parser) field(name string) *model.Field {
-	if field := p.collection.Field(name); field != nil && p.limits.Visible.Has(field.Column) {
-		return field
-	}
-	return nil
+	return visibleField(p.collection, p.limits.Visible, name)
 }
 
 // finish checks parameters against each other.

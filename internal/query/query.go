@@ -90,12 +90,7 @@ const (
 
 // Parse reads the raw query string of a request for a collection. All mistakes
 // are reported together, as a problem.Errors.
-func Parse(c *model.Collection, raw string, limits Limits) (Query, error) {
-	return ParseAs(OfList, c, raw, limits)
-}
-
-// ParseAs does the same for any mode.
-func ParseAs(mode Mode, c *model.Collection, raw string, limits Limits) (Query, error) {
+func Parse(mode Mode, c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: mode, collection: c, limits: limits, seen: map[string]string{}}
 	p.query.Range.Limit = limits.DefaultLimit
 	switch mode {
@@ -142,10 +137,7 @@ func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, er
 	return p.query, p.faults.Err()
 }
 
-// Link is the query string of another range with the same filters and sort.
-func (q Query) Link(r Range) string { return string(q.AppendLink(nil, r)) }
-
-// AppendLink appends what Link returns.
+// AppendLink appends the query string of another range with the same filters and sort.
 func (q Query) AppendLink(dst []byte, r Range) []byte {
 	dst = appendParameters(dst, q.linkParameters)
 	switch r.Anchor {

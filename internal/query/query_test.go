@@ -64,7 +64,7 @@ func TestParseRange(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {
-			got, err := Parse(things, test.raw, limits)
+			got, err := Parse(OfList, things, test.raw, limits)
 			if err != nil || !reflect.DeepEqual(got, Query{Range: test.want}) {
 				t.Errorf("got %+v, %v\nwant %+v", got, err, test.want)
 			}
@@ -94,7 +94,7 @@ func TestParseSort(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {
-			got, err := Parse(things, "sort="+test.raw, limits)
+			got, err := Parse(OfList, things, "sort="+test.raw, limits)
 			if err != nil || len(got.Sort)+len(test.want) > 0 && !reflect.DeepEqual(got.Sort, test.want) {
 				t.Errorf("got %+v, %v\nwant %+v", got.Sort, err, test.want)
 			}
@@ -168,7 +168,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {
-			_, err := Parse(things, test.raw, limits)
+			_, err := Parse(OfList, things, test.raw, limits)
 			if got := places(t, err); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
@@ -198,7 +198,7 @@ func TestMaxLimit(t *testing.T) {
 		"limit=50": "", "limit=-50": "", "limit=0": "", "": "",
 		"limit=51": "limit_too_large limit", "l=-51": "limit_too_large l", "limit=-99999999999999999999": "limit_too_large limit",
 	} {
-		_, err := Parse(things, raw, Limits{DefaultLimit: 10, MaxLimit: 50})
+		_, err := Parse(OfList, things, raw, Limits{DefaultLimit: 10, MaxLimit: 50})
 		if got := places(t, err); got != want {
 			t.Errorf("%s: got %q, want %q", raw, got, want)
 		}
@@ -213,7 +213,7 @@ func TestMaxSortKeys(t *testing.T) {
 	}
 	for _, separator := range []string{",", "&sort="} {
 		for count, want := range map[int]string{MaxSortKeys: "", MaxSortKeys + 1: "too_many_values sort", MaxSortKeys + 2: "too_many_values sort"} {
-			q, err := Parse(wide, "sort="+strings.Join(keys[:count], separator), limits)
+			q, err := Parse(OfList, wide, "sort="+strings.Join(keys[:count], separator), limits)
 			if got := places(t, err); got != want || want == "" && len(q.Sort) != count {
 				t.Errorf("%d keys separated by %s: got %q and %d keys, want %q", count, separator, got, len(q.Sort), want)
 			}
@@ -250,11 +250,11 @@ func TestLink(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {
-			q, err := Parse(things, test.raw, limits)
+			q, err := Parse(OfList, things, test.raw, limits)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := q.Link(test.to); got != test.want {
+			if got := string(q.AppendLink(nil, test.to)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -65,10 +65,7 @@ func (p *parser) sort(given parameter) {
 	}
 	for text := range strings.SplitSeq(given.value, ",") {
 		if len(p.sortKeys) == MaxSortKeys {
-			if !p.tooManyKeys {
-				p.fail(given, problem.CodeTooManyValues, "At most %d sort keys can be given.", MaxSortKeys)
-			}
-			p.tooManyKeys = true
+			p.failOnce(given, "At most %d sort keys can be given.", MaxSortKeys)
 			return
 		}
 		name, descending := strings.CutPrefix(text, "-")

@@ -11,7 +11,7 @@ const (
 // since reads the position of a stream or a list of changes.
 func (p *parser) since(given parameter) {
 	switch {
-	case p.mode == OfList || p.mode == ofInclude || p.mode == OfRange || p.mode == OfGroups:
+	case !p.has("since"):
 		p.sinceOfList(given)
 	case given.value == "" && p.mode == OfStream:
 		p.fail(given, problem.CodeInvalidParameter, "%s", NoPosition)
@@ -36,21 +36,10 @@ func (p *parser) refuseOfOne(given parameter) {
 	p.fail(given, problem.CodeUnknownParameter, "A request for one resource has no parameters but include and fields. Leave this out.%s", oneHint(given.name))
 }
 
-// refuses reports whether a parameter of lists cannot be given in this kind of request.
-func (p *parser) refuses(name string) bool {
-	switch name {
-	case "offset":
-		return p.mode != OfList && p.mode != OfRange && p.mode != OfGroups
-	case "sort":
-		return p.mode != OfList && p.mode != ofInclude && p.mode != OfRange && p.mode != OfGroups
-	case "limit":
-		return p.mode == OfStream
-	case "cursor":
-		return p.mode == OfStream || p.mode == ofInclude || p.mode == OfGroups
-	}
-	return false
-}
+// rangeNames are the parameters of lists that not every kind of request has.
+var rangeNames = []string{"offset", "limit", "cursor", "sort"}
 
+// refuse says why this kind of request has no such parameter.
 func (p *parser) refuse(given parameter, name string) {
 	text := "A stream has no range and no order: it takes filters and since. Leave out %s."
 	switch {

@@ -30,10 +30,7 @@ type step struct {
 // filterTarget finds what a filter is about by its name. Nil: that is reported.
 func (p *parser) filterTarget(given parameter, name string) *target {
 	if p.filters > MaxFilters {
-		if !p.tooManyFilters {
-			p.fail(given, problem.CodeTooManyValues, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
-		}
-		p.tooManyFilters = true
+		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		return nil
 	}
 	to := &target{name: name, collection: p.collection}
@@ -76,6 +73,16 @@ func visibleField(c *model.Collection, visible model.ColumnSet, name string) *mo
 		return field
 	}
 	return nil
+}
+
+// visibleNames lists the fields of a collection that have a column and that a caller may see.
+func visibleNames(c *model.Collection, visible model.ColumnSet) (names []string) {
+	for _, column := range c.Columns() {
+		if visibleField(c, visible, column.Name) != nil {
+			names = append(names, column.Name)
+		}
+	}
+	return names
 }
 
 func (to *target) at(field *model.Field) *target {
@@ -148,13 +155,7 @@ func addressable(a *model.Attribute) []string {
 
 // failField reports a field that the collection of a target does not have, or a relation.
 func (p *parser) failField(given parameter, to *target, visible model.ColumnSet, name string) {
-	var known []string
-	for _, column := range to.collection.Columns() {
-		if visibleField(to.collection, visible, column.Name) != nil {
-			known = append(known, column.Name)
-		}
-	}
-	hint := ""
+	known, hint := visibleNames(to.collection, visible), ""
 	for _, relation := range to.collection.Relations() {
 		if _, _, may := p.seenThrough(relation); !may {
 			continue

@@ -12,28 +12,6 @@ import (
 // writes reports whether the request is a write.
 func (m Mode) writes() bool { return m == OfWrite || m == OfCreate || m == OfRange }
 
-// takes reports whether a name is that of a parameter of writes that this one has.
-func (p *parser) takes(name string) bool {
-	switch name {
-	case "dry_run":
-		return p.mode.writes()
-	case "on_conflict":
-		return p.mode == OfCreate
-	}
-	return false
-}
-
-func (p *parser) writeParameter(given parameter) {
-	switch {
-	case given.name == "on_conflict":
-		p.onConflict(given)
-	case given.value == "true":
-		p.query.DryRun = true
-	case given.value != "false":
-		p.fail(given, problem.CodeInvalidParameter, "Must be true or false.")
-	}
-}
-
 // onConflict reads the names of a unique group, in any order. The id is unique as well.
 func (p *parser) onConflict(given parameter) {
 	var columns []int

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/plural-go/plural/internal/model"
@@ -32,22 +33,10 @@ func newRecord(tx *store.Tx, c *model.Collection, input model.Input) model.Recor
 	record := slices.Clone(input.Values)
 	record[model.IDColumn] = id
 	if !c.NoTimestamps {
-		record[c.CreatedColumn()], record[c.UpdatedColumn()] = timesOf(tx, c, input)
+		// They are null, or what an import says. One that says only one of them means both.
+		created, updated := record[c.CreatedColumn()], record[c.UpdatedColumn()]
+		record[c.CreatedColumn()] = cmp.Or(created, updated, tx.Now())
+		record[c.UpdatedColumn()] = cmp.Or(updated, created, tx.Now())
 	}
 	return record
-}
-
-// timesOf is when a new resource was created and updated: now, or what an import says. An import that
-// says only one of them means both.
-func timesOf(tx *store.Tx, c *model.Collection, input model.Input) (created, updated model.Value) {
-	created, updated = input.Values[c.CreatedColumn()], input.Values[c.UpdatedColumn()]
-	switch hasCreated, hasUpdated := input.Set[c.CreatedColumn()], input.Set[c.UpdatedColumn()]; {
-	case hasCreated && hasUpdated:
-		return created, updated
-	case hasCreated:
-		return created, created
-	case hasUpdated:
-		return updated, updated
-	}
-	return tx.Now(), tx.Now()
 }

@@ -254,11 +254,11 @@ func (d *deletion) visibleReferences(link model.Link, referrers map[model.ID]mod
 
 // sees finds which resources of a list exist for a caller.
 func (w *Work) sees(by *auth.Permit, c *model.Collection, ids []model.ID) (func(model.ID) bool, error) {
-	rows := by.Rows(c)
-	if rows == nil {
+	scope := by.Scope(c)
+	if scope == nil {
 		return func(model.ID) bool { return true }, nil
 	}
-	existing, err := w.tx.Existing(c, rows, ids)
+	existing, err := w.tx.Existing(c, scope, ids)
 	return func(id model.ID) bool { return existing[id] }, err
 }
 
@@ -334,19 +334,16 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 		touch(d.tx, link.From, referrer, changed)
 		after[i] = changed
 	}
-	dangling, err := d.work.checkReferences(nil, link.From, before, after)
-	if err != nil {
+	dangling := make([]problem.Errors, len(after))
+	if err := d.work.checkReferences(nil, link.From, before, after, dangling); err != nil {
 		return err
 	}
-	if refused := joined(nil, dangling); len(refused) > 0 {
-		return refused
+	if err := joined(nil, dangling).Err(); err != nil {
+		return err
 	}
 	_, conflicts, err := d.tx.UpdateAll(link.From, before, after)
-	if err != nil {
+	if err := cmp.Or(err, joined(nil, conflicts).Err()); err != nil {
 		return err
-	}
-	if refused := joined(nil, conflicts); len(refused) > 0 {
-		return refused
 	}
 	for i := range before {
 		d.work.scheduleAfter(Update, link.From, before[i], after[i])

@@ -55,14 +55,14 @@ func (w *Work) addVisible(changed map[identity]effect, seen map[identity]bool) e
 	for each, effect := range changed {
 		switch {
 		case effect == temporary:
-		case w.by.Rows(each.collection) == nil:
+		case w.by.Scope(each.collection) == nil:
 			seen[each] = true
 		case !seen[each]:
 			ids[each.collection] = append(ids[each.collection], each.id)
 		}
 	}
 	for c, some := range ids {
-		found, err := w.tx.Existing(c, w.by.Rows(c), some)
+		found, err := w.tx.Existing(c, w.by.Scope(c), some)
 		if err != nil {
 			return err
 		}

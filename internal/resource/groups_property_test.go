@@ -43,7 +43,7 @@ func TestGroupsEqualAModel(t *testing.T) {
 			for range 12 {
 				path, exact := w.drawRuledPath(t), rapid.Bool().Draw(t, "exact")
 				raw := w.drawGroups(t)
-				q, err := query.ParseAs(query.OfGroups, w.tracks, raw, limits)
+				q, err := query.Parse(query.OfGroups, w.tracks, raw, limits)
 				if err != nil {
 					t.Fatalf("%s: %v", raw, err)
 				}
@@ -157,7 +157,7 @@ func (w *dataset) groups(path Path, q query.Query, exact bool, rows int) (conten
 
 // groupModel is what a range of groups must give. False: a sum is out of range.
 func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content groupContent, fits bool) {
-	rule := path.By.Rows(w.tracks)
+	rule := path.By.Scope(w.tracks)
 	var all []*modelGroup
 	if len(q.Groups.By) == 0 {
 		all = append(all, &modelGroup{})

@@ -63,7 +63,7 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (f
 		if err := path.Require(schema.MayRead); err != nil {
 			return err
 		}
-		q, err := query.BuildAs(query.OfOne, c, wanted, path.Limits())
+		q, err := query.Build(query.OfOne, c, wanted, path.Limits())
 		if err == nil {
 			found, err = w.resources.get(w.tx, path, id, q)
 		}
@@ -98,7 +98,7 @@ func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Wo
 		if err := path.Require(schema.MayList); err != nil {
 			return err
 		}
-		q, err := query.Build(path.Collection, wanted, path.Limits())
+		q, err := query.Build(query.OfList, path.Collection, wanted, path.Limits())
 		if err != nil {
 			return err
 		}

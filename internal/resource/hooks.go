@@ -104,7 +104,6 @@ func (r *Resources) before(ctx context.Context, write *Write, verb Verb, id *mod
 	if !r.hasBefore(c, verb) {
 		return nil
 	}
-	hooks := slices.DeleteFunc(slices.Clone(r.hooks[hookKey{c, verb}]), func(hook Hook) bool { return hook.Before == nil })
 	ctx = r.hookContext(ctx)
 	change := &Change{Verb: verb, Collection: c, ID: id, By: write.Path.By, DryRun: write.DryRun}
 	if input != nil {
@@ -114,7 +113,10 @@ func (r *Resources) before(ctx context.Context, write *Write, verb Verb, id *mod
 		}
 		change.After, change.Set = input.Values, input.Set
 	}
-	for _, hook := range hooks {
+	for _, hook := range r.hooks[hookKey{c, verb}] {
+		if hook.Before == nil {
+			continue
+		}
 		if err := hook.run(ctx, func(ctx context.Context) error { return hook.Before(ctx, change) }); err != nil {
 			return err
 		}
@@ -152,8 +154,8 @@ func (w *Work) hookError(change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, problem.CodeInternal) || !errors.As(err, &inner) {
 		return err
 	}
-	dangling, failed := w.checkReferences(nil, change.Collection, []model.Record{change.Before}, []model.Record{change.After})
-	if failed != nil || len(dangling[0]) == 0 {
+	dangling := make([]problem.Errors, 1)
+	if failed := w.checkReferences(nil, change.Collection, []model.Record{change.Before}, []model.Record{change.After}, dangling); failed != nil || len(dangling[0]) == 0 {
 		return err
 	}
 	return dangling[0]
@@ -166,13 +168,9 @@ func (w *Work) scheduleAfter(verb Verb, c *model.Collection, before, after model
 		record = before
 	}
 	w.note(verb, c, record.ID(model.IDColumn))
-	hooks := w.resources.hooks[hookKey{c, verb}]
-	if len(hooks) == 0 {
-		return
-	}
-	change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by}
-	for _, hook := range hooks {
+	for _, hook := range w.resources.hooks[hookKey{c, verb}] {
 		if hook.After != nil {
+			change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by}
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })
 		}
 	}

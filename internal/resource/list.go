@@ -31,11 +31,11 @@ func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 		Filter:     q.Filter,
 		Sort:       q.Sort,
 		Range:      q.Range,
-		Unfiltered: q.Filter == nil && path.By.Rows(path.Collection) == nil,
+		Unfiltered: q.Filter == nil && path.By.Scope(path.Collection) == nil,
 		Exact:      exact,
 	}
 	if path.Parent != nil {
-		wanted.Check = func(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(path) }
+		wanted.Check = path.RequireParent
 	}
 	return wanted
 }

@@ -154,7 +154,7 @@ func (w *dataset) cursor(path Path, q query.Query) model.Record {
 }
 
 func parse(t *rapid.T, c *model.Collection, raw string) query.Query {
-	q, err := query.Parse(c, raw, limits)
+	q, err := query.Parse(query.OfList, c, raw, limits)
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
@@ -232,7 +232,7 @@ func TestLinksVisitEveryResourceOnce(t *testing.T) {
 					}
 					got, raw = walk.add(got, p.ids), ""
 					if turn := walk.turn(p); turn != nil {
-						raw = q.Link(*turn)
+						raw = string(q.AppendLink(nil, *turn))
 					}
 				}
 				if !slices.Equal(got, want) {

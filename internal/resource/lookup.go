@@ -19,12 +19,6 @@ type lookup struct {
 	awaited      []model.ID // pending operations that create what it has found
 }
 
-// exists reports whether a resource exists for a caller.
-func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
-	missing, err := s.missing(by, c, []model.ID{id})
-	return len(missing) == 0, err
-}
-
 // isPending reports whether a pending operation will create a resource. If a rule restricts
 // what the caller sees, only their own operations count: the rule cannot be evaluated yet.
 func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
@@ -32,7 +26,7 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 		return false, nil
 	}
 	operation, caller, found, err := s.tx.Creating(c, id)
-	if found && by.Rows(c) != nil {
+	if found && by.Scope(c) != nil {
 		creator, failed := auth.UnmarshalCaller(caller)
 		found, err = failed == nil && !creator.Anonymous() && creator.ID == by.Caller.ID, failed
 	}
@@ -55,8 +49,8 @@ func (s *lookup) requireParent(p Path) error {
 	if p.IsHidden() {
 		return NotFound(parents, *p.Parent)
 	}
-	found, err := s.exists(p.By, parents, *p.Parent)
-	if err == nil && !found {
+	missing, err := s.missing(p.By, parents, []model.ID{*p.Parent})
+	if err == nil && len(missing) > 0 {
 		err = NotFound(parents, *p.Parent)
 	}
 	return err
@@ -65,20 +59,19 @@ func (s *lookup) requireParent(p Path) error {
 // requireParentOfItem does the same for an item. A stored item has a parent, so only its
 // visibility is checked.
 func (s *lookup) requireParentOfItem(p Path) error {
-	if p.Parent == nil || !p.IsHidden() && p.By.Rows(p.Collection.ParentLink().To) == nil {
+	if p.Parent == nil || !p.IsHidden() && p.By.Scope(p.Collection.ParentLink().To) == nil {
 		return nil
 	}
 	return s.requireParent(p)
 }
 
-// checkReferences reports the references of each resource to others that do not exist for the
+// checkReferences adds to the faults of each resource its references to others that do not exist for the
 // caller. Before is the previous states, nil for new resources: only changed references are
 // checked. A nil state after could not be decoded.
-func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after []model.Record) ([]problem.Errors, error) {
-	faults := make([]problem.Errors, len(after))
+func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after []model.Record, faults []problem.Errors) error {
 	for _, link := range c.Links() {
 		changed := func(i int) bool {
-			return after[i] != nil && !after[i][link.Column].IsNull() && (before == nil || before[i] == nil || before[i][link.Column] != after[i][link.Column])
+			return after[i] != nil && !after[i][link.Column].IsNull() && (before[i] == nil || before[i][link.Column] != after[i][link.Column])
 		}
 		var targets []model.ID
 		for i := range after {
@@ -88,7 +81,7 @@ func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, a
 		}
 		missing, err := s.missing(by, link.To, targets)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range after {
 			if len(missing) > 0 && changed(i) && missing[after[i][link.Column].ID()] {
@@ -96,7 +89,7 @@ func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, a
 			}
 		}
 	}
-	return faults, nil
+	return nil
 }
 
 // missing returns the resources of a list that do not exist for a caller.
@@ -112,7 +105,7 @@ func (s *lookup) missing(by *auth.Permit, c *model.Collection, ids []model.ID) (
 			stored = append(stored, id)
 		}
 	}
-	found, err := s.tx.Existing(c, by.Rows(c), stored)
+	found, err := s.tx.Existing(c, by.Scope(c), stored)
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,15 @@ func invalidFirst(faults problem.Errors) problem.Errors {
 	return slices.DeleteFunc(slices.Clone(faults), func(f *problem.Error) bool { return !isInvalid(f) })
 }
 
+// positions lists the positions of n items.
+func positions(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
 // joined is the errors of several resources as one list.
 func joined(pointer func(i int) string, all []problem.Errors) (faults problem.Errors) {
 	for i, own := range all {

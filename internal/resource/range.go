@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
@@ -207,7 +206,7 @@ func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 		if err != nil {
 			return nil, err
 		}
-		updated = slices.Concat(updated, one)
+		updated = append(updated, one...)
 	}
 	return updated, nil
 }

@@ -46,7 +46,7 @@ func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) 
 	if err := r.refuseNested(ctx); err != nil {
 		return Write{}, err
 	}
-	write, invalid := r.decode(request)
+	write, invalid := r.DecodeAlone(request)
 	if !isInvalid(invalid) {
 		return write, invalid
 	}
@@ -60,7 +60,7 @@ func (r *Resources) Decode(ctx context.Context, request Request) (Write, error) 
 
 // Decode reads a write in the transaction.
 func (w *Work) Decode(request Request) (Write, error) {
-	write, invalid := w.resources.decode(request)
+	write, invalid := w.resources.DecodeAlone(request)
 	if !isInvalid(invalid) {
 		return write, invalid
 	}
@@ -74,9 +74,7 @@ func isInvalid(err error) bool {
 }
 
 // DecodeAlone does the same without a database: errors that depend on stored resources are missing.
-func (r *Resources) DecodeAlone(request Request) (Write, error) { return r.decode(request) }
-
-func (r *Resources) decode(request Request) (write Write, err error) {
+func (r *Resources) DecodeAlone(request Request) (write Write, err error) {
 	write = Write{Verb: VerbOf(request.Method), Path: request.Path, ID: request.ID, Range: request.Range, Conflict: request.Conflict, CountPending: request.CountPending, DryRun: request.DryRun}
 	if write.bodyLimits = request.BodyLimits; write.bodyLimits == (BodyLimits{}) {
 		write.bodyLimits = r.BodyLimits

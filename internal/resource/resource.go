@@ -142,7 +142,7 @@ func (p Path) Limits() query.Limits {
 }
 
 // Scope is the filter of what exists on the path for the caller, nil if everything does.
-func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Rows(p.Collection)) }
+func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Scope(p.Collection)) }
 
 func (p Path) ofParent() query.Filter {
 	if p.Parent == nil {
@@ -176,7 +176,7 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	defer tx.Close()
 	totals := make([]*int64, len(collections))
 	for i, c := range collections {
-		if !by.May(schema.MayList, c) || by.Rows(c) != nil || c == r.store.Schema().Changes() {
+		if !by.May(schema.MayList, c) || by.Scope(c) != nil || c == r.store.Schema().Changes() {
 			continue
 		}
 		total, err := tx.Total(c, nil)
@@ -187,9 +187,6 @@ func (r *Resources) Totals(ctx context.Context, by *auth.Permit, collections []*
 	}
 	return totals, nil
 }
-
-// Ping reports whether resources can be read.
-func (r *Resources) Ping(ctx context.Context) error { return r.store.Ping(ctx) }
 
 // Health returns why nothing can be written until the server is restarted, or nil.
 func (r *Resources) Health() error { return r.store.Health() }

@@ -340,7 +340,7 @@ func compiledRule(t *rapid.T, s *model.Schema, text string, caller auth.Caller) 
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	return policy.Permit(caller).Rows(s.Collection("things"))
+	return policy.Permit(caller).Scope(s.Collection("things"))
 }
 
 func ruledBy(rule string) *schema.Access {
@@ -415,7 +415,7 @@ func TestClaimsThatCannotBeHeld(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := matching(rows, policy.Permit(caller).Rows((*model.Schema)(file.Schema).Collection("things")))
+			got := matching(rows, policy.Permit(caller).Scope((*model.Schema)(file.Schema).Collection("things")))
 			if (len(got) > 0) != some {
 				t.Errorf("%s with %s allows %v", each.rule, claim, got)
 			}

@@ -100,10 +100,7 @@ func (v *writtenStates) find(stored query.Lookup, state func(i int) model.Record
 // evaluated again when a resource that it has read is.
 func (v *writtenStates) allowed(stored query.Lookup, rule func(i int) query.Filter) ([]bool, error) {
 	allowed, waiting := make([]bool, len(v.after)), map[int][]int{}
-	next := make([]int, len(v.after))
-	for i := range next {
-		next[i] = i
-	}
+	next := positions(len(v.after))
 	for len(next) > 0 {
 		i := next[0]
 		next = next[1:]
@@ -111,19 +108,15 @@ func (v *writtenStates) allowed(stored query.Lookup, rule func(i int) query.Filt
 			continue
 		}
 		var read []int
-		holds := rule(i) == nil
-		if !holds {
-			var err error
-			holds, err = query.Holds(rule(i), v.after[i], v.find(stored, func(j int) model.Record {
-				if allowed[j] {
-					return v.after[j]
-				}
-				read = append(read, j)
-				return v.before[j]
-			}))
-			if err != nil {
-				return nil, err
+		holds, err := query.Holds(rule(i), v.after[i], v.find(stored, func(j int) model.Record {
+			if allowed[j] {
+				return v.after[j]
 			}
+			read = append(read, j)
+			return v.before[j]
+		}))
+		if err != nil {
+			return nil, err
 		}
 		if !holds {
 			for _, j := range read {

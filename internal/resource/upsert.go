@@ -30,6 +30,14 @@ func (u *upsert) isInvalid(verb Verb) bool {
 	return len(u.missing)+len(u.PatchFaults) > 0
 }
 
+// writing is what happens: the owner of the values of the unique group is changed, or a resource is created if there is none.
+func (u *upsert) writing(owner loaded) writing {
+	if owner.record == nil {
+		return writing{input: u.Create}
+	}
+	return writing{before: owner, input: u.Patch, readOnly: u.readOnly}
+}
+
 // decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
 // that happens.
 func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) error {
@@ -131,7 +139,7 @@ func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
 	if err != nil {
 		return err
 	}
-	owners, err := write.owners(tx, write.items(), func(owner model.Record) error {
+	owners, err := write.owners(tx, positions(len(write.upserts)), func(owner model.Record) error {
 		store.KeepOnly(owner, write.Conflict) // only their ids are needed
 		return nil
 	})
@@ -145,15 +153,6 @@ func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
 		}
 	}
 	return nil
-}
-
-// items lists the positions of all inputs.
-func (write *Write) items() []int {
-	items := make([]int, len(write.upserts))
-	for i := range items {
-		items[i] = i
-	}
-	return items
 }
 
 // runBeforeUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
@@ -181,7 +180,7 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 		return nil, err
 	}
 	write.upserts = slices.Clone(write.upserts) // the transaction may run again
-	items := write.items()
+	items := positions(len(write.upserts))
 	owners, err := w.loadOwners(&write, items, 0)
 	if err == nil {
 		err = w.checkUpserts(write, items, owners)
@@ -262,32 +261,22 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 // upsertViolations returns the errors of inputs in their order, together with references to nothing and
 // attributes that the caller may not change. Invalid is the errors that were found before.
 func (w *Work) upsertViolations(write Write, items []int, owners []loaded, invalid []problem.Errors) error {
-	c, count := write.Path.Collection, len(w.creating)
-	defer func() { w.creating = w.creating[:count] }()
-	before, after, unchanged := make([]model.Record, len(items)), make([]model.Record, len(items)), make([]problem.Errors, len(items))
+	all := make([]writing, len(items))
 	for k, i := range items {
-		each, record := write.upserts[i], owners[k].record
-		switch {
-		case len(each.missing) > 0:
-			after[k] = each.Patch.Values
-		case record == nil:
-			if after[k] = each.Create.Values; after[k] != nil && each.Create.HasID() {
-				w.creating = append(w.creating, identity{c, after[k].ID(model.IDColumn)})
-			}
-		case each.Patch.Values != nil:
-			before[k], after[k] = record, apply(c, record, each.Patch)
-			unchanged[k] = checkUnchanged(c, writing{before: owners[k], input: each.Patch, readOnly: each.readOnly})
+		each := &write.upserts[i]
+		if all[k] = each.writing(owners[k]); len(each.missing) > 0 {
+			all[k] = writing{input: each.Patch}
 		}
 	}
-	dangling, err := w.checkReferences(write.Path.By, c, before, after)
+	found, err := w.violations(write.Path, all)
 	if err != nil {
 		return err
 	}
-	var all problem.Errors
+	var faults problem.Errors
 	for k, i := range items {
-		all = slices.Concat(all, invalid[k], prefixed(write.pointer(i), unchanged[k]), prefixed(write.pointer(i), dangling[k]))
+		faults = slices.Concat(faults, invalid[k], prefixed(write.pointer(i), found[k]))
 	}
-	return all.Err()
+	return faults.Err()
 }
 
 // keySet is the values of a unique group that were seen.
@@ -315,10 +304,7 @@ func (w *Work) upsertItems(write Write, items []int, owners []loaded, results []
 		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k].record); err != nil {
 			return err
 		}
-		each := write.upserts[i]
-		if all[k] = (writing{input: each.Create}); owners[k].record != nil {
-			all[k] = writing{before: owners[k], input: each.Patch, readOnly: each.readOnly}
-		}
+		all[k] = write.upserts[i].writing(owners[k])
 	}
 	written, err := w.writeAll(write.Path, all, func(k int) string { return write.pointer(items[k]) })
 	if err != nil {

@@ -45,18 +45,12 @@ func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 	if err := write.Condition.AllowsChange(""); err != nil {
 		return nil, err
 	}
-	c := write.Path.Collection
-	records := make([]model.Record, len(write.Inputs))
+	all := make([]writing, len(write.Inputs))
 	for i, input := range write.Inputs {
-		if records[i] = input.Values; records[i] != nil && input.HasID() {
-			s.creating = append(s.creating, identity{c, records[i].ID(model.IDColumn)})
-		}
+		all[i].input = input
 	}
-	dangling, err := s.checkReferences(write.Path.By, c, nil, records)
-	if err != nil {
-		return nil, err
-	}
-	return joined(write.pointer, dangling), nil
+	found, err := s.violations(write.Path, all)
+	return joined(write.pointer, found), err
 }
 
 func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
@@ -83,10 +77,27 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 	if err := r.checkCondition(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
 		return nil, err
 	}
-	each := writing{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}
-	dangling, err := s.checkReferences(write.Path.By, c, []model.Record{before}, []model.Record{apply(c, before, each.input)})
-	if err != nil {
-		return nil, err
+	found, err := s.violations(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}})
+	return joined(nil, found), err
+}
+
+// violations reports changed attributes that the caller may not change, and references to nothing, of each resource. One
+// whose input has no values could not be decoded.
+func (s *lookup) violations(path Path, all []writing) ([]problem.Errors, error) {
+	c, count := path.Collection, len(s.creating)
+	defer func() { s.creating = s.creating[:count] }()
+	before, after, found := make([]model.Record, len(all)), make([]model.Record, len(all)), make([]problem.Errors, len(all))
+	for i, each := range all {
+		before[i] = each.before.record
+		switch {
+		case each.input.Values == nil:
+		case before[i] != nil:
+			after[i], found[i] = apply(c, before[i], each.input), checkUnchanged(c, each)
+		default:
+			if after[i] = each.input.Values; each.input.HasID() {
+				s.creating = append(s.creating, identity{c, after[i].ID(model.IDColumn)})
+			}
+		}
 	}
-	return append(checkUnchanged(c, each), dangling[0]...), nil
+	return found, s.checkReferences(path.By, c, before, after, found)
 }

@@ -127,9 +127,6 @@ func (w *Work) boundWords(c *model.Collection, before, after []model.Record) err
 // Tx is the transaction.
 func (w *Work) Tx() *store.Tx { return w.tx }
 
-// Context is the context of hooks.
-func (w *Work) Context() context.Context { return w.ctx }
-
 // Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
 func (w *Work) Savepoint(fn func() error) error {
 	after, creating, affected := len(w.after), len(w.creating), maps.Clone(w.affected)

@@ -45,12 +45,8 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 	if err := w.requireValues(path, before, after, pointer); err != nil {
 		return nil, err
 	}
-	dangling, err := w.checkReferences(path.By, c, before, after)
-	if err != nil {
+	if err := w.checkReferences(path.By, c, before, after, invalid); err != nil {
 		return nil, err
-	}
-	for i := range all {
-		invalid[i] = append(invalid[i], dangling[i]...)
 	}
 	if refused := joined(pointer, invalid); len(refused) > 0 {
 		return nil, refused

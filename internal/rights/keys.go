@@ -1,7 +1,6 @@
 package rights
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -70,31 +69,23 @@ func RepresentKey(key auth.StoredKey) KeyResource {
 
 // NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant.
 func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, secret string, err error) {
-	if key, err = decodeKey(body, maxDepth, by, now); err != nil {
-		return key, "", err
-	}
-	secret, key.Prefix, key.Hash = auth.NewAPIKey()
-	key.Created, key.Subject = model.FormatTime(now), cmp.Or(key.Subject, key.Prefix)
-	return key, secret, nil
-}
-
-func decodeKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, err error) {
 	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
 	switch {
 	case err != nil:
-		return key, err
+		return key, "", err
 	case many:
-		return key, fault.New(problem.CodeNotAnObject, "API keys are created one by one. Send one object instead of an array.")
+		return key, "", fault.New(problem.CodeNotAnObject, "API keys are created one by one. Send one object instead of an array.")
 	case inputs[0].HasID():
-		return key, fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
+		return key, "", fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
 	}
 	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
 	key = auth.StoredKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
 	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
-		return key, fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
+		return key, "", fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
 	}
 	if roles := by.Grantable(); !slices.Contains(roles, key.Role) {
-		return key, fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
+		return key, "", fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
 	}
-	return key, nil
+	key, secret = auth.NewAPIKey(key, now)
+	return key, secret, nil
 }

@@ -52,7 +52,7 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			{"issues", "filter[tags][has_all]=t7,u7"},
 		} {
 			c := s.Collection(each.collection)
-			q, err := query.Parse(c, each.query, query.Limits{DefaultLimit: 100})
+			q, err := query.Parse(query.OfList, c, each.query, query.Limits{DefaultLimit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -94,7 +94,7 @@ collections:
 			{"makers", "filter[things.parts.name][contains]=x"},
 		} {
 			c := s.Collection(each.collection)
-			q, err := query.Parse(c, each.query, query.Limits{DefaultLimit: 100})
+			q, err := query.Parse(query.OfList, c, each.query, query.Limits{DefaultLimit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -155,7 +155,7 @@ collections:
 			{"filter[state]=s1", "_index.issues.state.", 200},
 			{"sort=estimate", "_index.issues.estimate.id", 9000},
 		} {
-			q, err := query.Parse(issues, each.query, query.Limits{DefaultLimit: 100})
+			q, err := query.Parse(query.OfList, issues, each.query, query.Limits{DefaultLimit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ func TestMigratedIndexes(t *testing.T) {
 			insert(t, st, c, `{"id":"`+id(i)+`","name":"n","`+stage.spot+`":{"city":"c`+id(i)+`"},"`+stage.tags+`":["t","t`+id(i)+`"]}`)
 			for n := range i + 1 {
 				for _, filter := range []string{"filter[" + stage.spot + ".city]=c" + id(n), "filter[" + stage.tags + "][has]=t" + id(n), "filter[" + stage.tags + "][has_all]=t,t" + id(n)} {
-					q, err := query.Parse(c, filter, query.Limits{})
+					q, err := query.Parse(query.OfList, c, filter, query.Limits{})
 					if err != nil {
 						t.Fatal(err)
 					}

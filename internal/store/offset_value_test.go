@@ -142,7 +142,7 @@ func TestSkippedValuesAreNotCompared(t *testing.T) {
 			"filter[state][in]=a,b":                           false,
 			"filter[any][0][state]=a&filter[any][1][level]=1": false,
 		} {
-			q, err := query.Parse(issues, given, query.Limits{DefaultLimit: 10})
+			q, err := query.Parse(query.OfList, issues, given, query.Limits{DefaultLimit: 10})
 			if err != nil {
 				t.Fatal(err)
 			}

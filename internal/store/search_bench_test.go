@@ -59,7 +59,7 @@ collections:
 			{fmt.Sprint("matches=", rows/70), "search=bet alpha"},
 			{fmt.Sprint("matches=", rows/10), "search=every alph"},
 		} {
-			q, err := query.Parse(books, each.query+"&limit=30", query.Limits{DefaultLimit: 30})
+			q, err := query.Parse(query.OfList, books, each.query+"&limit=30", query.Limits{DefaultLimit: 30})
 			if err != nil {
 				b.Fatal(err)
 			}

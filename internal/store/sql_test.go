@@ -141,7 +141,7 @@ func (w *sqlDataset) withoutFrame(statements []string) []string {
 // page reads the page of a query.
 func (w *sqlDataset) page(t *testing.T, raw string) []string {
 	t.Helper()
-	q, err := query.Parse(w.things, raw, query.Limits{DefaultLimit: 100})
+	q, err := query.Parse(query.OfList, w.things, raw, query.Limits{DefaultLimit: 100})
 	if err != nil {
 		t.Fatalf("?%s: %v", raw, err)
 	}
