@@ -271,12 +271,13 @@ func (w *Work) upsertViolations(write Write, items []int, owners []loaded, inval
 		case len(each.missing) > 0:
 			after[k] = each.Patch.Values
 		case record == nil:
-			if after[k] = each.Create.Values; after[k] != nil && each.Create.HasID() {
-				w.creating = append(w.creating, identity{c, after[k].ID(model.IDColumn)})
-			}
+			after[k] = each.Create.Values
 		case each.Patch.Values != nil:
 			before[k], after[k] = record, apply(c, record, each.Patch)
 			unchanged[k] = checkUnchanged(c, writing{before: owners[k], input: each.Patch, readOnly: each.readOnly})
+		}
+		if record == nil && after[k] != nil && each.Patch.HasID() { // it may refer to itself, and others to it
+			w.creating = append(w.creating, identity{c, after[k].ID(model.IDColumn)})
 		}
 	}
 	dangling, err := w.checkReferences(write.Path.By, c, before, after)
