@@ -1,6 +1,9 @@
 package client
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -226,21 +229,56 @@ func eachItem(body io.Reader, item func(json.RawMessage) error) error {
 			return fmt.Errorf("the answer is not the envelope of a list: it has %v in place of %v", token, want)
 		}
 	}
-	var raw json.RawMessage
-	for decoder.More() {
-		if err := decoder.Decode(&raw); err != nil {
-			return broken(err)
+	parts := bufio.NewScanner(io.MultiReader(decoder.Buffered(), body))
+	parts.Buffer(make([]byte, 64<<10), math.MaxInt)
+	parts.Split(splitItems)
+	first, ended := true, false
+	for parts.Scan() {
+		part := parts.Bytes()
+		value, end := bytes.TrimSpace(part[:len(part)-1]), part[len(part)-1]
+		switch {
+		case ended && end == '}' && len(value) == 0:
+			return nil
+		case ended || end == '}':
+			return fmt.Errorf("the answer is not the envelope of a list: it has %s%c where the items or the envelope should end", value, end)
+		case first && end == ']' && len(value) == 0: // an empty list
+		case !json.Valid(value):
+			return fmt.Errorf("the answer is not JSON: %w", json.Unmarshal(value, new(json.RawMessage)))
+		default:
+			if err := item(value); err != nil {
+				return err
+			}
 		}
-		if err := item(raw); err != nil {
-			return err
+		first, ended = false, end == ']'
+	}
+	return &brokenError{cmp.Or(parts.Err(), io.ErrUnexpectedEOF)}
+}
+
+// splitItems divides the items of an array from each other, and from what follows them: each part ends with a comma or a
+// bracket. The parts are not checked. A json.Decoder would read each item twice.
+func splitItems(data []byte, _ bool) (advance int, part []byte, err error) {
+	depth := 0
+	for i := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			for i++; i < len(data) && data[i] != '"'; i++ {
+				if data[i] == '\\' {
+					i++
+				}
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth < 0 {
+				return i + 1, data[:i+1], nil
+			}
+		case ',':
+			if depth == 0 {
+				return i + 1, data[:i+1], nil
+			}
 		}
 	}
-	for range 2 {
-		if _, err := decoder.Token(); err != nil {
-			return broken(err)
-		}
-	}
-	return nil
+	return 0, nil, nil
 }
 
 // broken is the error of reading: the connection's, unless what came is no JSON.

@@ -2,12 +2,14 @@ package client_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -204,12 +206,42 @@ func TestLeavingALoopEndsTheStream(t *testing.T) {
 	})
 }
 
+func postJSON(n int, title string) string {
+	text, _ := json.Marshal(title)
+	return fmt.Sprintf(`{"id":"00000000-0000-7000-8000-%012d","title":%s}`, n, text)
+}
+
+// TestItemsOfAList: where an item ends is found whatever its texts contain, and however long they are.
+func TestItemsOfAList(t *testing.T) {
+	want := []string{"", `a"b`, `\`, `"`, `\"}],{[`, "]", ",", "}", "é\n\\u0022", strings.Repeat(`x,"\]`, 50_000)}
+	var items []string
+	for n, title := range want {
+		items = append(items, postJSON(n, title))
+	}
+	for _, form := range [][3]string{{`{"data":[`, ",", "]}"}, {" {\n\"data\" : [ ", " ,\n", " ]\n}\n"}} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, form[0]+strings.Join(items, form[1])+form[2])
+		}))
+		got, err := titles(client.Of[Post](connect(t, server.URL), "posts").All(context.Background()))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %.200q %v\nwant %.200q", got, err, want)
+		}
+		server.Close()
+	}
+}
+
 // TestResponseThatIsNotAList: an answer that is no list is no end of one either.
 func TestResponseThatIsNotAList(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"data":{"id":"x"}}`: "the answer is not the envelope of a list: it has { in place of [",
-		`{"data":[1,]}`:       "a resource of posts: json: cannot unmarshal number into Go value of type struct { ID string }",
-		`<html>`:              "the answer is not JSON: invalid character '<' looking for beginning of value",
+		`{"data":{"id":"x"}}`:                 "the answer is not the envelope of a list: it has { in place of [",
+		`{"data":[1,]}`:                       "a resource of posts: json: cannot unmarshal number into Go value of type struct { ID string }",
+		`<html>`:                              "the answer is not JSON: invalid character '<' looking for beginning of value",
+		`{"data":[` + postJSON(1, "") + `,]}`: "the answer is not JSON: unexpected end of JSON input",
+		`{"data":[` + postJSON(1, "") + postJSON(2, "") + `]}`:  "the answer is not JSON: invalid character '{' after top-level value",
+		`{"data":[{"id":"x"]}`:                                  "the answer is not the envelope of a list: it has {\"id\":\"x\"]} where the items or the envelope should end",
+		`{"data":[` + postJSON(1, "") + `],"more":1}`:           "the answer is not the envelope of a list: it has , where the items or the envelope should end",
+		`{"data":[` + postJSON(1, "") + `}`:                     "the answer is not the envelope of a list: it has " + postJSON(1, "") + "} where the items or the envelope should end",
+		`{"data":[` + postJSON(1, "") + `,{"id":1,"title":x}]}`: "the answer is not JSON: invalid character 'x' looking for beginning of value",
 	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, body) }))
 		_, err := titles(client.Of[Post](connect(t, server.URL), "posts").All(context.Background()))

@@ -145,12 +145,14 @@ type chunk struct {
 type key struct {
 	id   model.ID
 	null bool
+	at   int32 // its position in the spans, once the related resources are loaded
 }
 
 // related is the resources that a relation leads to from the resources of a chunk.
 type related struct {
 	chunk  *chunk
-	of     map[model.ID]span // where those of a key are in the chunk; empty: it has none
+	of     map[model.ID]int32 // the position of each key in the spans
+	spans  []span             // where those of a key are in the chunk; empty: it has none
 	totals map[model.ID]int64
 	ids    []model.ID // that are read next
 }
@@ -162,7 +164,7 @@ func newChunk(c *model.Collection, visible model.ColumnSet, includes []*query.In
 	k := &chunk{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
 	for i, include := range includes {
 		k.related[i] = &related{
-			chunk: newChunk(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]span{}, totals: map[model.ID]int64{},
+			chunk: newChunk(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]int32{}, totals: map[model.ID]int64{},
 		}
 	}
 	return k
@@ -181,6 +183,7 @@ func (k *chunk) clear() {
 // clear removes the related resources, and those that are related to them.
 func (r *related) clear() {
 	clear(r.of)
+	r.spans = r.spans[:0]
 	clear(r.totals)
 	r.chunk.clear()
 	for _, inner := range r.chunk.related {
@@ -282,17 +285,22 @@ func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
 	return nil
 }
 
-// want lists the ids of keys whose resources were not read yet, each once.
+// want finds the positions of keys, and lists the ids whose resources were not read yet, each once.
 func (r *related) want(keys []key) {
 	r.ids = r.ids[:0]
-	for _, key := range keys {
+	for i := range keys {
+		key := &keys[i]
 		if key.null {
 			continue
 		}
-		if _, known := r.of[key.id]; !known {
-			r.of[key.id] = span{}
+		at, known := r.of[key.id]
+		if !known {
+			at = int32(len(r.spans)) // #nosec G115 -- what is kept is bounded
+			r.of[key.id] = at
+			r.spans = append(r.spans, span{})
 			r.ids = append(r.ids, key.id)
 		}
+		key.at = at
 	}
 }
 
@@ -303,13 +311,12 @@ func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
 		column = model.IDColumn
 	}
 	err := tx.Related(include, r.ids, func(row model.Row) bool {
-		by, n, before := row.ID(column), r.chunk.len(), r.chunk.texts.size
-		own := r.of[by]
+		n, before := r.chunk.len(), r.chunk.texts.size
+		own := &r.spans[r.of[row.ID(column)]]
 		if own.to == 0 {
 			own.from = n
 		}
 		own.to = n + 1
-		r.of[by] = own
 		r.chunk.add(row)
 		*left -= r.chunk.texts.size - before
 		return *left >= 0
@@ -337,7 +344,7 @@ func (k *chunk) appendUpTo(dst []byte, n, most int) ([]byte, error) {
 		dst = append(append(append(dst, `,"`...), include.Relation.Name...), `":`...)
 		var own span
 		if !by.null {
-			own = r.of[by.id]
+			own = r.spans[by.at]
 		}
 		switch {
 		case include.Relation.One && own.to == 0:

@@ -177,9 +177,8 @@ func (a answer) expect(t testing.TB, status int, body string) {
 	}
 }
 
-// expectErrors compares the status and the errors, each as "code place".
-func (a answer) expectErrors(t testing.TB, status int, want ...string) {
-	t.Helper()
+// faults is the errors, each as "code place".
+func (a answer) faults(t interface{ Errorf(string, ...any) }) (faults []string) {
 	var envelope struct {
 		Errors []struct {
 			Status              int
@@ -191,16 +190,20 @@ func (a answer) expectErrors(t testing.TB, status int, want ...string) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&envelope); err != nil {
 		t.Errorf("%v: %d %s", err, a.status, a.body)
-		return
 	}
-	var got []string
 	for _, e := range envelope.Errors {
-		if e.Status != status || e.Title == "" || e.Detail == "" {
-			t.Errorf("an error without title or detail, or of another status than %d: %+v", status, e)
+		if e.Status != a.status || e.Title == "" || e.Detail == "" {
+			t.Errorf("an error without title or detail, or of another status than %d: %+v", a.status, e)
 		}
-		got = append(got, strings.TrimSpace(e.Code+" "+e.Source.Pointer+e.Source.Parameter+e.Source.Header))
+		faults = append(faults, strings.TrimSpace(e.Code+" "+e.Source.Pointer+e.Source.Parameter+e.Source.Header))
 	}
-	if a.status != status || strings.Join(got, ", ") != strings.Join(want, ", ") {
+	return faults
+}
+
+// expectErrors compares the status and the errors, each as "code place".
+func (a answer) expectErrors(t testing.TB, status int, want ...string) {
+	t.Helper()
+	if got := a.faults(t); a.status != status || strings.Join(got, ", ") != strings.Join(want, ", ") {
 		t.Errorf("got  %d %s\nwant %d %s\nbody %s", a.status, strings.Join(got, ", "), status, strings.Join(want, ", "), a.body)
 	}
 	if got := a.header.Get("Content-Type"); got != "application/json;charset=utf-8" {

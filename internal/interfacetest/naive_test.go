@@ -19,14 +19,18 @@ type naive struct {
 	schema   *model.Schema
 	access   *schema.Access
 	rows     map[*model.Collection][]*naiveRow // in the order of ids
+	defaults map[string]string                 // as JSON, by collection.attribute
+	revision int                               // of the last change
+	gone     map[*model.Collection]string      // the id that the same request has deleted last
 	programs map[string]cel.Program            // of rules
 }
 
 // naiveRow is a resource.
 type naiveRow struct {
-	id     string
-	kind   *model.Collection
-	values map[string]string // attributes as JSON
+	id       string
+	kind     *model.Collection
+	values   map[string]string // attributes as JSON
+	revision int
 }
 
 // value is a field of a resource as JSON, also inside an object. A resource that is not there has nulls.

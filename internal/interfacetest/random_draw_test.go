@@ -44,7 +44,7 @@ func (w *randomCase) list(v *naiveView) {
 			path = "/" + up.To.Name + "/" + parent.id + path
 			among = slices.DeleteFunc(slices.Clone(among), func(r *naiveRow) bool { return r.value(c.Parent.Attribute) != quoted(parent.id) })
 			if !v.sees(parent) {
-				w.expect(v, "GET", path, "", map[bool]int{true: 404, false: status}[v.may(c, schema.MayList)], "")
+				w.expect(v, get(path), map[bool]int{true: 404, false: status}[v.may(c, schema.MayList)], "")
 				return
 			}
 		}
@@ -79,7 +79,7 @@ func (w *randomCase) list(v *naiveView) {
 		r.parameters = slices.DeleteFunc(r.parameters, func(given string) bool {
 			return !strings.HasPrefix(given, "include") && !strings.HasPrefix(given, "fields")
 		})
-		w.expect(v, "GET", r.path(path+"/"+one.id), "", 200, `{"data":`+v.represent(one, q)+`}`)
+		w.expect(v, get(r.path(path+"/"+one.id)), 200, `{"data":`+v.represent(one, q)+`}`)
 	}
 }
 
@@ -87,16 +87,16 @@ func (w *randomCase) list(v *naiveView) {
 func (w *randomCase) compare(v *naiveView, r *draws, q *naiveQuery, path string, among []*naiveRow, status int) {
 	switch {
 	case status == 200 && r.refused:
-		w.expect(v, "GET", r.path(path), "", 400, "")
+		w.expect(v, get(r.path(path)), 400, "")
 	case status != 200:
-		w.expect(v, "GET", r.path(path), "", status, "")
+		w.expect(v, get(r.path(path)), status, "")
 	default:
 		all, some := v.selects(q, among)
 		var want []string
 		for _, each := range some {
 			want = append(want, v.represent(each, q))
 		}
-		w.expect(v, "GET", r.path(path), "", 200, data(want...), len(all))
+		w.expect(v, get(r.path(path)), 200, data(want...), "X-Total-Count", fmt.Sprint(len(all)))
 	}
 }
 

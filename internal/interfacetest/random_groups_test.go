@@ -71,7 +71,7 @@ func (w *randomCase) group(v *naiveView) {
 	}
 	path := r.path("/-/groups/" + c.Name)
 	if r.refused {
-		w.expect(v, "GET", path, "", 400, "")
+		w.expect(v, get(path), 400, "")
 		return
 	}
 	all, _ := v.selects(q, v.visible(c))
@@ -101,12 +101,12 @@ func (w *randomCase) group(v *naiveView) {
 	for _, g := range groups[from:to] {
 		text, fits := g.represent(c, by, values)
 		if !fits {
-			w.expect(v, "GET", path, "", 400, "")
+			w.expect(v, get(path), 400, "")
 			return
 		}
 		want = append(want, text)
 	}
-	w.expect(v, "GET", path, "", 200, data(want...), len(groups))
+	w.expect(v, get(path), 200, data(want...), "X-Total-Count", fmt.Sprint(len(groups)))
 }
 
 // keyKind is the kind of the field of a key.

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
 )
 
 // randomAttributes is how attributes of each kind are declared. Only strings with a bound can be indexed.
@@ -48,10 +50,29 @@ func (c *randomCollection) names(kinds ...string) (names []string) {
 	return names
 }
 
+// attributeOf is an attribute of each kind, to draw values of it.
+var attributeOf = sync.OnceValue(func() map[string]*model.Attribute {
+	text := "collections:\n  samples:\n    attributes:\n"
+	for kind, declared := range randomAttributes {
+		text += fmt.Sprintf("      %s: {%s}\n", kind, declared)
+	}
+	file, err := schema.Parse([]byte(text))
+	if err != nil {
+		panic(err)
+	}
+	attributes := map[string]*model.Attribute{}
+	all := (*model.Schema)(file.Schema).Collections()[0].Attributes
+	for i := range all {
+		attributes[all[i].Name] = &all[i]
+	}
+	return attributes
+})
+
 // drawSchema draws a schema file: a few collections that refer to each other and to themselves, with any
-// attributes, indexes and searches, and roles that see some of it.
-func drawSchema(t *rapid.T) string {
+// attributes, indexes and searches, and roles that see some of it. Defaults is those in it, by collection.attribute.
+func drawSchema(t *rapid.T) (file string, defaults map[string]string) {
 	d := &dice{t}
+	defaults = map[string]string{}
 	var collections []*randomCollection
 	for _, name := range pickSome(t, "collections", randomCollections, 2, 4) {
 		collections = append(collections, &randomCollection{name: name})
@@ -67,7 +88,13 @@ func drawSchema(t *rapid.T) string {
 			if name := d.one("name", randomNames...); d.chance("odd name", 4) && !slices.ContainsFunc(c.attributes, func(a randomAttribute) bool { return a.name == name }) {
 				a.name = name
 			}
-			line("      %s: {%s}", a.name, randomAttributes[kind])
+			declared := randomAttributes[kind]
+			if d.chance("default", 4) {
+				value := drawJSON(t, attributeOf()[kind])
+				defaults[c.name+"."+a.name] = value
+				declared += ", default: " + value
+			}
+			line("      %s: {%s}", a.name, declared)
 			if a.required = d.chance("required", 6); a.required {
 				required = append(required, a.name)
 			}
@@ -93,9 +120,16 @@ func drawSchema(t *rapid.T) string {
 		}
 		line("    required: [%s]", strings.Join(required, ", "))
 		scalar := c.names("text", "state", "email", "whole", "number", "flag", "code", "day", "moment", "money", "exact", "reference")
-		if names := pickSome(t, "unique", append(scalar, ""), 0, 2); !slices.Contains(names, "") && len(names) > 0 && d.chance("unique", 2) {
-			line("    unique: [[%s]]", strings.Join(names, ", "))
+		var unique []string
+		seen := map[string]bool{} // the order of a group does not matter
+		for range d.number("unique", 0, 2) {
+			names := pickSome(t, "unique", append(scalar, ""), 1, 2)
+			if group := joinSorted(names); !slices.Contains(names, "") && !seen[group] {
+				seen[group] = true
+				unique = append(unique, "["+strings.Join(names, ", ")+"]")
+			}
 		}
+		line("    unique: [%s]", strings.Join(unique, ", "))
 		var indexes []string
 		for _, a := range c.attributes {
 			for _, path := range randomPaths[a.kind] {
@@ -144,7 +178,7 @@ func drawSchema(t *rapid.T) string {
 			line("      %s: {list: %v, read: %s%s}", c.name, !d.chance("unlisted", 6), drawRandomRule(d, collections, c), visible)
 		}
 	}
-	return text.String()
+	return text.String(), defaults
 }
 
 // drawRandomRule draws a row rule, which may read resources that are referred to.

@@ -1,53 +1,307 @@
 package interfacetest
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 )
 
+// send sends a write as a request of its own.
+func (w *randomCase) send(write *naiveWrite) {
+	editor := w.views[0]
+	before := editor.copyRows()
+	status, faults, written := editor.write(write)
+	want := joinSorted(faults)
+	if written != nil {
+		want = `{"data":` + editor.represent(written, &naiveQuery{}) + `}`
+	}
+	request := randomRequest{method: write.method, path: write.path(), body: write.body()}
+	if write.match != nil {
+		request.match = quoted(write.match.name)
+	}
+	w.confirm(request, before, status, want, write.kind)
+}
+
+// transact writes several resources in one transaction. Each step knows what those before it have done.
+func (w *randomCase) transact() {
+	editor := w.views[0]
+	before := editor.copyRows()
+	status := 200
+	var steps, want []string
+	var collections []*model.Collection
+	for i := range w.number("steps", 1, 6) {
+		write := w.drawWrite()
+		text := fmt.Sprintf(`{"method":"%s","path":"%s"`, write.method, write.path())
+		if body := write.body(); body != "" {
+			text += `,"body":` + body
+		}
+		if write.match != nil {
+			text += `,"if_match":"\"` + write.match.name + `\""`
+		}
+		steps, collections = append(steps, text+"}"), append(collections, write.kind)
+		if status != 200 {
+			continue // what follows a refusal is not executed
+		}
+		done, faults, written := editor.write(write)
+		if written != nil {
+			want = append(want, editor.represent(written, &naiveQuery{}))
+			continue
+		}
+		status, want = done, nil
+		for _, each := range faults {
+			code, place, _ := strings.Cut(each, " ")
+			switch place {
+			case "":
+				place = "/path"
+			case "If-Match":
+				place = "/if_match"
+			default:
+				place = "/body" + place
+			}
+			want = append(want, fmt.Sprintf("%s /%d%s", code, i, place))
+		}
+	}
+	text := data(want...)
+	if status != 200 {
+		text = joinSorted(want)
+	}
+	w.confirm(randomRequest{method: "POST", path: "/-/transaction", body: "[" + strings.Join(steps, ",") + "]"}, before, status, text, collections...)
+}
+
 // writeMany changes or deletes what a filter selects.
 func (w *randomCase) writeMany() {
 	editor := w.views[0]
+	before := editor.copyRows()
 	c := pick(w.t, "collection", editor.schema.Collections())
 	r := &draws{randomCase: w, naiveView: editor}
 	q := &naiveQuery{offset: -1, limit: 1000, filters: []*naiveFilter{r.drawFilter(c, "filter")}}
 	_, selected := editor.selects(q, editor.rows[c])
-	if w.chance("delete", 2) {
-		var want []string
+	request := randomRequest{method: "DELETE", path: r.path("/" + c.Name)}
+	status := 200
+	var want []string
+	represent := func() {
 		for _, each := range selected {
 			want = append(want, editor.represent(each, q))
 		}
-		if w.remove(selected) {
-			w.expect(editor, "DELETE", r.path("/"+c.Name), "", 200, data(want...))
-		} else {
-			w.expect(editor, "DELETE", r.path("/"+c.Name), "", 409, "")
+	}
+	text := ""
+	if w.chance("delete", 2) {
+		represent()
+		if faults := editor.remove(selected); len(faults) > 0 {
+			status, text = 409, joinSorted(faults)
 		}
-		return
-	}
-	a := &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
-	value := w.drawStored(a)
-	before := map[*naiveRow]string{}
-	for _, each := range selected {
-		before[each], each.values[a.Name] = each.values[a.Name], value
-	}
-	status, want := 200, []string{}
-	for _, each := range selected {
-		if want = append(want, editor.represent(each, q)); w.owner(each) != nil {
-			status = 409
-		}
-	}
-	body := "{" + quoted(a.Name) + ":" + value + "}"
-	if status == 200 {
-		w.expect(editor, "PATCH", r.path("/"+c.Name), body, 200, data(want...))
 	} else {
-		w.expect(editor, "PATCH", r.path("/"+c.Name), body, 409, "")
-		for each, value := range before {
-			each.values[a.Name] = value
+		a := &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
+		value := w.drawStored(a)
+		request.method, request.body = "PATCH", "{"+quoted(a.Name)+":"+value+"}"
+		for _, each := range selected {
+			editor.set(each, a.Name, value)
 		}
+		represent()
+		for _, each := range selected {
+			if slices.ContainsFunc(c.Unique, func(group []string) bool { return editor.owner(each, group) != nil }) {
+				status = 409
+			}
+		}
+	}
+	if status == 200 {
+		text = data(want...)
+	}
+	w.confirm(request, before, status, text, c)
+}
+
+// confirm sends a write that the model has executed, perhaps as a dry run first. Before is the resources before it: if it is
+// refused, they stay. The collections are those that it names.
+func (w *randomCase) confirm(request randomRequest, before map[*model.Collection][]*naiveRow, status int, want string, collections ...*model.Collection) {
+	editor := w.views[0]
+	if w.chance("dry run", 3) {
+		dry := request
+		dry.path += map[bool]string{true: "&", false: "?"}[strings.Contains(dry.path, "?")] + "dry_run=true"
+		var headers []string
+		if status < 300 {
+			affected, deleted := w.affected(before, collections)
+			headers = []string{"X-Affected", affected, "X-Deleted", deleted}
+		}
+		w.expect(editor, dry, status, want, headers...)
+	}
+	w.expect(editor, request, status, want)
+	if status >= 400 {
+		editor.rows = before
 	}
 	w.changed()
+}
+
+// compareAll compares all resources.
+func (w *randomCase) compareAll() {
+	editor := w.views[0]
+	for _, c := range editor.schema.Collections() {
+		var all []string
+		for _, r := range editor.rows[c] {
+			all = append(all, editor.represent(r, &naiveQuery{}))
+		}
+		w.expect(editor, get("/"+c.Name+"?limit=1000"), 200, data(all...), "X-Total-Count", fmt.Sprint(len(all)))
+	}
+}
+
+// affected is the numbers of resources that a dry run says it would change and delete.
+func (w *randomCase) affected(before map[*model.Collection][]*naiveRow, collections []*model.Collection) (affected, deleted string) {
+	editor := w.views[0]
+	count := map[*model.Collection]int{}
+	var deletions []string
+	for _, c := range editor.schema.Collections() {
+		gone := 0
+		for _, r := range before[c] {
+			if now := editor.find(c, r.id); now == nil {
+				gone++
+			} else if now.revision != r.revision {
+				count[c]++
+			}
+		}
+		for _, r := range editor.rows[c] {
+			if !slices.ContainsFunc(before[c], func(other *naiveRow) bool { return other.id == r.id }) {
+				count[c]++
+			}
+		}
+		if count[c] += gone; gone > 0 {
+			deletions = append(deletions, fmt.Sprintf("%s=%d", c.Name, gone))
+		}
+	}
+	var counts []string
+	show := func(c *model.Collection, zero bool) {
+		if text := fmt.Sprintf("%s=%d", c.Name, count[c]); count[c] > 0 != zero && !slices.Contains(counts, text) {
+			counts = append(counts, text)
+		}
+	}
+	for _, c := range editor.schema.Collections() {
+		show(c, false)
+	}
+	for _, c := range collections {
+		show(c, true)
+	}
+	return strings.Join(counts, ", "), strings.Join(deletions, ", ")
+}
+
+func (w *naiveWrite) path() string {
+	path := "/" + w.kind.Name
+	if w.parent != "" {
+		path = "/" + w.kind.Parent.Collection + "/" + w.parent + path
+	}
+	switch {
+	case w.conflict != nil:
+		return path + "?on_conflict=" + strings.Join(w.conflict, ",")
+	case w.method != "POST":
+		return path + "/" + w.id
+	}
+	return path
+}
+
+func (w *naiveWrite) body() string {
+	if w.method == "DELETE" {
+		return ""
+	}
+	var members []string
+	if w.id != "" {
+		members = append(members, `"id":`+quoted(w.id))
+	}
+	for _, a := range w.kind.Attributes {
+		if value, given := w.values[a.Name]; given {
+			members = append(members, quoted(a.Name)+":"+value)
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// drawWrite draws a write of one resource, which may be refused.
+func (w *randomCase) drawWrite() *naiveWrite {
+	m := w.views[0].naive
+	c := pick(w.t, "collection", m.schema.Collections())
+	var row *naiveRow
+	if rows := m.rows[c]; len(rows) > 0 && !w.chance("nowhere", 12) {
+		row = pick(w.t, "row", rows)
+	}
+	methods := []string{"POST", "POST", "PUT", "PUT", "PATCH", "DELETE"}
+	if latest := m.latest(); latest != nil && w.chance("the same again", 3) {
+		c, row, methods = latest.kind, latest, []string{"PUT", "PATCH", "DELETE"}
+	}
+	write := &naiveWrite{kind: c, method: w.one("method", methods...), id: w.nowhere(c), values: map[string]string{}}
+	if row != nil {
+		write.id = row.id
+	}
+	if write.method == "POST" {
+		write.id = randomID(slices.Index(m.schema.Collections(), c), 10+w.number("row", 0, 40)) // it may exist
+		if gone := m.gone[c]; gone != "" && w.chance("gone", 3) {
+			write.id = gone
+		}
+		if w.chance("upsert", 3) {
+			write.conflict = pick(w.t, "on conflict", append(slices.Clone(c.Unique), []string{"id"}))
+		}
+	} else if row != nil && w.chance("if match", 2) {
+		write.match = w.tags[row.id]
+	}
+	w.drawBody(write, row)
+	if c.Parent != nil && w.chance("sub-collection", 3) {
+		write.parent = w.nowhere(m.schema.Collection(c.Parent.Collection))
+		if own := row.value(c.Parent.Attribute); own != "null" && !w.chance("other parent", 6) {
+			write.parent = plain(own)
+		} else if parents := m.rows[m.schema.Collection(c.Parent.Collection)]; len(parents) > 0 {
+			write.parent = pick(w.t, "parent", parents).id
+		}
+		if !w.chance("parent in the body", 6) {
+			delete(write.values, c.Parent.Attribute)
+		}
+	}
+	// An upsert that finds a resource cannot give it an id, and one that creates a resource gives it one that is known.
+	if write.conflict != nil && m.target(write) != nil && !slices.Contains(write.conflict, "id") && !w.chance("another id", 8) {
+		write.id = ""
+	}
+	return write
+}
+
+// nowhere is the id of no resource, if possible of one that an earlier step has deleted, and perhaps another created again.
+func (w *randomCase) nowhere(c *model.Collection) string {
+	if gone := w.views[0].gone[c]; gone != "" {
+		return gone
+	}
+	return randomID(9, slices.Index(w.views[0].schema.Collections(), c))
+}
+
+// drawBody draws the attributes of a body. Row is the resource that is written, if there is one.
+func (w *randomCase) drawBody(write *naiveWrite, row *naiveRow) {
+	m := w.views[0].naive
+	if write.method == "PUT" && row != nil && w.chance("as read", 2) {
+		write.values = maps.Clone(row.values)
+	}
+	left := 1 // of three attributes, this many are left out
+	if write.method == "PATCH" {
+		left = 2
+	}
+	for i := range write.kind.Attributes {
+		a := &write.kind.Attributes[i]
+		_, given := write.values[a.Name]
+		var to *model.Collection
+		dangling := 30 // one in so many references is to nothing
+		if a.References != nil {
+			if to = m.schema.Collection(a.References.Collection); m.gone[to] != "" {
+				dangling = 4
+			}
+		}
+		switch {
+		case w.chance("wrong", 60):
+			write.values[a.Name] = wrongJSON(a)
+		case to != nil && w.chance("nowhere", dangling):
+			write.values[a.Name] = quoted(w.nowhere(to))
+		case a.Required && w.chance("null", 30):
+			write.values[a.Name] = "null"
+		case given && !w.chance("changed", 4):
+		case w.number("left out", 1, 3) <= left && (!a.Required || w.chance("required", 3)):
+			delete(write.values, a.Name)
+		default:
+			write.values[a.Name] = w.drawStored(a)
+		}
+	}
 }
 
 // drawStored draws a value of an attribute that can be stored.
@@ -65,93 +319,15 @@ func (w *randomCase) drawStored(a *model.Attribute) string {
 	return quoted(pick(w.t, "other", others).id)
 }
 
-// upsert creates a resource, or changes the one that has the same unique values.
-func (w *randomCase) upsert(n int) {
-	editor := w.views[0]
-	c := pick(w.t, "collection", editor.schema.Collections())
-	if len(c.Unique) == 0 {
-		return
-	}
-	r := &naiveRow{id: randomID(8, n), kind: c, values: map[string]string{}}
-	var members []string
-	for i := range c.Attributes {
-		a := &c.Attributes[i]
-		r.values[a.Name] = w.drawStored(a)
-		members = append(members, quoted(a.Name)+":"+r.values[a.Name])
-	}
-	path := "/" + c.Name + "?on_conflict=" + strings.Join(c.Unique[0], ",")
-	send := func(status int, want string) {
-		w.expect(editor, "POST", path, "{"+strings.Join(members, ",")+"}", status, want)
-	}
-	if slices.ContainsFunc(c.Unique[0], func(name string) bool { return r.value(name) == "null" }) {
-		send(422, "")
-		return
-	}
-	status := 200
-	if owner := w.owner(r); owner != nil {
-		owner.values = r.values
-		r = owner
-	} else {
-		status, members = 201, append(members, `"id":`+quoted(r.id))
-		editor.rows[c] = append(editor.rows[c], r)
-		slices.SortFunc(editor.rows[c], func(a, b *naiveRow) int { return strings.Compare(a.id, b.id) })
-	}
-	send(status, `{"data":`+editor.represent(r, &naiveQuery{})+`}`)
-	w.changed()
-}
-
-// owner is another resource that has the values which must be unique.
-func (w *randomCase) owner(r *naiveRow) *naiveRow {
-	for _, group := range r.kind.Unique {
-		for _, other := range w.views[0].rows[r.kind] {
-			if other != r && !slices.ContainsFunc(group, func(name string) bool { return r.value(name) == "null" || r.value(name) != other.value(name) }) {
-				return other
+// remember asks for the ETags of a few resources, for later conditions.
+func (w *randomCase) remember() {
+	for _, c := range w.views[0].schema.Collections() {
+		for _, r := range pickSome(w.t, "remembered", w.views[0].rows[c], 0, 3) {
+			tag := &naiveTag{fmt.Sprintf("%s@%d", r.id, r.revision), r.revision}
+			w.tags[r.id] = tag
+			for _, h := range w.servers {
+				w.etags[h][tag.name] = strings.Trim(h.as("editor", "GET", "/"+c.Name+"/"+r.id, "").header.Get("ETag"), `"`)
 			}
 		}
 	}
-	return nil
-}
-
-// remove deletes resources, and does to what refers to them what the schema says. It does nothing and
-// returns false if others that stay refer to them.
-func (w *randomCase) remove(rows []*naiveRow) bool {
-	m := w.views[0].naive
-	gone, ids := map[*naiveRow]bool{}, map[string]bool{}
-	for _, r := range rows {
-		gone[r], ids[quoted(r.id)] = true, true
-	}
-	// referring calls a function for each reference to what goes, from what stays. All ids are different.
-	referring := func(found func(r *naiveRow, a *model.Attribute)) {
-		for c, others := range m.rows {
-			for i := range c.Attributes {
-				a := &c.Attributes[i]
-				for _, other := range others {
-					if a.References != nil && !gone[other] && ids[other.value(a.Name)] {
-						found(other, a)
-					}
-				}
-			}
-		}
-	}
-	for size := -1; size != len(gone); {
-		size = len(gone)
-		referring(func(r *naiveRow, a *model.Attribute) {
-			if a.References.OnDelete == model.Cascade {
-				gone[r], ids[quoted(r.id)] = true, true
-			}
-		})
-	}
-	restricted := false
-	referring(func(r *naiveRow, a *model.Attribute) {
-		restricted = restricted || a.References.OnDelete == model.Restrict
-	})
-	if restricted {
-		return false
-	}
-	referring(func(r *naiveRow, a *model.Attribute) { r.values[a.Name] = "null" })
-	for c := range m.rows {
-		m.rows[c] = slices.DeleteFunc(m.rows[c], func(r *naiveRow) bool { return gone[r] })
-	}
-	w.changed()
-	return true
 }

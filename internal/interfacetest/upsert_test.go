@@ -122,6 +122,9 @@ func TestUpsertsAreRefused(t *testing.T) {
 			{"on_conflict=email", `[{"email":"new","name":"X"},{"email":"a"},{"email":"new","name":"Y"},{"email":"a"}]`, 409, "not_unique /2/email, not_unique /3/email"},
 			{"on_conflict=email", `[{"name":"X"},{"email":"new"},{"email":"a","number":"x"},{"email":"b","other_id":"` + id(9) + `"},{"name":1,"other_id":"` + id(8) + `"}]`,
 				422, "required /0/email, required /1/name, type /2/number, unknown_reference /3/other_id, required /4/email, type /4/name, unknown_reference /4/other_id"},
+			// What has no values of the group may still be created: it may refer to itself, and others to it.
+			{"on_conflict=email", `[{"name":"X","id":"` + id(7) + `","other_id":"` + id(7) + `"},{"email":"new","name":"Y","other_id":"` + id(7) + `"}]`, 422, "required /0/email"},
+			{"on_conflict=email", `{"name":"X","id":"x","other_id":"` + id(7) + `"}`, 422, "required /email, format /id, unknown_reference /other_id"},
 			// All conflicts, in the order of the array.
 			{"on_conflict=email", `[{"email":"n1","name":"X","team":"t","number":1},{"email":"a","team":"t","number":1},{"email":"n2","name":"Y","id":"` + id(0) + `"}]`,
 				409, "not_unique /0/team, not_unique /1/team, id_exists /2/id"},
