@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -45,34 +44,4 @@ resources is refused unless --force is given.`,
 		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])
 		return nil
 	})
-}
-
-// onDatabase makes a command run with the URL of a database.
-func onDatabase(command *cobra.Command, run func(command *cobra.Command, database string, args []string) error) *cobra.Command {
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		database, err := databaseOf(command, load)
-		if err != nil {
-			return err
-		}
-		return run(command, database, args)
-	}
-	return command
-}
-
-// databaseOf returns the database URL. If a flag or the environment gives it, the schema file
-// is not read: a schema file with mistakes must not prevent a backup.
-func databaseOf(command *cobra.Command, load func() (*settings, error)) (string, error) {
-	flag := command.Flags().Lookup("database")
-	if flag.Changed {
-		return flag.Value.String(), nil
-	}
-	if value := os.Getenv(variable(flag.Name)); value != "" {
-		return value, nil
-	}
-	s, err := load()
-	if err != nil {
-		return "", err
-	}
-	return s.config.Database, nil
 }

@@ -29,12 +29,7 @@ and 3 if that depends on the resource.`,
 	}
 	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")
 	command.Flags().StringVar(&claims, "claims", "", "what auth.claims is, as a JSON object")
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, args []string) error {
-		s, err := load()
-		if err != nil {
-			return err
-		}
+	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, args []string) error {
 		q.Role, q.Verb, q.Collection = args[0], schema.AccessVerb(args[1]), args[2]
 		if len(args) > 3 {
 			q.ID = args[3]
@@ -65,6 +60,5 @@ and 3 if that depends on the resource.`,
 			return &exitError{status: 3}
 		}
 		return nil
-	}
-	return command
+	})
 }

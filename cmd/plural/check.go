@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,21 +112,6 @@ func runChecks(ctx context.Context, options conform.Options, format, key string,
 	return report, write, err
 }
 
-// exitError ends the program with its own exit status.
-type exitError struct {
-	status int
-	err    error // nil: already reported
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return ""
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
 // notRun is the error of checks that could not be run.
 func notRun(err error) error { return &exitError{status: 2, err: err} }
 
@@ -188,10 +174,7 @@ func addKey(headers http.Header, key string) error {
 		}
 		return nil
 	}
-	if key == "" {
-		key = os.Getenv("PLURAL_KEY")
-	}
-	if key != "" {
+	if key = cmp.Or(key, os.Getenv("PLURAL_KEY")); key != "" {
 		headers.Set("Authorization", "Bearer "+key)
 	}
 	return nil

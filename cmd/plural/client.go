@@ -12,16 +12,8 @@ import (
 )
 
 func newClientCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "client",
-		Short: "Write a typed client for the collections of a schema",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("name the language: ts")
-		},
-	}
-	command.AddCommand(newTypeScriptCommand())
-	return command
+	command := &cobra.Command{Use: "client", Short: "Write a typed client for the collections of a schema"}
+	return withCommands(command, "the language", newTypeScriptCommand())
 }
 
 func newTypeScriptCommand() *cobra.Command {
@@ -41,15 +33,10 @@ Write it again when the schema changes: what no longer fits does not compile the
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	load := addSettings(command, "schema")
 	flags.StringVar(&out, "out", "", "`FILE` to write (default standard output)")
 	flags.StringVar(&role, "role", "", "leave out what this role cannot see, set or do (default nothing)")
 	flags.BoolVar(&options.BigInt, "bigint", false, "make integers bigint, unless their minimum and maximum are within ±(2^53 − 1)")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		s, err := load()
-		if err != nil {
-			return err
-		}
+	return withSettings(command, []string{"schema"}, func(command *cobra.Command, s *settings, _ []string) error {
 		if role != "" {
 			if s.config.Access == nil {
 				return errors.New("the schema file has no access, and so no roles")
@@ -66,6 +53,5 @@ Write it again when the schema changes: what no longer fits does not compile the
 			return err
 		}
 		return os.WriteFile(out, text, 0o644) // #nosec G306 -- code to be read by others, without secrets
-	}
-	return command
+	})
 }

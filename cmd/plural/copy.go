@@ -3,8 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,15 +68,6 @@ written to meanwhile.`,
 	return command
 }
 
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
 // lines prints one line for each finished stage.
 func lines(out io.Writer) func(plural.CopyProgress) {
 	return func(p plural.CopyProgress) {
@@ -95,12 +84,8 @@ func stage(p plural.CopyProgress) string {
 	return fmt.Sprintf("%s %s: %s", p.Stage, p.Table, counted(int(p.Rows), "row"))
 }
 
-const (
-	barWidth   = 30
-	barPause   = 100 * time.Millisecond
-	wholeLine  = "\r\x1b[K" // go to the start of the line and clear it
-	barOfTable = 32         // longer names would need two lines
-)
+// barOfTable is how long the text behind a bar may be: longer ones would need two lines.
+const barOfTable = 32
 
 // bar shows a progress bar in one line.
 func bar(out io.Writer) func(plural.CopyProgress) {
@@ -114,10 +99,9 @@ func bar(out io.Writer) func(plural.CopyProgress) {
 }
 
 func barLine(p plural.CopyProgress) string {
-	filled := barWidth * p.Done / max(1, p.Of)
 	text := []rune(stage(p))
 	if len(text) > barOfTable {
 		text = append(text[:barOfTable], '…')
 	}
-	return fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", int(filled)), strings.Repeat(".", int(barWidth-filled)), 100*p.Done/max(1, p.Of), string(text))
+	return barOf(float64(p.Done)/float64(max(1, p.Of)), string(text))
 }

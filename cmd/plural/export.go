@@ -13,7 +13,8 @@ import (
 )
 
 func newExportCommand() *cobra.Command {
-	var format, output, parameters string
+	var format move.Format
+	var output, parameters string
 	command := &cobra.Command{
 		Use:   "export COLLECTION",
 		Short: "Write the resources of a collection to a file: NDJSON, JSON or CSV",
@@ -37,7 +38,7 @@ only when it is complete.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.Var(&choice{&format, formats}, "format", "ndjson, json or csv")
+	flags.Var(oneOf(&format, move.Formats...), "format", "ndjson, json or csv")
 	flags.StringVar(&output, "output", "", "`FILE` to write; one that ends with .gz is compressed (default the standard output)")
 	flags.StringVar(&parameters, "query", "", "filters, sort and range, as in a URL")
 	target := registerTarget(command)
@@ -48,7 +49,7 @@ only when it is complete.`,
 			return err
 		}
 		defer func() { err = cmp.Or(err, closing()) }()
-		out, err := openOutput(command.OutOrStdout(), output, move.Format(format))
+		out, err := openOutput(command.OutOrStdout(), output, format)
 		if err != nil {
 			return err
 		}

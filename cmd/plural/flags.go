@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -42,10 +43,12 @@ func (c count[T]) String() string {
 func (c count[T]) Type() string { return "int" }
 
 // choice is a flag for one of a few words.
-type choice struct {
-	target *string
-	words  []string
+type choice[T ~string] struct {
+	target *T
+	words  []T
 }
+
+func oneOf[T ~string](target *T, words ...T) *choice[T] { return &choice[T]{target, words} }
 
 var (
 	logFormats = []string{"text", "json"}
@@ -54,23 +57,22 @@ var (
 	migrateModes = []string{string(plural.MigrateAdditive), string(plural.MigrateOff)}
 )
 
-func (c *choice) Set(text string) error {
-	if !slices.Contains(c.words, text) {
-		last := len(c.words) - 1
-		return fmt.Errorf("must be %s or %s", strings.Join(c.words[:last], ", "), c.words[last])
+func (c *choice[T]) Set(text string) error {
+	if !slices.Contains(c.words, T(text)) {
+		return fmt.Errorf("must be %s", suggest.OneOf(c.words))
 	}
-	*c.target = text
+	*c.target = T(text)
 	return nil
 }
 
-func (c *choice) String() string {
+func (c *choice[T]) String() string {
 	if c.target == nil { // pflag asks a zero value what it would show
 		return ""
 	}
-	return *c.target
+	return string(*c.target)
 }
 
-func (c *choice) Type() string { return "string" }
+func (c *choice[T]) Type() string { return "string" }
 
 // byteSize is a flag for a number of bytes, such as 1MiB.
 type byteSize int64

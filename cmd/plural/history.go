@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,16 +9,8 @@ import (
 )
 
 func newHistoryCommand() *cobra.Command {
-	command := &cobra.Command{
-		Use:   "history",
-		Short: "Begin a new history of the change log",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("name a command: renew")
-		},
-	}
-	command.AddCommand(newRenewHistoryCommand())
-	return command
+	command := &cobra.Command{Use: "history", Short: "Begin a new history of the change log"}
+	return withCommands(command, "a command", newRenewHistoryCommand())
 }
 
 func newRenewHistoryCommand() *cobra.Command {

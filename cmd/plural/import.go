@@ -16,19 +16,19 @@ import (
 
 // importFlags are the flags of an import.
 type importFlags struct {
-	format, onError, onConflict string
-	by                          string
-	delimiter                   string
-	dryRun                      bool
-	fromRow                     int64
-	mapping                     move.Mapping
-	keepTimestamps              bool
+	format         move.Format
+	onError        move.OnError
+	onConflict     move.OnConflict
+	by             string
+	delimiter      string
+	dryRun         bool
+	fromRow        int64
+	mapping        move.Mapping
+	keepTimestamps bool
 }
 
-var formats = []string{string(move.NDJSON), string(move.JSON), string(move.CSV)}
-
 func newImportCommand() *cobra.Command {
-	f := importFlags{onError: string(move.StopOnError), onConflict: string(move.FailOnConflict), delimiter: ",", fromRow: 1}
+	f := importFlags{onError: move.StopOnError, onConflict: move.FailOnConflict, delimiter: ",", fromRow: 1}
 	command := &cobra.Command{
 		Use:   "import COLLECTION [FILE]",
 		Short: "Create resources from a file: NDJSON, JSON or CSV",
@@ -60,10 +60,10 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 	}
 	flags := command.Flags()
 	flags.SortFlags = false
-	flags.Var(&choice{&f.format, formats}, "format", "ndjson, json or csv")
-	flags.Var(&choice{&f.delimiter, []string{",", ";", "|", "tab"}}, "delimiter", "what separates the columns of CSV: , ; | or tab")
-	flags.Var(&choice{&f.onError, []string{"stop", "skip"}}, "on-error", "what to do at a bad row: stop or skip")
-	flags.Var(&choice{&f.onConflict, []string{"fail", "skip", "replace", "update"}}, "on-conflict", "what to do with a row that exists: fail (it is bad), skip, replace or update")
+	flags.Var(oneOf(&f.format, move.Formats...), "format", "ndjson, json or csv")
+	flags.Var(oneOf(&f.delimiter, ",", ";", "|", "tab"), "delimiter", "what separates the columns of CSV: , ; | or tab")
+	flags.Var(oneOf(&f.onError, move.StopOnError, move.SkipOnError), "on-error", "what to do at a bad row: stop or skip")
+	flags.Var(oneOf(&f.onConflict, move.FailOnConflict, move.SkipOnConflict, move.ReplaceOnConflict, move.UpdateOnConflict), "on-conflict", "what to do with a row that exists: fail (it is bad), skip, replace or update")
 	flags.StringVar(&f.by, "by", "", "unique attribute, or several with commas between them, by which --on-conflict update finds a row (default id)")
 	flags.StringArrayVar(&f.mapping.Columns, "map", nil, "`ATTRIBUTE=COLUMN`, or ATTRIBUTE=@KEY:COLUMN for a reference by a unique attribute; may be repeated")
 	flags.StringArrayVar(&f.mapping.Constants, "set", nil, "`ATTRIBUTE=VALUE` of all rows, or ATTRIBUTE=@KEY:VALUE; may be repeated")
@@ -83,10 +83,10 @@ const maxReported = 20
 
 // check refuses flags that exclude each other.
 func (f *importFlags) check() error {
-	if f.by != "" && f.onConflict != string(move.UpdateOnConflict) {
+	if f.by != "" && f.onConflict != move.UpdateOnConflict {
 		return errors.New("--by is for --on-conflict update: give both, or neither")
 	}
-	if f.keepTimestamps && (f.onConflict == string(move.UpdateOnConflict) || f.onConflict == string(move.ReplaceOnConflict)) {
+	if f.keepTimestamps && (f.onConflict == move.UpdateOnConflict || f.onConflict == move.ReplaceOnConflict) {
 		return fmt.Errorf("--keep-timestamps is for rows that are created: it cannot be combined with --on-conflict %s", f.onConflict)
 	}
 	return nil
@@ -97,7 +97,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return err
 	}
 	t.acceptTimestamps = f.keepTimestamps
-	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], move.Format(f.format))
+	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], f.format)
 	if err != nil {
 		return err
 	}
@@ -128,10 +128,10 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	out := command.ErrOrStderr()
 	meter := newMeter(out)
 	var reported int64
-	stops := f.onError == string(move.StopOnError) && !f.dryRun
+	stops := f.onError == move.StopOnError && !f.dryRun
 	run := &move.Import{
 		Client: c, Collection: collection, Rows: rows, Columns: columns,
-		OnError: move.OnError(f.onError), OnConflict: move.OnConflict(f.onConflict), Key: f.by, DryRun: f.dryRun, FromRow: f.fromRow,
+		OnError: f.onError, OnConflict: f.onConflict, Key: f.by, DryRun: f.dryRun, FromRow: f.fromRow,
 		Bad: func(row move.Row, reason string) {
 			if reported++; stops && reported > maxReported {
 				return
@@ -166,7 +166,7 @@ func badRows(in *input, done move.Imported, f importFlags) error {
 	switch {
 	case done.Bad == 0:
 		return nil
-	case f.dryRun && f.onError == string(move.StopOnError):
+	case f.dryRun && f.onError == move.StopOnError:
 		return in.named(errors.New("the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip"))
 	}
 	return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}

@@ -68,7 +68,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{bad + "\n" + good + "\n" + bad, "import users --dry-run --on-error skip", 3, "line 1: email: The attribute email is required.\nline 3: email: The attribute email is required.\nDry run, nothing was written: could import 1 row.\n" +
 			"plural: 2 rows skipped, as reported above\n"},
 		{good, "import users --dry-run", 0, "Dry run, nothing was written: could import 1 row.\n"},
-		{"", "import users users.txt", 1, "plural: the format of users.txt is not clear from its name: give --format ndjson, json, csv\n"},
+		{"", "import users users.txt", 1, "plural: the format of users.txt is not clear from its name: give --format ndjson, json or csv\n"},
 		{"", "import users nothing.csv", 1, "plural: there is no file nothing.csv\n"},
 		{"", "import", 1, "plural: name what to import: plural import COLLECTION [FILE]\n"},
 		{"", "import users --server http://127.0.0.1:1 --database sqlite:x.db", 1, "plural: give --server or --database, not both\n"},
@@ -112,7 +112,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], search, sort, offset, limit, cursor, include and fields\n"},
 		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},
 		{"export users --query filter[nope]=1 --output x.csv", "plural: GET /users: 400 unknown_parameter at filter[nope]: The collection users has no field \"nope\" to filter by. Did you mean name?\n"},
-		{"export users --output x.txt", "plural: the format of x.txt is not clear from its name: give --format\n"},
+		{"export users --output x.txt", "plural: the format of x.txt is not clear from its name: give --format ndjson, json or csv\n"},
 	} {
 		if out, _ := exits(t, dir, "", nil, strings.Fields(test.args)...); out != test.want {
 			t.Errorf("plural %s\ngot\n%s\nwant\n%s", test.args, out, test.want)

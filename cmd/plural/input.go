@@ -2,16 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync/atomic"
 
 	"github.com/plural-go/plural/internal/move"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 var errInterrupted = errors.New("interrupted")
@@ -29,23 +30,18 @@ type input struct {
 // openInput opens the file to import, or the standard input. Compression is detected by the
 // first bytes.
 func openInput(ctx context.Context, stdin io.Reader, names []string, format move.Format) (*input, error) {
-	in := &input{name: "the standard input", format: format, size: -1}
+	in := &input{name: "the standard input", format: cmp.Or(format, move.NDJSON), size: -1}
 	from := stdin
 	if len(names) > 0 && names[0] != "-" {
 		in.name = names[0]
-		if byName, _ := move.FormatOf(in.name); in.format == "" {
-			in.format = byName
-		}
-		if in.format == "" {
-			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format %s", in.name, strings.Join(formats, ", "))
+		var err error
+		if in.format, err = formatOf(in.name, format); err != nil {
+			return nil, err
 		}
 		if err := in.open(ctx); err != nil {
 			return nil, err
 		}
 		from = in.file
-	}
-	if in.format == "" {
-		in.format = move.NDJSON
 	}
 	start := bufio.NewReaderSize(untilDone(ctx, &countingReader{from, &in.read}), 64<<10)
 	in.Reader = start
@@ -59,6 +55,16 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 		return nil, errors.Join(in.named(errors.New("the name ends in .gz, but the file is not compressed")), in.Close())
 	}
 	return in, nil
+}
+
+// formatOf is the format of a file: the given one, or else that of its name.
+func formatOf(name string, given move.Format) (move.Format, error) {
+	byName, _ := move.FormatOf(name)
+	format := cmp.Or(given, byName)
+	if format == "" {
+		return "", fmt.Errorf("the format of %s is not clear from its name: give --format %s", name, suggest.OneOf(move.Formats))
+	}
+	return format, nil
 }
 
 // open opens the file. A named pipe blocks until it has a writer.

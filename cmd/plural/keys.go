@@ -20,13 +20,8 @@ func newKeysCommand() *cobra.Command {
 		Short: "Create, list and revoke API keys",
 		Long: `Create, list and revoke API keys. They are in the database, as hashes; a server may
 be using it, and sees the change with the next request.`,
-		Args: noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			return errors.New("name a command: create, list or revoke")
-		},
 	}
-	command.AddCommand(newCreateKeyCommand(), newListKeysCommand(), newRevokeKeyCommand())
-	return command
+	return withCommands(command, "a command", newCreateKeyCommand(), newListKeysCommand(), newRevokeKeyCommand())
 }
 
 func newCreateKeyCommand() *cobra.Command {
@@ -44,12 +39,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
 	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
 	flags.Lookup("expires").DefValue = "" // the usage says it
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		s, err := load()
-		if err != nil {
-			return err
-		}
+	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
 		if key.Name == "" || key.Role == "" {
 			return errors.New("give --name and --role")
 		}
@@ -66,8 +56,7 @@ func newCreateKeyCommand() *cobra.Command {
 		fmt.Fprintln(command.OutOrStdout(), secret)
 		fmt.Fprintln(command.ErrOrStderr(), "This is the only time that the key is shown. Send it as Authorization: Bearer and the key.")
 		return nil
-	}
-	return command
+	})
 }
 
 // roleExists refuses a role that the schema file does not declare.

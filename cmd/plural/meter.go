@@ -3,9 +3,25 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 )
+
+const (
+	barWidth  = 30
+	barPause  = 100 * time.Millisecond
+	wholeLine = "\r\x1b[K" // go to the start of the line and clear it
+)
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
 
 // meter shows progress on a terminal: a bar, the rate and the remaining time.
 type meter struct {
@@ -46,13 +62,18 @@ func meterLine(rows int64, part float64, took time.Duration) string {
 		return line
 	}
 	part = min(part, 1)
-	filled := int(barWidth * part)
-	line = fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), line)
+	line = barOf(part, line)
 	if part > 0 {
 		left := time.Duration(float64(took) * (1 - part) / part)
 		line += fmt.Sprintf("  %s left", left.Round(time.Second))
 	}
 	return line
+}
+
+// barOf is a bar of which a part is filled, with a text behind it.
+func barOf(part float64, text string) string {
+	filled := int(barWidth * part)
+	return fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), text)
 }
 
 func rateOf(rows int64, took time.Duration) string {
@@ -81,4 +102,11 @@ func rowsOf(n int64) string {
 		return "1 row"
 	}
 	return grouped(n) + " rows"
+}
+
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/plural-go/plural"
 )
@@ -43,33 +42,9 @@ Steps that lose something are refused unless --allow-loss is given, with
 	flags.StringVar(&f.backup, "backup", "", "write a backup to this `FILE` first (SQLite)")
 	flags.BoolVar(&f.noBackup, "no-backup", false, "lose values without a backup")
 	command.MarkFlagsMutuallyExclusive("backup", "no-backup")
-	load := addSettings(command, "schema", "database")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		s, err := load()
-		if err != nil {
-			return err
-		}
+	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
 		return migrate(command.Context(), s.config, f, command.InOrStdin(), command.OutOrStdout())
-	}
-	return command
-}
-
-// addSettings adds some flags of serve to a command. Values that are not given come from the
-// environment and the schema file, as for serve.
-func addSettings(command *cobra.Command, names ...string) (load func() (*settings, error)) {
-	var s settings
-	all := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	s.register(all)
-	for _, name := range names {
-		command.Flags().AddFlag(all.Lookup(name))
-	}
-	return func() (*settings, error) {
-		file, err := s.load(all)
-		if err == nil {
-			s.config.Schema, s.config.Info, s.config.Access = file.Schema, file.Info, file.Access
-		}
-		return &s, err
-	}
+	})
 }
 
 func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Reader, out io.Writer) error {
@@ -118,13 +93,6 @@ func shownPlan(steps []plural.MigrationStep) string {
 		}
 	}
 	return b.String() + "\n"
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprint(n, " ", noun)
 }
 
 // askForBackup offers a backup before values are lost. No input is no permission.

@@ -25,12 +25,7 @@ shown; without it the document has everything.`,
 		Args: noArguments,
 	}
 	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
-	load := addSettings(command, "schema")
-	command.RunE = func(command *cobra.Command, _ []string) error {
-		s, err := load()
-		if err != nil {
-			return err
-		}
+	return withSettings(command, []string{"schema"}, func(command *cobra.Command, s *settings, _ []string) error {
 		document, err := plural.OpenAPI(s.config, role)
 		if err != nil {
 			return inFileOf(s.schemaFile, err)
@@ -42,6 +37,5 @@ shown; without it the document has everything.`,
 		indented.WriteByte('\n')
 		_, err = indented.WriteTo(command.OutOrStdout())
 		return err
-	}
-	return command
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"crypto/rand"
 	"errors"
@@ -25,28 +26,21 @@ type destination struct {
 }
 
 func openOutput(stdout io.Writer, name string, format move.Format) (*destination, error) {
-	out := &destination{format: format, name: name, given: name}
-	to, zipped := stdout, false
+	out := &destination{format: cmp.Or(format, move.NDJSON), name: name, given: name}
+	to := stdout
 	if name != "" && name != "-" {
-		var byName move.Format
-		byName, zipped = move.FormatOf(name)
-		if out.format == "" {
-			out.format = byName
-		}
-		if out.format == "" {
-			return nil, fmt.Errorf("the format of %s is not clear from its name: give --format", name)
+		var err error
+		if out.format, err = formatOf(name, format); err != nil {
+			return nil, err
 		}
 		if err := out.open(); err != nil {
 			return nil, out.named(err)
 		}
 		to = out.file
-	}
-	if out.format == "" {
-		out.format = move.NDJSON
-	}
-	if zipped {
-		out.zipper = gzip.NewWriter(to)
-		to = out.zipper
+		if _, zipped := move.FormatOf(name); zipped {
+			out.zipper = gzip.NewWriter(to)
+			to = out.zipper
+		}
 	}
 	out.Writer = bufio.NewWriterSize(to, 256<<10)
 	return out, nil

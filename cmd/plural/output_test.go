@@ -65,7 +65,7 @@ func TestOutputKeepsModeLinkAndPipe(t *testing.T) {
 		t.Errorf("got %s and %v", got, mode("pipe.ndjson"))
 	}
 	export("nowhere/x.csv", "plural: nowhere/x.csv: no such file or directory\n")
-	export("/dev/full", "plural: the format of /dev/full is not clear from its name: give --format\n")
+	export("/dev/full", "plural: the format of /dev/full is not clear from its name: give --format ndjson, json or csv\n")
 	if out, _ := exits(t, dir, "", nil, "export", "users", "--output=/dev/full", "--format=csv"); out != "plural: /dev/full: no space left on device\n" {
 		t.Errorf("got %s", out)
 	}

@@ -35,10 +35,10 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
 	flags.StringVar(&s.config.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
 	s.config.Migrate = plural.MigrateAdditive
-	flags.Var(&choice{(*string)(&s.config.Migrate), migrateModes}, "migrate", "automatic migration of a database with another schema: additive or off")
+	flags.Var(oneOf((*string)(&s.config.Migrate), migrateModes...), "migrate", "automatic migration of a database with another schema: additive or off")
 	s.logFormat, s.logLevel = "text", "info"
-	flags.Var(&choice{&s.logFormat, logFormats}, "log-format", "text or json")
-	flags.Var(&choice{&s.logLevel, logLevels}, "log-level", "debug, info, warn or error")
+	flags.Var(oneOf(&s.logFormat, logFormats...), "log-format", "text or json")
+	flags.Var(oneOf(&s.logLevel, logLevels...), "log-level", "debug, info, warn or error")
 	s.config.DefaultLimit, s.config.MaxBody, s.config.MaxDepth, s.config.MaxItems = 100, 1<<20, 64, 1000
 	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
 	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0: no maximum)")

@@ -76,12 +76,9 @@ func (t *target) open(command *cobra.Command, what purpose, collection string) (
 func (t *target) connect(command *cobra.Command, what purpose, collection string) (*client.Client, func() error, error) {
 	flags := command.Flags()
 	given := flags.Changed("database") || flags.Changed("schema") || flags.Changed("migrate")
-	server, key := t.server, t.key
+	server := t.server
 	if server == "" && !given {
 		server = os.Getenv("PLURAL_SERVER")
-	}
-	if key == "" {
-		key = os.Getenv("PLURAL_KEY")
 	}
 	if server == "" {
 		if t.key != "" {
@@ -96,7 +93,7 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 		return nil, nil, errors.New("give --server or --database, not both")
 	}
 	t.name = server
-	c, err := client.New(server, client.Options{Key: key, Retries: 8})
+	c, err := client.New(server, client.Options{Key: cmp.Or(t.key, os.Getenv("PLURAL_KEY")), Retries: 8})
 	return c, func() error { return nil }, err
 }
 

@@ -68,17 +68,3 @@ func noArguments(command *cobra.Command, args []string) error {
 	}
 	return fmt.Errorf("unknown command: %s %s%s; \"%s --help\" lists them", command.CommandPath(), args[0], suggest.DidYouMean(args[0], names), command.CommandPath())
 }
-
-// arguments checks the number of arguments of a command. Missing says in a sentence what it
-// needs.
-func arguments(least, most int, missing string) cobra.PositionalArgs {
-	return func(command *cobra.Command, args []string) error {
-		if len(args) < least {
-			return fmt.Errorf("%s: %s", missing, command.UseLine())
-		}
-		if len(args) > most {
-			return fmt.Errorf("%q is one argument too many: %s", args[most], command.UseLine())
-		}
-		return nil
-	}
-}

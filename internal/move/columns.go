@@ -152,13 +152,13 @@ func (c *Columns) split(flag, text, what string, taken map[string]bool) (attribu
 	case slices.Contains(ownMembers, name):
 		return client.Attribute{Name: name, Type: "string", Format: "own"}, rest, nil
 	}
-	return attribute, "", fmt.Errorf("%s: there is no attribute %q: the attributes are %s", flag, name, strings.Join(c.names(), ", "))
+	return attribute, "", fmt.Errorf("%s: there is no attribute %q: the attributes are %s", flag, name, strings.Join(namesOf(c.attributes), ", "))
 }
 
-// names are those of the attributes that a row may have.
-func (c *Columns) names() []string {
+// namesOf are the names of the members that a row may have.
+func namesOf(attributes []client.Attribute) []string {
 	names := []string{"id", "type"}
-	for _, attribute := range c.attributes {
+	for _, attribute := range attributes {
 		names = append(names, attribute.Name)
 	}
 	return names

@@ -241,7 +241,7 @@ func (r *csvReader) advice(name string, known map[string]column) string {
 	if _, ok := known[meant]; ok {
 		return "did you mean " + meant + "?"
 	}
-	advice := "the attributes are " + strings.Join(r.means.names(), ", ")
+	advice := "the attributes are " + strings.Join(namesOf(r.means.attributes), ", ")
 	if at := strings.IndexAny(name, Delimiters); at >= 0 {
 		return advice + fmt.Sprintf("; if %q separates the columns, use --delimiter", name[at])
 	}

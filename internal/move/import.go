@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -430,16 +431,13 @@ func (i *importer) body(rows []Row) []byte {
 
 // withoutItem removes the errors of one item. It returns nil if there are no others.
 func withoutItem(refused *client.Error, item int) *client.Error {
-	var others problem.Errors
-	for _, each := range refused.Errors {
-		if at, _, ok := each.Source.Item(); !ok || at != item {
-			others = append(others, each)
-		}
-	}
-	if len(others) == 0 {
+	left := *refused
+	left.Errors = slices.DeleteFunc(slices.Clone(refused.Errors), func(each *problem.Error) bool {
+		at, _, ok := each.Source.Item()
+		return ok && at == item
+	})
+	if len(left.Errors) == 0 {
 		return nil
 	}
-	left := *refused
-	left.Errors = others
 	return &left
 }

@@ -81,12 +81,9 @@ func (i *importer) isOpen(refused *problem.Error, place string) bool {
 	if !i.DryRun || refused.Code != problem.CodeUnknownReference {
 		return false
 	}
-	for _, attribute := range i.Collection.Attributes {
-		if place == "/"+attribute.Name && attribute.References == i.Collection.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(i.Collection.Attributes, func(a client.Attribute) bool {
+		return place == "/"+a.Name && a.References == i.Collection.Name
+	})
 }
 
 func exists(wrong problem.Errors) bool {
@@ -104,12 +101,9 @@ func allExist(wrong map[int]problem.Errors, count int) bool {
 
 // resolveLost handles rows that all exist after a request whose response was lost.
 func (i *importer) resolveLost(rows []Row) error {
-	own := true
-	for _, row := range rows {
-		own = own && row.minted
-	}
+	given := slices.ContainsFunc(rows, func(row Row) bool { return !row.minted })
 	switch {
-	case own || i.OnConflict == SkipOnConflict:
+	case !given || i.OnConflict == SkipOnConflict:
 		i.done.Created += int64(len(rows)) // generated ids, or conflicts are ignored
 	case i.OnConflict == ReplaceOnConflict:
 		i.replace = append(i.replace, rows...)

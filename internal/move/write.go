@@ -150,11 +150,7 @@ func (w *csvWriter) Close() error {
 	if w.names != nil {
 		return nil
 	}
-	names := []string{"id", "type"}
-	for _, attribute := range w.attributes {
-		names = append(names, attribute.Name)
-	}
-	return w.header(append(names, "created_at", "updated_at"))
+	return w.header(append(namesOf(w.attributes), "created_at", "updated_at"))
 }
 
 // appendCell appends a value as a cell. Null is an empty cell, and the empty string a
