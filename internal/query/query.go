@@ -142,10 +142,7 @@ func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, er
 	return p.query, p.faults.Err()
 }
 
-// Link is the query string of another range with the same filters and sort.
-func (q Query) Link(r Range) string { return string(q.AppendLink(nil, r)) }
-
-// AppendLink appends what Link returns.
+// AppendLink appends the query string of another range with the same filters and sort.
 func (q Query) AppendLink(dst []byte, r Range) []byte {
 	dst = appendParameters(dst, q.linkParameters)
 	switch r.Anchor {

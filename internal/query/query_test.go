@@ -254,7 +254,7 @@ func TestLink(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := q.Link(test.to); got != test.want {
+			if got := string(q.AppendLink(nil, test.to)); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
