@@ -101,10 +101,9 @@ func (p *parser) settings(e entry) []Setting {
 
 func (p *parser) collection(e entry, index int) model.Collection {
 	c := model.Collection{Name: e.name}
+	texts := map[string]*string{"description": &c.Description, "label": &c.Label, "singular": &c.Singular, "renamed_from": &c.RenamedFrom}
 	for _, e := range p.mapping(e, collectionKeys) {
 		switch e.name {
-		case "description":
-			c.Description = p.text(e)
 		case "attributes":
 			for _, e := range p.mapping(e, nil) {
 				c.Attributes = append(c.Attributes, p.attribute(e, false))
@@ -119,20 +118,16 @@ func (p *parser) collection(e entry, index int) model.Collection {
 			c.Index = p.groups(e)
 		case "search":
 			c.Search = p.texts(e, "attributes")
-		case "label":
-			c.Label = p.text(e)
 		case "parent":
 			c.Parent = p.parent(e, parentKeys)
-		case "singular":
-			c.Singular = p.text(e)
 		case "timestamps":
 			c.NoTimestamps = !p.boolean(e)
 		case "require_if_match":
 			c.RequireIfMatch = p.boolean(e)
 		case "async":
 			c.Async = p.methods(e)
-		case "renamed_from":
-			c.RenamedFrom = p.text(e)
+		default:
+			*texts[e.name] = p.text(e)
 		}
 	}
 	return c
@@ -204,19 +199,11 @@ func (p *parser) parent(e entry, keys []model.Keyword) *model.Parent {
 		return nil
 	}
 	parent := &model.Parent{}
+	fields := map[string]*string{
+		"collection": &parent.Collection, "attribute": &parent.Attribute, "on_delete": (*string)(&parent.OnDelete), "as": &parent.As, "inverse": &parent.Inverse,
+	}
 	for _, e := range p.mapping(e, keys) {
-		switch e.name {
-		case "collection":
-			parent.Collection = p.text(e)
-		case "attribute":
-			parent.Attribute = p.text(e)
-		case "on_delete":
-			parent.OnDelete = model.OnDelete(p.text(e))
-		case "as":
-			parent.As = p.text(e)
-		case "inverse":
-			parent.Inverse = p.text(e)
-		}
+		*fields[e.name] = p.text(e)
 	}
 	return parent
 }

@@ -105,16 +105,9 @@ func (p *parser) verb(e entry, g *Grant) {
 
 func (p *parser) tokens(e entry) *Tokens {
 	t := &Tokens{}
+	texts := map[string]*string{"issuer": &t.Issuer, "public_key": &t.PublicKey, "audience": &t.Audience, "role_claim": &t.RoleClaim}
 	for _, e := range p.mapping(e, tokenKeys) {
 		switch e.name {
-		case "issuer":
-			t.Issuer = p.text(e)
-		case "public_key":
-			t.PublicKey = p.text(e)
-		case "audience":
-			t.Audience = p.text(e)
-		case "role_claim":
-			t.RoleClaim = p.text(e)
 		case "algorithms":
 			t.Algorithms = p.texts(e, "algorithms")
 		case "clock_skew":
@@ -123,6 +116,8 @@ func (p *parser) tokens(e entry) *Tokens {
 				p.wrong(e, "%s must be a time span such as 30s or 2m, but is %s", e.name, describe(e.node))
 			}
 			t.ClockSkew = span
+		default:
+			*texts[e.name] = p.text(e)
 		}
 	}
 	return t

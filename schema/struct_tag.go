@@ -53,19 +53,14 @@ func eachWord(tag string, isFlag func(keyword string) bool, visit func(keyword, 
 // setCollectionTag applies the tag of a field named _, which is about the collection.
 func setCollectionTag(c *model.Collection, tag string) error {
 	noFlag := func(string) bool { return false }
+	texts := map[string]*string{"singular": &c.Singular, "renamed_from": &c.RenamedFrom, "description": &c.Description, "label": &c.Label}
 	return eachWord(tag, noFlag, func(keyword, value string) error {
-		switch keyword {
-		case "name": // see collectionName
-		case "singular":
-			c.Singular = value
-		case "renamed_from":
-			c.RenamedFrom = value
-		case "description":
-			c.Description = value
-		case "search":
+		switch text, isText := texts[keyword]; {
+		case keyword == "name": // see collectionName
+		case keyword == "search":
 			c.Search = strings.Split(value, "|")
-		case "label":
-			c.Label = value
+		case isText:
+			*text = value
 		default:
 			return fmt.Errorf("there is no keyword %q for the plural tag of a collection: use name, singular, description, search, label or renamed_from", keyword)
 		}

@@ -27,19 +27,3 @@ func (c *Collection) ColumnsTag(s ColumnSet) string {
 	}
 	return strconv.FormatUint(binary.BigEndian.Uint64(hash.Sum(nil)), 36)
 }
-
-// AppendSome appends the representation of a resource with those of its
-// attributes that are in a set.
-func (c *Collection) AppendSome(dst []byte, row Row, some ColumnSet) []byte {
-	if some == nil {
-		return c.Append(dst, row)
-	}
-	dst = c.appendHead(dst, row)
-	for column := 1; column < c.shown; column++ {
-		if some[column] {
-			dst = append(dst, c.names[column]...)
-			dst = c.columns[column].Kind.AppendValue(dst, row, column)
-		}
-	}
-	return append(dst, '}')
-}

@@ -3,18 +3,11 @@ package model
 // AppendAttributes appends an object with the columns of a row that are in a set, without its
 // id and type.
 func (c *Collection) AppendAttributes(dst []byte, row Row, some ColumnSet) []byte {
-	dst = append(dst, '{')
-	for column := 1; column < c.shown; column++ {
-		if !some.Has(column) {
-			continue
-		}
-		name := c.names[column]
-		if dst[len(dst)-1] == '{' {
-			name = name[1:] // no comma before the first
-		}
-		dst = append(dst, name...)
-		dst = c.columns[column].Kind.AppendValue(dst, row, column)
+	start := len(dst)
+	if dst = c.appendColumns(dst, row, some); len(dst) == start {
+		return append(dst, "{}"...)
 	}
+	dst[start] = '{' // in place of the first comma
 	return append(dst, '}')
 }
 

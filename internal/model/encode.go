@@ -10,26 +10,34 @@ import (
 // Append appends the representation of a resource: id, type, the attributes in
 // the order of the schema, and the timestamps.
 func (c *Collection) Append(dst []byte, row Row) []byte {
-	dst = c.appendHead(dst, row)
+	return c.AppendSome(dst, row, nil)
+}
+
+// AppendSome appends the representation of a resource with those of its attributes that are in a set.
+func (c *Collection) AppendSome(dst []byte, row Row, some ColumnSet) []byte {
+	dst = append(dst, `{"id":"`...)
+	dst = row.ID(IDColumn).Append(dst)
+	dst = append(dst, `","type":"`...)
+	dst = append(dst, c.Name...)
+	dst = append(dst, '"')
+	return append(c.appendColumns(dst, row, some), '}')
+}
+
+// appendColumns appends the members of the columns in a set, each with a comma before it, without the id.
+func (c *Collection) appendColumns(dst []byte, row Row, some ColumnSet) []byte {
 	for column := 1; column < c.shown; column++ {
-		dst = append(dst, c.names[column]...)
-		dst = c.columns[column].Kind.AppendValue(dst, row, column)
+		if some.Has(column) {
+			dst = append(dst, c.names[column]...)
+			dst = c.columns[column].Kind.AppendValue(dst, row, column)
+		}
 	}
-	return append(dst, '}')
+	return dst
 }
 
 // Represent is the representation of a resource in memory.
 func (c *Collection) Represent(record Record) []byte {
 	const perColumn = 32 // for its name, and for a value that is no text
 	return c.Append(make([]byte, 0, len(c.Name)+perColumn*len(record)+record.TextSize()), record)
-}
-
-func (c *Collection) appendHead(dst []byte, row Row) []byte {
-	dst = append(dst, `{"id":"`...)
-	dst = row.ID(IDColumn).Append(dst)
-	dst = append(dst, `","type":"`...)
-	dst = append(dst, c.Name...)
-	return append(dst, '"')
 }
 
 // Scan reads a whole row into memory.

@@ -57,27 +57,22 @@ var (
 func IsType(t Type) bool { return slices.Contains(Types, t) }
 
 // Attribute declares one attribute of a collection, or, in Items and
-// Properties, the type of a nested value. The zero value of a constraint
-// means that there is none. The JSON names are those of stored schemas.
+// Properties, the type of a nested value. Package schema documents the fields.
+// The JSON names are those of stored schemas.
 type Attribute struct {
 	Name        string `json:"name,omitempty"`
 	Type        Type   `json:"type"`
 	Format      Format `json:"format,omitempty"`
 	Description string `json:"description,omitempty"`
 
-	// Strings. Lengths count code points. Pattern is a regular expression in
-	// RE2 syntax that must match somewhere in the string.
-	MinLength int    `json:"minLength,omitempty"`
-	MaxLength int    `json:"maxLength,omitempty"`
-	Pattern   string `json:"pattern,omitempty"`
-	// ContentMediaType is empty or Markdown: what the text is, for people and tools.
+	// Strings.
+	MinLength        int    `json:"minLength,omitempty"`
+	MaxLength        int    `json:"maxLength,omitempty"`
+	Pattern          string `json:"pattern,omitempty"`
 	ContentMediaType string `json:"contentMediaType,omitempty"`
+	Scale            int    `json:"scale,omitempty"` // of a decimal
 
-	// Scale is how many digits a decimal has after the point: 2 for most money.
-	// All its digits together are at most 18.
-	Scale int `json:"scale,omitempty"`
-
-	// Numbers and decimals. Decimal text, so that large integers and decimals are exact.
+	// Numbers and decimals.
 	Minimum          json.Number `json:"minimum,omitempty"`
 	Maximum          json.Number `json:"maximum,omitempty"`
 	ExclusiveMinimum json.Number `json:"exclusiveMinimum,omitempty"`
@@ -89,35 +84,20 @@ type Attribute struct {
 	MinItems int        `json:"minItems,omitempty"`
 	MaxItems int        `json:"maxItems,omitempty"`
 
-	// Objects. Members that are not declared are allowed unless Closed
-	// (additionalProperties: false).
+	// Objects.
 	Properties []Attribute `json:"properties,omitempty"`
 	Closed     bool        `json:"closed,omitempty"`
 
-	// Enum and Default are plain Go values as encoding/json would marshal
-	// them: string, bool, any integer or float, json.Number, []any,
-	// map[string]any, json.RawMessage.
-	Enum    []any `json:"enum,omitempty"`
-	Default any   `json:"default,omitempty"`
+	Enum     []any `json:"enum,omitempty"`
+	Default  any   `json:"default,omitempty"`
+	Required bool  `json:"required,omitempty"`
+	Unique   bool  `json:"unique,omitempty"`
+	Index    bool  `json:"index,omitempty"`
 
-	// Required: must have a value other than null. A default provides one.
-	Required bool `json:"required,omitempty"`
-
-	// Unique and Index are shorthands for a group of one in Collection.
-	Unique bool `json:"unique,omitempty"`
-	Index  bool `json:"index,omitempty"`
-
-	// References makes the attribute the id of a resource of another
-	// collection. Type and Format may be left out.
 	References *Reference `json:"references,omitempty"`
-	// As names the relation to the resource that the attribute refers to; default: the name of
-	// the attribute without _id. Inverse names the relation in the other direction, from that
-	// resource to those that refer to it; default: none, or for a parent the name of the collection.
-	As      string `json:"as,omitempty"`
-	Inverse string `json:"inverse,omitempty"`
+	As         string     `json:"as,omitempty"`
+	Inverse    string     `json:"inverse,omitempty"`
 
-	// RenamedFrom is the name that the attribute had before. A migration keeps
-	// its values then; it means nothing once that is done.
 	RenamedFrom string `json:"-"`
 
 	compiled Constraints
@@ -131,46 +111,31 @@ type Reference struct {
 
 // Parent makes a collection a sub-collection of another one.
 type Parent struct {
-	Collection string `json:"collection"`
-	// Attribute holds the parent's id. Default: the singular of the parent
-	// with "_id" appended. It is added to the attributes if it is not among them.
-	Attribute string   `json:"attribute"`
-	OnDelete  OnDelete `json:"on_delete"`
-	// As and Inverse are those of the attribute.
-	As      string `json:"-"`
-	Inverse string `json:"-"`
+	Collection string   `json:"collection"`
+	Attribute  string   `json:"attribute"`
+	OnDelete   OnDelete `json:"on_delete"`
+	As         string   `json:"-"`
+	Inverse    string   `json:"-"`
 }
 
-// Collection declares a collection of resources.
+// Collection declares a collection of resources. Package schema documents the fields.
 type Collection struct {
 	Name        string      `json:"name"`     // plural, [a-z][a-z0-9_-]*
 	Singular    string      `json:"singular"` // default: derived from Name by the rules of English
 	Description string      `json:"description,omitempty"`
 	Attributes  []Attribute `json:"attributes,omitempty"`
 
-	// Unique lists attributes, or groups of them, whose values no two
-	// resources share. Null is never equal to null here.
 	Unique [][]string `json:"unique,omitempty"`
-	// Index lists attributes, or groups of them, to index for filters and sorting.
-	Index [][]string `json:"index,omitempty"`
-
-	// Search lists attributes with text whose words the parameter search finds. Label is the one that
-	// names a resource to people, which is always among them.
-	Search []string `json:"search,omitempty"`
-	Label  string   `json:"label,omitempty"`
+	Index  [][]string `json:"index,omitempty"`
+	Search []string   `json:"search,omitempty"`
+	Label  string     `json:"label,omitempty"`
 
 	Parent       *Parent `json:"parent,omitempty"`
 	NoTimestamps bool    `json:"no_timestamps,omitempty"` // without created_at and updated_at
 
-	// RequireIfMatch refuses changes of a resource that do not say, by If-Match,
-	// which state of it they are about.
-	RequireIfMatch bool `json:"-"`
-	// Async lists the methods that are always answered before they are done:
-	// POST, PUT, PATCH, DELETE.
-	Async []string `json:"-"`
+	RequireIfMatch bool     `json:"-"`
+	Async          []string `json:"-"`
 
-	// RenamedFrom is the name that the collection had before. A migration keeps
-	// its resources then; it means nothing once that is done.
 	RenamedFrom string `json:"-"`
 
 	layout

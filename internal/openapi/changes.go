@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -68,7 +69,7 @@ func (b *builder) history(paths *object, p place) {
 	if !may || p.collection.ReadOnly() {
 		return
 	}
-	one := b.phraseAt(p, an(spaced(p.collection.Singular)))
+	one := b.phraseAt(p, suggest.Article(spaced(p.collection.Singular)))
 	paths.add(p.path()+"/{id}/"+model.ChangesName, pathItem(b.pathParameters(p, true), member{"get", b.listChanges("listChangesOf"+b.nameAt(p, false), p.collection.Name,
 		"List changes of "+one, "The history of one resource, also after it was deleted, as far back as the server keeps changes.", public)}))
 }

@@ -53,18 +53,5 @@ func spaced(name string) string {
 	return strings.TrimSpace(strings.NewReplacer("_", " ", "-", " ").Replace(name))
 }
 
-// an puts the indefinite article before a noun, as it is spoken: an order, a user.
-func an(noun string) string {
-	for _, start := range []string{"us", "uni", "uti", "ur", "eu", "one"} {
-		if strings.HasPrefix(noun, start) {
-			return "a " + noun
-		}
-	}
-	if strings.ContainsRune("aeiou", rune(noun[0])) {
-		return "an " + noun
-	}
-	return "a " + noun
-}
-
 // capital begins a text with a capital letter.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -155,7 +156,7 @@ func (b *builder) nameAt(p place, many bool) string {
 // phraseAt adds the place to a phrase for people: "a post" becomes "a post of a user".
 func (b *builder) phraseAt(p place, text string) string {
 	if p.parent != nil {
-		text += " of " + an(spaced(p.parent.To.Singular))
+		text += " of " + suggest.Article(spaced(p.parent.To.Singular))
 	}
 	return text
 }
@@ -188,7 +189,7 @@ func (b *builder) read(p place, singular bool) object {
 	c := p.collection
 	o := operation{
 		id: "get" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Get " + b.phraseAt(p, an(spaced(c.Singular))),
+		summary:     "Get " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
 		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
 		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
 		responses:   object{{"200", b.found(p, singular)}},
@@ -219,7 +220,7 @@ func (b *builder) create(p place) object {
 	}
 	return b.describe(operation{
 		id: "create" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary: "Create " + b.phraseAt(p, an(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
+		summary: "Create " + b.phraseAt(p, suggest.Article(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
 		parameters: list{b.onConflict(c), b.dryRun(), b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
 		body:       b.body(p, createVariant),
 		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
@@ -235,7 +236,7 @@ func (b *builder) update(p place, v variant) object {
 	c := p.collection
 	o := operation{
 		id: "replace" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Replace " + b.phraseAt(p, an(spaced(c.Singular))),
+		summary:     "Replace " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
 		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
 		parameters:  b.changeParameters(c),
 		body:        b.body(p, v),
@@ -243,7 +244,7 @@ func (b *builder) update(p place, v variant) object {
 		codes:       b.ofWrite(p, v), headers: writeHeaders,
 	}
 	if v == patchVariant {
-		o.id, o.summary = "update"+b.nameAt(p, false), "Update "+b.phraseAt(p, an(spaced(c.Singular)))
+		o.id, o.summary = "update"+b.nameAt(p, false), "Update "+b.phraseAt(p, suggest.Article(spaced(c.Singular)))
 		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
 	}
 	return b.describe(o)
@@ -257,7 +258,7 @@ func (b *builder) delete(p place) object {
 	c := p.collection
 	return b.describe(operation{
 		id: "delete" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Delete " + b.phraseAt(p, an(spaced(c.Singular))),
+		summary:     "Delete " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
 		description: "Answers with the resource as it last was." + b.asyncText(c, "DELETE"),
 		parameters:  b.changeParameters(c),
 		responses:   object{{"200", b.deleted(p)}, {"202", b.accepted(p)}},

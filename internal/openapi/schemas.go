@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // Patterns of texts whose form the formats of JSON Schema leave open.
@@ -137,7 +138,7 @@ func (b *builder) resourceSchema(c *model.Collection, v variant, givenByPath str
 }
 
 func (b *builder) describeVariant(c *model.Collection, v variant) string {
-	one := an(spaced(c.Singular))
+	one := suggest.Article(spaced(c.Singular))
 	switch v {
 	case readVariant:
 		return capital(one) + ", whole. Every attribute is there, and null if it has no value."

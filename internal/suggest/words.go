@@ -17,9 +17,14 @@ func OneOf[T ~string](choices []T) string {
 	return b.String()
 }
 
-// Article puts "a" or "an" before a noun.
+// Article puts the indefinite article before a noun, as it is spoken: an order, a user.
 func Article(noun string) string {
-	if strings.ContainsRune("aeio", rune(noun[0])) {
+	for _, start := range []string{"us", "uni", "uti", "uu", "ur", "eu", "one"} {
+		if strings.HasPrefix(noun, start) {
+			return "a " + noun
+		}
+	}
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
 		return "an " + noun
 	}
 	return "a " + noun

@@ -14,3 +14,14 @@ func TestOneOf(t *testing.T) {
 		}
 	}
 }
+
+func TestArticle(t *testing.T) {
+	for noun, want := range map[string]string{
+		"integer": "an integer", "string": "a string", "order": "an order", "update": "an update",
+		"user": "a user", "uuid": "a uuid", "uri": "a uri", "unit": "a unit", "event": "an event",
+	} {
+		if got := Article(noun); got != want {
+			t.Errorf("%s: got %q, want %q", noun, got, want)
+		}
+	}
+}

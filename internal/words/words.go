@@ -5,6 +5,7 @@ package words
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -19,11 +20,7 @@ const MaxLength = 64
 
 // Of lists the words of a text in their order, also those that occur more than once.
 func Of(text string) []string {
-	var found []string
-	for word := range Each(text) {
-		found = append(found, word)
-	}
-	return found
+	return slices.Collect(Each(text))
 }
 
 // Each goes through the words of a text: the parts between the word boundaries of UAX 29 that have a
@@ -128,13 +125,7 @@ func foldASCII(text string) (folded string, isWord bool) {
 	if !upper {
 		return text, isWord
 	}
-	lower := []byte(text)
-	for i, b := range lower {
-		if 'A' <= b && b <= 'Z' {
-			lower[i] = b + 'a' - 'A'
-		}
-	}
-	return string(lower), isWord
+	return strings.ToLower(text), isWord
 }
 
 // fold removes differences of case and marks. Folding can bring marks of its own, as of ΐ.
@@ -145,23 +136,16 @@ func fold(text string) string {
 // withoutMarks decomposes characters and removes combining marks, and format characters such as the
 // soft hyphen, which are invisible.
 func withoutMarks(text string) string {
-	decomposed := norm.NFD.String(text)
-	kept := make([]byte, 0, len(decomposed))
-	for _, r := range decomposed {
-		if !unicode.In(r, unicode.M, unicode.Cf) {
-			kept = utf8.AppendRune(kept, r)
+	return strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.M, unicode.Cf) {
+			return -1
 		}
-	}
-	return string(kept)
+		return r
+	}, norm.NFD.String(text))
 }
 
 func hasLetterOrDigit(text string) bool {
-	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 }
 
 func firstCharacters(text string, most int) string {
