@@ -34,8 +34,8 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 		return "", errors.New("an API key needs a name and a role")
 	}
 	for what, text := range map[string]string{"name": key.Name, "role": key.Role, "sub": key.Subject} {
-		if err := checkAPIKeyText(what, text); err != nil {
-			return "", err
+		if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) { // not legible in a list or a log
+			return "", fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
 		}
 	}
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
@@ -73,14 +73,6 @@ func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err
 		return "", fmt.Errorf("nothing was revoked: %w", err)
 	}
 	return prefix, nil
-}
-
-// checkAPIKeyText refuses text that is not legible in a list or a log.
-func checkAPIKeyText(what, text string) error {
-	if !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxKeyText || strings.ContainsFunc(text, unicode.IsControl) {
-		return fmt.Errorf("the %s of an API key has at most %d characters, and no control characters", what, maxKeyText)
-	}
-	return nil
 }
 
 const maxKeyText = 255

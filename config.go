@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -224,29 +225,28 @@ func (c Config) validate() error {
 	var problems refusals
 	for _, number := range []struct {
 		name  string
-		value int64
-		shown any
+		value any // an integer or a duration
 	}{
-		{"DefaultLimit", c.DefaultLimit, c.DefaultLimit},
-		{"MaxLimit", c.MaxLimit, c.MaxLimit},
-		{"MaxBody", c.MaxBody, c.MaxBody},
-		{"MaxBodyMemory", c.MaxBodyMemory, c.MaxBodyMemory},
-		{"MaxWriteMemory", c.MaxWriteMemory, c.MaxWriteMemory},
-		{"MaxDepth", int64(c.MaxDepth), c.MaxDepth},
-		{"MaxItems", int64(c.MaxItems), c.MaxItems},
-		{"MaxOperations", c.MaxOperations, c.MaxOperations},
-		{"MaxRequests", c.MaxRequests, c.MaxRequests},
-		{"MaxStreams", int64(c.MaxStreams), c.MaxStreams},
-		{"MaxStreamsPerCaller", int64(c.MaxStreamsPerCaller), c.MaxStreamsPerCaller},
-		{"StreamHeartbeat", int64(c.StreamHeartbeat), c.StreamHeartbeat},
-		{"MaxHookTime", int64(c.MaxHookTime), c.MaxHookTime},
-		{"HeaderTimeout", int64(c.HeaderTimeout), c.HeaderTimeout},
-		{"ReadTimeout", int64(c.ReadTimeout), c.ReadTimeout},
-		{"WriteTimeout", int64(c.WriteTimeout), c.WriteTimeout},
-		{"IdleTimeout", int64(c.IdleTimeout), c.IdleTimeout},
-		{"ShutdownTimeout", int64(c.ShutdownTimeout), c.ShutdownTimeout},
+		{"DefaultLimit", c.DefaultLimit},
+		{"MaxLimit", c.MaxLimit},
+		{"MaxBody", c.MaxBody},
+		{"MaxBodyMemory", c.MaxBodyMemory},
+		{"MaxWriteMemory", c.MaxWriteMemory},
+		{"MaxDepth", c.MaxDepth},
+		{"MaxItems", c.MaxItems},
+		{"MaxOperations", c.MaxOperations},
+		{"MaxRequests", c.MaxRequests},
+		{"MaxStreams", c.MaxStreams},
+		{"MaxStreamsPerCaller", c.MaxStreamsPerCaller},
+		{"StreamHeartbeat", c.StreamHeartbeat},
+		{"MaxHookTime", c.MaxHookTime},
+		{"HeaderTimeout", c.HeaderTimeout},
+		{"ReadTimeout", c.ReadTimeout},
+		{"WriteTimeout", c.WriteTimeout},
+		{"IdleTimeout", c.IdleTimeout},
+		{"ShutdownTimeout", c.ShutdownTimeout},
 	} {
-		problems.addIf(number.value < 0, "%s must not be negative, but is %v", number.name, number.shown)
+		problems.addIf(reflect.ValueOf(number.value).Int() < 0, "%s must not be negative, but is %v", number.name, number.value)
 	}
 	if wrong := c.Info.Check(); wrong != nil {
 		problems = append(problems, wrong)

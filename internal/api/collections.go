@@ -36,7 +36,7 @@ func (a *API) collections(r *http.Request, out *response, t *target) (*reply, er
 	list := make([]representation, len(all))
 	for i, c := range all {
 		list[i] = representation{
-			ID: collectionID(c.Name).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
+			ID: model.NamedID(collectionNamespace, []byte(c.Name)).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
 			Total: totals[i], Attributes: c.Describe(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
 		}
 		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
@@ -67,8 +67,5 @@ func relationsOf(by *auth.Permit, c *model.Collection) []relation {
 	return list
 }
 
-// collectionNamespace is the UUIDv5 namespace of collection ids.
+// collectionNamespace is the UUIDv5 namespace of the ids of collections, which are made of their names.
 var collectionNamespace = model.ID{0x6e, 0x1f, 0x2b, 0x9c, 0x57, 0x0d, 0x4a, 0x83, 0x9a, 0x41, 0xd2, 0x7c, 0x35, 0xe8, 0x06, 0xb4}
-
-// collectionID is the UUIDv5 of a collection's name.
-func collectionID(name string) model.ID { return model.NamedID(collectionNamespace, []byte(name)) }

@@ -61,15 +61,18 @@ func (a *API) replyWithList(r *http.Request, t *target, mode query.Mode, c *mode
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
 // running; it is ended with the range.
 func (a *API) openReply(r *http.Request, address string, q query.Query, timer *limit.QueryTimer, p *listPage) (*reply, error) {
-	list := a.newListWriter(p.rows)
-	list.timer = timer
+	list := a.newListWriter(p.rows, timer)
 	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
 		if reply.header == nil { // an error or a panic: nobody else closes the list
 			list.close()
 		}
 	}()
-	err := list.begin(r)
+	size := pieceSize
+	if r.Method == http.MethodHead {
+		size = 0 // one row is enough
+	}
+	err := list.fill(size)
 	if p.found != nil {
 		p.found()
 	}

@@ -41,9 +41,9 @@ type listWriter struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func (a *API) newListWriter(rows rows) *listWriter {
+func (a *API) newListWriter(rows rows, timer *limit.QueryTimer) *listWriter {
 	buffer := *buffers.Get().(*[]byte)
-	return &listWriter{rows: rows, abandoned: a.Abandoned, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listWriter{rows: rows, abandoned: a.Abandoned, timer: timer, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the list. A buffer that a large resource has grown is not reused.
@@ -60,15 +60,6 @@ func (w *listWriter) endRows() {
 		w.rows = nil
 		w.timer.End()
 	}
-}
-
-// begin reads the first piece of a list, or for HEAD the first row.
-func (w *listWriter) begin(r *http.Request) error {
-	size := pieceSize
-	if r.Method == http.MethodHead {
-		size = 0
-	}
-	return w.fill(size)
 }
 
 // fill reads rows until the buffer has the size, or to the end.

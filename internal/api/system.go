@@ -69,17 +69,9 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	case "openapi.json":
 		return a.openAPI(r, t.path.By)
 	case "ready":
-		if err := a.isReady(r); err != nil {
-			a.Observer.NotReady(err)
-			return state(http.StatusServiceUnavailable, "unavailable", err), nil
-		}
-		return state(http.StatusOK, "ready", nil), nil
+		return a.state("ready", "unavailable", a.isReady(r)), nil
 	default:
-		if err := a.Resources.Health(); err != nil {
-			a.Observer.NotReady(err)
-			return state(http.StatusServiceUnavailable, "failed", err), nil
-		}
-		return state(http.StatusOK, "ok", nil), nil
+		return a.state("ok", "failed", a.Resources.Health()), nil
 	}
 }
 
@@ -92,12 +84,17 @@ func (a *API) isReady(r *http.Request) error {
 	return a.ready.look(r.Context(), a.Ready)
 }
 
-// state replies with a status, and with its reason if that is public.
-func state(status int, text string, reason error) *reply {
+// state replies that the server works or, for a reason, that it does not. The reason is shown if it is public.
+func (a *API) state(works, fails string, reason error) *reply {
+	status := http.StatusOK
 	body := struct {
 		Status string `json:"status"`
 		Detail string `json:"detail,omitempty"`
-	}{Status: text}
+	}{Status: works}
+	if reason != nil {
+		a.Observer.NotReady(reason)
+		status, body.Status = http.StatusServiceUnavailable, fails
+	}
 	var known *problem.Error
 	if errors.As(reason, &known) {
 		body.Detail = known.Detail

@@ -42,7 +42,7 @@ func newIssuerKeys(issuer string, transport http.RoundTripper) *issuerKeys {
 }
 
 func newClient(transport http.RoundTripper, pause time.Duration) *http.Client {
-	return &http.Client{Timeout: fetchTime, Transport: newThrottle(transport, pause)}
+	return &http.Client{Timeout: fetchTime, Transport: &throttle{next: transport, last: map[string]time.Time{}, failed: map[string]error{}, pause: pause}}
 }
 
 // newKeySet returns a key set that is not fetched yet. Each has its own client: requests with
@@ -101,7 +101,9 @@ func (k *issuerKeys) refresh(ctx context.Context, token string) {
 		fresh := k.newKeySet(ctx)
 		_, err := fresh.VerifySignature(context.WithoutCancel(ctx), token) // which fetches them
 		if !isUnfetched(err) {
-			k.renew(fresh)
+			k.mutex.Lock()
+			defer k.mutex.Unlock()
+			k.current, k.fetched = fresh, time.Now()
 		}
 	}()
 	select {
@@ -136,12 +138,6 @@ func (k *issuerKeys) shouldRefresh() bool {
 	return true
 }
 
-func (k *issuerKeys) renew(fresh *oidc.RemoteKeySet) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.current, k.fetched = fresh, time.Now()
-}
-
 func (k *issuerKeys) inUse() (keys *oidc.RemoteKeySet, age time.Duration) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -156,10 +152,6 @@ type throttle struct {
 	last   map[string]time.Time
 	failed map[string]error // result of the last fetch
 	pause  time.Duration
-}
-
-func newThrottle(next http.RoundTripper, pause time.Duration) *throttle {
-	return &throttle{next: next, last: map[string]time.Time{}, failed: map[string]error{}, pause: pause}
 }
 
 var errAskedBefore = errors.New("the issuer was asked for this a moment ago")
@@ -183,7 +175,9 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)
 	}
-	t.end(url, err)
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.failed[url] = err
 	return response, err
 }
 
@@ -201,6 +195,7 @@ func readBounded(response *http.Response) error {
 	return err
 }
 
+// begin returns an error if the URL was fetched a moment ago: that of the fetch, if it failed.
 func (t *throttle) begin(url string) error {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -211,10 +206,4 @@ func (t *throttle) begin(url string) error {
 	t.last[url] = now
 	t.failed[url] = fmt.Errorf("%w: it has not answered yet", errUnreachable) // until it has
 	return nil
-}
-
-func (t *throttle) end(url string, failed error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.failed[url] = failed
 }

@@ -34,10 +34,6 @@ type batch struct {
 	appended chan struct{} // closed when there is a next
 }
 
-func newChain(v *view, key string) *chain {
-	return &chain{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
-}
-
 // itemOverhead is about what an item takes besides its data and its position.
 const itemOverhead = 160
 

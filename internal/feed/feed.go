@@ -195,7 +195,7 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	}
 	s.chain = f.chains[key]
 	if s.chain == nil {
-		s.chain = newChain(v, key)
+		s.chain = &chain{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
 		f.chains[key] = s.chain
 		f.options.Metrics.Shaped(1)
 	}

@@ -66,9 +66,9 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 	case nil:
 		return append(dst, '-')
 	case query.And:
-		return appendJunction(dst, "and", f)
+		return appendEach(append(dst, "and"...), f, appendFilter)
 	case query.Or:
-		return appendJunction(dst, "or", f)
+		return appendEach(append(dst, "or"...), f, appendFilter)
 	case query.Not:
 		return append(appendFilter(append(dst, "not("...), f.Filter), ')')
 	case query.IsNull:
@@ -106,19 +106,15 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 }
 
 func appendValues(dst []byte, values []model.Value) []byte {
-	texts := make([]string, len(values))
-	for i, value := range values {
-		texts[i] = string(value.AppendDistinct(nil))
-	}
-	return appendSorted(dst, texts)
+	return appendEach(dst, values, func(dst []byte, value model.Value) []byte { return value.AppendDistinct(dst) })
 }
 
-func appendJunction(dst []byte, name string, filters []query.Filter) []byte {
-	texts := make([]string, len(filters))
-	for i, each := range filters {
-		texts[i] = string(appendFilter(nil, each))
+func appendEach[T any](dst []byte, all []T, appendOne func([]byte, T) []byte) []byte {
+	texts := make([]string, len(all))
+	for i, each := range all {
+		texts[i] = string(appendOne(nil, each))
 	}
-	return appendSorted(append(dst, name...), texts)
+	return appendSorted(dst, texts)
 }
 
 // appendSorted appends texts with their lengths, so that no text can look like two.

@@ -121,7 +121,10 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 		return Accepted{}, err
 	}
 	if observed {
-		accepted.outcome = o.expect(accepted.Operation)
+		accepted.outcome = make(chan Outcome, 1)
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		o.waiters[accepted.Operation] = accepted.outcome
 	}
 	return accepted, nil
 }

@@ -5,20 +5,10 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
-
-// expect registers a channel for the outcome of an operation.
-func (o *Operations) expect(operation model.ID) chan Outcome {
-	outcome := make(chan Outcome, 1)
-	o.mutex.Lock()
-	defer o.mutex.Unlock()
-	o.waiters[operation] = outcome
-	return outcome
-}
 
 // finished delivers an outcome to the request that waits for it, and reports it.
 func (o *Operations) finished(job store.Job, outcome Outcome) {

@@ -122,11 +122,7 @@ func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
 		at = len(group.plain)
 		group.plain = append(group.plain, plainFilter{target: to})
 	}
-	p.addPlain(&group.plain[at], given)
-}
-
-func (p *parser) addPlain(f *plainFilter, given parameter) {
-	to, field := f.target, f.target.field
+	f, field := &group.plain[at], to.field
 	switch {
 	case field.Kind == model.KindBoolean && given.value == "":
 		if p.countValue(given) {

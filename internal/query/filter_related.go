@@ -2,6 +2,7 @@ package query
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/plural-go/plural/internal/model"
 )
@@ -143,19 +144,9 @@ func ReadsRelated(f Filter) (reads bool) {
 func matchesNull(f Filter) bool {
 	switch f := f.(type) {
 	case And:
-		for _, each := range f {
-			if !matchesNull(each) {
-				return false
-			}
-		}
-		return true
+		return !slices.ContainsFunc(f, func(each Filter) bool { return !matchesNull(each) })
 	case Or:
-		for _, each := range f {
-			if matchesNull(each) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(f, matchesNull)
 	case Not:
 		return !matchesNull(f.Filter)
 	case Inside:

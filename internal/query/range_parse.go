@@ -1,7 +1,6 @@
 package query
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -39,13 +38,7 @@ func parseInt(text string) (int64, bool) {
 	if digits == "" || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil && text[0] == '-' {
-		return math.MinInt64, true
-	}
-	if err != nil {
-		return math.MaxInt64, true
-	}
+	n, _ := strconv.ParseInt(text, 10, 64) // the only error is that of a number outside int64
 	return n, true
 }
 

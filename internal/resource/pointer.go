@@ -4,15 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 
 	"github.com/plural-go/plural/problem"
 )
 
 // A write of several resources reports the errors of all together, each with the JSON Pointer of its place in the body.
-
-// inArray is the JSON Pointer of an item of an array.
-func inArray(i int) string { return "/" + strconv.Itoa(i) }
 
 // atPointer prefixes the JSON Pointers of an error, if it is a problem.Error.
 func atPointer(pointer string, err error) error {

@@ -142,13 +142,12 @@ func (p Path) Limits() query.Limits {
 }
 
 // Scope is the filter of what exists on the path for the caller, nil if everything does.
-func (p Path) Scope() query.Filter { return query.Both(p.ofParent(), p.By.Scope(p.Collection)) }
-
-func (p Path) ofParent() query.Filter {
+func (p Path) Scope() query.Filter {
 	if p.Parent == nil {
-		return nil
+		return p.By.Scope(p.Collection)
 	}
-	return query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: model.IDValue(*p.Parent)}
+	ofParent := query.Compare{Column: p.Collection.ParentLink().Column, Op: query.Equal, Value: model.IDValue(*p.Parent)}
+	return query.Both(ofParent, p.By.Scope(p.Collection))
 }
 
 // get reads a resource on the path, or returns 404.

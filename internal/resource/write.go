@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
@@ -55,7 +56,7 @@ func (write *Write) OfMany() bool { return write.Many || write.Range != nil || w
 // pointer is the JSON Pointer of an input in the body.
 func (write *Write) pointer(i int) string {
 	if write.Many {
-		return inArray(i)
+		return "/" + strconv.Itoa(i)
 	}
 	return ""
 }

@@ -52,16 +52,11 @@ var decisionNamespace = model.ID{0xb2, 0x57, 0x9d, 0x14, 0x6c, 0x0e, 0x4f, 0x71,
 
 // DecodeQuestion reads a question of a caller. It must be about a role that the caller may grant, or about the public.
 func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Permit) (q Question, err error) {
-	inputs, many, err := questionInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
-	switch {
-	case err != nil:
+	values, text, err := decodeOne(questionInput, body, maxDepth,
+		"Send one question, as an object. Without a verb and a collection, it is about all of them.", "A question has no id. The id of a resource is resource_id.")
+	if err != nil {
 		return q, err
-	case many:
-		return q, fault.New(problem.CodeNotAnObject, "Send one question, as an object. Without a verb and a collection, it is about all of them.")
-	case inputs[0].HasID():
-		return q, fault.At("/id", problem.CodeReadOnly, "A question has no id. The id of a resource is resource_id.")
 	}
-	text := func(name string) string { return textOf(questionInput, inputs[0].Values, name) }
 	// Everybody is public without credentials.
 	if roles := append(slices.Clone(by.Grantable()), schema.PublicRole); !slices.Contains(roles, text("role")) {
 		return q, fault.At("/role", problem.CodeForbidden, "You may not ask about this role. You may ask about %s.", strings.Join(slices.Compact(slices.Sorted(slices.Values(roles))), ", "))
@@ -76,7 +71,7 @@ func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Per
 		}
 	}
 	q.by = policy.Permit(auth.AskedCaller(text("role"), text("sub"), claims))
-	if id := inputs[0].Values[questionInput.Field("resource_id").Column]; !id.IsNull() {
+	if id := values[questionInput.Field("resource_id").Column]; !id.IsNull() {
 		if q.collection == "" {
 			return q, fault.At("/collection", problem.CodeRequired, "resource_id needs the collection of the resource.")
 		}

@@ -24,18 +24,30 @@ func declareInput(name string, attributes ...schema.Attribute) *model.Collection
 	return (*model.Schema)(declared).Collection(name)
 }
 
+// decodeOne reads a body that is one object without an id. It returns the texts of its attributes, empty where they are
+// null.
+func decodeOne(input *model.Collection, body []byte, maxDepth int, onlyOne, noID string) (values model.Record, text func(name string) string, err error) {
+	inputs, many, err := input.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case many:
+		return nil, nil, fault.New(problem.CodeNotAnObject, "%s", onlyOne)
+	case inputs[0].HasID():
+		return nil, nil, fault.At("/id", problem.CodeReadOnly, "%s", noID)
+	}
+	values = inputs[0].Values
+	return values, func(name string) string {
+		if value := values[input.Field(name).Column]; !value.IsNull() {
+			return value.Text()
+		}
+		return ""
+	}, nil
+}
+
 // legible is a short text without control characters.
 func legible(name string, required bool) schema.Attribute {
 	return schema.Attribute{Name: name, Required: required, Type: schema.String, MinLength: 1, MaxLength: maxKeyText, Pattern: `^[^\x00-\x1f\x7f-\x9f]*$`}
-}
-
-// textOf is a text of a body, empty if it is null.
-func textOf(input *model.Collection, values model.Record, name string) string {
-	value := values[input.Field(name).Column]
-	if value.IsNull() {
-		return ""
-	}
-	return value.Text()
 }
 
 const maxKeyText = 255
@@ -69,16 +81,11 @@ func RepresentKey(key auth.StoredKey) KeyResource {
 
 // NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant.
 func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, secret string, err error) {
-	inputs, many, err := keyInput.Decode(body, model.DecodeOptions{Mode: model.Create, MaxDepth: maxDepth, MaxItems: 1})
-	switch {
-	case err != nil:
+	_, text, err := decodeOne(keyInput, body, maxDepth,
+		"API keys are created one by one. Send one object instead of an array.", "The id of an API key is set by the server. Leave it out.")
+	if err != nil {
 		return key, "", err
-	case many:
-		return key, "", fault.New(problem.CodeNotAnObject, "API keys are created one by one. Send one object instead of an array.")
-	case inputs[0].HasID():
-		return key, "", fault.At("/id", problem.CodeReadOnly, "The id of an API key is set by the server. Leave it out.")
 	}
-	text := func(name string) string { return textOf(keyInput, inputs[0].Values, name) }
 	key = auth.StoredKey{Name: text("name"), Role: text("role"), Subject: text("sub"), Expires: text("expires_at")}
 	if key.Expires != "" && key.Expires <= model.FormatTime(now) {
 		return key, "", fault.At("/expires_at", problem.CodeMinimum, "Must be in the future. Leave it out for a key that does not expire.")
