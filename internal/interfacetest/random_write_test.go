@@ -348,7 +348,7 @@ func (w *randomCase) drawStored(a *model.Attribute) string {
 func (w *randomCase) remember() {
 	for _, c := range w.views[0].schema.Collections() {
 		for _, r := range pickSome(w.t, "remembered", w.views[0].rows[c], 0, 3) {
-			tag := &naiveTag{fmt.Sprintf("%s@%d", r.id, r.revision), r.revision}
+			tag := &naiveTag{fmt.Sprintf("(%s@%d)", r.id, r.revision), r.revision} // no name is part of another
 			w.tags[r.id] = tag
 			for _, h := range w.servers {
 				w.etags[h][tag.name] = strings.Trim(h.as("editor", "GET", "/"+c.Name+"/"+r.id, "").header.Get("ETag"), `"`)
