@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
 )
 
 // naiveWrite is a write of one resource, by itself or as a step of a transaction.
@@ -25,15 +26,20 @@ type naiveTag struct {
 	revision int
 }
 
-// write writes a resource, or nothing if it returns faults, each as "code place".
-func (m *naive) write(w *naiveWrite) (status int, faults []string, r *naiveRow) {
+// write writes a resource. If it returns faults, each as "code place", the resources have to be taken from a copy.
+func (v *naiveView) write(w *naiveWrite) (status int, faults []string, r *naiveRow) {
+	m := v.naive
+	clear(v.seen)
 	if w.parent != "" && m.find(m.schema.Collection(w.kind.Parent.Collection), w.parent) == nil {
 		return 404, []string{"not_found"}, nil
 	}
 	before := m.target(w)
 	if w.method != "POST" {
-		if before == nil {
+		if before == nil || !v.sees(before) {
 			return 404, []string{"not_found"}, nil
+		}
+		if !v.mayUpdate(before) {
+			return 403, []string{"forbidden"}, nil
 		}
 		if w.match != nil && w.match.revision != before.revision {
 			return 412, []string{"precondition_failed If-Match"}, nil
@@ -47,16 +53,25 @@ func (m *naive) write(w *naiveWrite) (status int, faults []string, r *naiveRow) 
 		}
 		return 200, nil, &last
 	}
-	after, faults := m.after(w, before)
-	if len(faults) > 0 {
-		return 422, faults, nil
+	after, invalid, dangling := v.after(w, before)
+	switch {
+	case len(invalid) > 0:
+		return 422, append(invalid, dangling...), nil
+	case before != nil && !v.mayBecome(before, after):
+		return 403, []string{"forbidden"}, nil
+	case len(dangling) > 0:
+		return 422, dangling, nil
 	}
 	if before == nil && m.find(w.kind, after.id) != nil {
 		faults = append(faults, "id_exists /id")
 	}
 	for _, group := range w.kind.Unique {
 		if other := m.owner(after, group); other != nil && other != before {
-			faults = append(faults, "not_unique /"+group[0])
+			place := " /" + group[0]
+			if slices.ContainsFunc(group, func(name string) bool { return !v.knows(w.kind, name) }) {
+				place = ""
+			}
+			faults = append(faults, "not_unique"+place)
 		}
 	}
 	switch {
@@ -72,6 +87,22 @@ func (m *naive) write(w *naiveWrite) (status int, faults []string, r *naiveRow) 
 		m.set(before, name, value)
 	}
 	return 200, nil, before
+}
+
+// mayUpdate evaluates the rule of updates.
+func (v *naiveView) mayUpdate(r *naiveRow) bool {
+	rule := v.grant(r.kind).Rules[schema.MayUpdate].Text
+	return rule == "" || v.allows(r, rule)
+}
+
+// mayBecome reports whether a resource may be given these values. If it refers to itself, the rule has to hold with what it
+// was, so that it does not allow itself, and with what it will be.
+func (v *naiveView) mayBecome(before, after *naiveRow) bool {
+	was := before.values
+	defer func() { before.values = was }()
+	asBefore := v.mayUpdate(after)
+	before.values = after.values
+	return asBefore && v.mayUpdate(after)
 }
 
 // target is the resource that a write changes or deletes, nil if there is none on its path.
@@ -92,8 +123,9 @@ func (m *naive) target(w *naiveWrite) (r *naiveRow) {
 	return r
 }
 
-// after is what a resource would be after a write, and what is wrong with that. There may be none before.
-func (m *naive) after(w *naiveWrite, before *naiveRow) (after *naiveRow, faults []string) {
+// after is what a resource would be after a write, and what is wrong with the values and the references in the body. There may
+// be none before.
+func (v *naiveView) after(w *naiveWrite, before *naiveRow) (after *naiveRow, faults, dangling []string) {
 	after = &naiveRow{id: w.id, kind: w.kind, values: map[string]string{}}
 	if before != nil {
 		if after.id = before.id; w.method == "POST" && w.id != "" && w.id != before.id {
@@ -122,10 +154,10 @@ func (m *naive) after(w *naiveWrite, before *naiveRow) (after *naiveRow, faults 
 			continue
 		case unknown:
 			value = "null"
-		case before != nil && w.method != "PUT":
+		case before != nil && (w.method != "PUT" || !v.knows(w.kind, a.Name)):
 			value = before.value(a.Name)
 		default:
-			value = m.defaultOf(w.kind, a)
+			value = v.defaultOf(w.kind, a)
 		}
 		after.values[a.Name] = value
 		switch {
@@ -133,11 +165,13 @@ func (m *naive) after(w *naiveWrite, before *naiveRow) (after *naiveRow, faults 
 			faults = append(faults, "type /"+a.Name)
 		case value == "null" && (a.Required || isKey(a.Name)):
 			faults = append(faults, "required /"+a.Name)
-		case a.References != nil && value != "null" && value != quoted(after.id) && m.find(m.schema.Collection(a.References.Collection), plain(value)) == nil:
-			faults = append(faults, "unknown_reference /"+a.Name)
+		case a.References != nil && value != "null" && value != quoted(after.id) && value != before.value(a.Name):
+			if other := v.find(v.schema.Collection(a.References.Collection), plain(value)); other == nil || !v.sees(other) {
+				dangling = append(dangling, "unknown_reference /"+a.Name)
+			}
 		}
 	}
-	return after, faults
+	return after, faults, dangling
 }
 
 // wrongJSON is a value that an attribute cannot have.

@@ -175,7 +175,11 @@ func drawSchema(t *rapid.T) (file string, defaults map[string]string) {
 				}
 				visible = ", visible: [" + strings.Join(names, ", ") + "]"
 			}
-			line("      %s: {list: %v, read: %s%s}", c.name, !d.chance("unlisted", 6), drawRandomRule(d, collections, c), visible)
+			update := ""
+			if role == "reader" && d.chance("update", 2) {
+				update = ", update: " + drawRandomRule(d, collections, c)
+			}
+			line("      %s: {list: %v, read: %s%s%s}", c.name, !d.chance("unlisted", 6), drawRandomRule(d, collections, c), update, visible)
 		}
 	}
 	return text.String(), defaults

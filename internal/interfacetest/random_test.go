@@ -20,7 +20,8 @@ import (
 )
 
 // TestRandomSchemas draws a schema with row rules, hidden attributes and defaults, and compares what several callers get for
-// random requests on each database with a naive model. The first of them writes: single resources, ranges and transactions.
+// random requests on each database with a naive model. The first of them writes single resources, ranges and transactions; others
+// update what they see.
 func TestRandomSchemas(t *testing.T) {
 	t.Parallel()
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
@@ -67,7 +68,8 @@ func TestRandomSchemas(t *testing.T) {
 			w.writeMany()
 			w.compareAll()
 			for range 4 {
-				w.send(w.drawWrite())
+				w.send(w.views[0], w.drawWrite())
+				w.update(pick(rt, "caller", w.views[1:3]))
 				w.transact()
 				w.compareAll()
 			}
@@ -173,7 +175,7 @@ func (w *randomCase) fill() {
 					write.values[a.Name] = w.drawStored(a)
 				}
 			}
-			w.send(write)
+			w.send(editor, write)
 		}
 	}
 	for _, c := range editor.schema.Collections() {
@@ -184,7 +186,7 @@ func (w *randomCase) fill() {
 					write.values[referringAttribute(relation)] = quoted(pick(w.t, "other", others).id)
 				}
 			}
-			w.send(write)
+			w.send(editor, write)
 		}
 	}
 }

@@ -7,22 +7,22 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
 )
 
-// send sends a write as a request of its own.
-func (w *randomCase) send(write *naiveWrite) {
-	editor := w.views[0]
-	before := editor.copyRows()
-	status, faults, written := editor.write(write)
+// send sends a write of a caller as a request of its own.
+func (w *randomCase) send(v *naiveView, write *naiveWrite) {
+	before := v.copyRows()
+	status, faults, written := v.write(write)
 	want := joinSorted(faults)
 	if written != nil {
-		want = `{"data":` + editor.represent(written, &naiveQuery{}) + `}`
+		want = `{"data":` + v.represent(written, &naiveQuery{}) + `}`
 	}
 	request := randomRequest{method: write.method, path: write.path(), body: write.body()}
 	if write.match != nil {
 		request.match = quoted(write.match.name)
 	}
-	w.confirm(request, before, status, want, write.kind)
+	w.confirm(v, request, before, status, want, write.kind)
 }
 
 // transact writes several resources in one transaction. Each step knows what those before it have done.
@@ -68,7 +68,7 @@ func (w *randomCase) transact() {
 	if status != 200 {
 		text = joinSorted(want)
 	}
-	w.confirm(randomRequest{method: "POST", path: "/-/transaction", body: "[" + strings.Join(steps, ",") + "]"}, before, status, text, collections...)
+	w.confirm(editor, randomRequest{method: "POST", path: "/-/transaction", body: "[" + strings.Join(steps, ",") + "]"}, before, status, text, collections...)
 }
 
 // writeMany changes or deletes what a filter selects.
@@ -88,7 +88,7 @@ func (w *randomCase) writeMany() {
 		}
 	}
 	text := ""
-	if w.chance("delete", 2) {
+	if w.chance("delete", 3) {
 		represent()
 		if faults := editor.remove(selected); len(faults) > 0 {
 			status, text = 409, joinSorted(faults)
@@ -110,14 +110,13 @@ func (w *randomCase) writeMany() {
 	if status == 200 {
 		text = data(want...)
 	}
-	w.confirm(request, before, status, text, c)
+	w.confirm(editor, request, before, status, text, c)
 }
 
 // confirm sends a write that the model has executed, perhaps as a dry run first. Before is the resources before it: if it is
 // refused, they stay. The collections are those that it names.
-func (w *randomCase) confirm(request randomRequest, before map[*model.Collection][]*naiveRow, status int, want string, collections ...*model.Collection) {
-	editor := w.views[0]
-	if w.chance("dry run", 3) {
+func (w *randomCase) confirm(v *naiveView, request randomRequest, before map[*model.Collection][]*naiveRow, status int, want string, collections ...*model.Collection) {
+	if v.name == "editor" && w.chance("dry run", 3) {
 		dry := request
 		dry.path += map[bool]string{true: "&", false: "?"}[strings.Contains(dry.path, "?")] + "dry_run=true"
 		var headers []string
@@ -125,11 +124,11 @@ func (w *randomCase) confirm(request randomRequest, before map[*model.Collection
 			affected, deleted := w.affected(before, collections)
 			headers = []string{"X-Affected", affected, "X-Deleted", deleted}
 		}
-		w.expect(editor, dry, status, want, headers...)
+		w.expect(v, dry, status, want, headers...)
 	}
-	w.expect(editor, request, status, want)
+	w.expect(v, request, status, want)
 	if status >= 400 {
-		editor.rows = before
+		v.rows = before
 	}
 	w.changed()
 }
@@ -218,13 +217,16 @@ func (w *naiveWrite) body() string {
 func (w *randomCase) drawWrite() *naiveWrite {
 	m := w.views[0].naive
 	c := pick(w.t, "collection", m.schema.Collections())
-	var row *naiveRow
-	if rows := m.rows[c]; len(rows) > 0 && !w.chance("nowhere", 12) {
-		row = pick(w.t, "row", rows)
-	}
 	methods := []string{"POST", "POST", "PUT", "PUT", "PATCH", "DELETE"}
-	if latest := m.latest(); latest != nil && w.chance("the same again", 3) {
+	var row *naiveRow // nil: the resource that is changed does not exist
+	switch rows, latest := m.rows[c], m.latest(); {
+	case latest != nil && w.chance("the same again", 3):
 		c, row, methods = latest.kind, latest, []string{"PUT", "PATCH", "DELETE"}
+	case w.chance("nowhere", 20):
+	case len(rows) == 0:
+		methods = []string{"POST"}
+	default:
+		row = pick(w.t, "row", rows)
 	}
 	write := &naiveWrite{kind: c, method: w.one("method", methods...), id: w.nowhere(c), values: map[string]string{}}
 	if row != nil {
@@ -235,13 +237,20 @@ func (w *randomCase) drawWrite() *naiveWrite {
 		if gone := m.gone[c]; gone != "" && w.chance("gone", 3) {
 			write.id = gone
 		}
-		if w.chance("upsert", 3) {
+		if w.chance("upsert", 2) {
 			write.conflict = pick(w.t, "on conflict", append(slices.Clone(c.Unique), []string{"id"}))
 		}
 	} else if row != nil && w.chance("if match", 2) {
 		write.match = w.tags[row.id]
 	}
-	w.drawBody(write, row)
+	w.drawBody(w.views[0], write, row)
+	if write.conflict != nil && row != nil && w.chance("conflict", 2) {
+		for _, name := range write.conflict {
+			if write.values[name] = row.value(name); name == "id" {
+				write.id = row.id
+			}
+		}
+	}
 	if c.Parent != nil && w.chance("sub-collection", 3) {
 		write.parent = w.nowhere(m.schema.Collection(c.Parent.Collection))
 		if own := row.value(c.Parent.Attribute); own != "null" && !w.chance("other parent", 6) {
@@ -268,9 +277,21 @@ func (w *randomCase) nowhere(c *model.Collection) string {
 	return randomID(9, slices.Index(w.views[0].schema.Collections(), c))
 }
 
-// drawBody draws the attributes of a body. Row is the resource that is written, if there is one.
-func (w *randomCase) drawBody(write *naiveWrite, row *naiveRow) {
-	m := w.views[0].naive
+// update changes or replaces a resource for a caller who may not see all resources and attributes, if there is one that may.
+func (w *randomCase) update(v *naiveView) {
+	collections := slices.DeleteFunc(slices.Clone(v.schema.Collections()), func(c *model.Collection) bool { return len(v.rows[c]) == 0 || !v.may(c, schema.MayUpdate) })
+	if len(collections) == 0 {
+		return
+	}
+	row := pick(w.t, "row", v.rows[pick(w.t, "collection", collections)])
+	write := &naiveWrite{kind: row.kind, method: w.one("method", "PUT", "PATCH"), id: row.id, values: map[string]string{}}
+	w.drawBody(v, write, row)
+	w.send(v, write)
+}
+
+// drawBody draws the attributes of a body, of those that a caller knows. Row is the resource that is written, if there is one.
+func (w *randomCase) drawBody(v *naiveView, write *naiveWrite, row *naiveRow) {
+	m := v.naive
 	if write.method == "PUT" && row != nil && w.chance("as read", 2) {
 		write.values = maps.Clone(row.values)
 	}
@@ -280,6 +301,10 @@ func (w *randomCase) drawBody(write *naiveWrite, row *naiveRow) {
 	}
 	for i := range write.kind.Attributes {
 		a := &write.kind.Attributes[i]
+		if !v.knows(write.kind, a.Name) {
+			delete(write.values, a.Name)
+			continue
+		}
 		_, given := write.values[a.Name]
 		var to *model.Collection
 		dangling := 30 // one in so many references is to nothing
@@ -323,7 +348,7 @@ func (w *randomCase) drawStored(a *model.Attribute) string {
 func (w *randomCase) remember() {
 	for _, c := range w.views[0].schema.Collections() {
 		for _, r := range pickSome(w.t, "remembered", w.views[0].rows[c], 0, 3) {
-			tag := &naiveTag{fmt.Sprintf("%s@%d", r.id, r.revision), r.revision}
+			tag := &naiveTag{fmt.Sprintf("(%s@%d)", r.id, r.revision), r.revision} // no name is part of another
 			w.tags[r.id] = tag
 			for _, h := range w.servers {
 				w.etags[h][tag.name] = strings.Trim(h.as("editor", "GET", "/"+c.Name+"/"+r.id, "").header.Get("ETag"), `"`)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -18,11 +19,12 @@ func (p Path) redact(conflicts problem.Errors) problem.Errors {
 	redacted := make(problem.Errors, len(conflicts))
 	for i, conflict := range conflicts {
 		redacted[i] = conflict
-		for _, group := range p.Collection.UniqueGroups() {
-			first := "/" + p.Collection.Columns()[group[0]].Name
-			if conflict.Code == problem.CodeNotUnique && conflict.Source.Pointer == first && slices.ContainsFunc(group, unknown) {
-				redacted[i] = fault.New(problem.CodeNotUnique, "Another resource has the same values of attributes that must be unique.")
-			}
+		// Several groups may begin with the same attribute, which the pointer has. The detail names all attributes.
+		isKnown := func(group []int) bool {
+			return !slices.ContainsFunc(group, unknown) && conflict.Detail == store.ConflictOf(p.Collection, group).Detail
+		}
+		if conflict.Code == problem.CodeNotUnique && !slices.ContainsFunc(p.Collection.UniqueGroups(), isKnown) {
+			redacted[i] = fault.New(problem.CodeNotUnique, "Another resource has the same values of attributes that must be unique.")
 		}
 	}
 	return redacted

@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -16,7 +17,7 @@ func TestConflictsHideUnknownAttributes(t *testing.T) {
 collections:
   things:
     attributes: {tenant: {type: string, maxLength: 10}, slug: {type: string, maxLength: 10}, code: {type: string, maxLength: 10, unique: true}}
-    unique: [[slug, tenant]]
+    unique: [[slug, tenant], [slug]]
 access:
   roles:
     some: {things: {read: true, create: true, visible: [slug, code]}}
@@ -29,15 +30,23 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	group := fault.At("/slug", problem.CodeNotUnique, "Another resource has these values of slug and tenant.")
-	single := fault.At("/code", problem.CodeNotUnique, "Another resource has this code.")
-	taken := fault.At("/id", problem.CodeIDExists, "The id is taken.")
+	things := (*model.Schema)(file.Schema).Collection("things")
+	var conflicts problem.Errors
+	for _, group := range [][]string{{"slug", "tenant"}, {"slug"}, {"code"}} {
+		var columns []int
+		for _, name := range group {
+			columns = append(columns, things.Field(name).Column)
+		}
+		conflicts.Add(store.ConflictOf(things, columns))
+	}
+	conflicts.Add(fault.At("/id", problem.CodeIDExists, "The id is taken."))
+	const known = "not_unique at /slug: Another resource, stored or in this request, has this slug.; not_unique at /code: Another resource, stored or in this request, has this code.; id_exists at /id: The id is taken."
 	for role, want := range map[string]string{
-		"all":  "not_unique at /slug: Another resource has these values of slug and tenant.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
-		"some": "not_unique: Another resource has the same values of attributes that must be unique.; not_unique at /code: Another resource has this code.; id_exists at /id: The id is taken.",
+		"all":  "not_unique at /slug: Another resource, stored or in this request, has these values of slug and tenant.; " + known,
+		"some": "not_unique: Another resource has the same values of attributes that must be unique.; " + known,
 	} {
-		path := Path{Collection: (*model.Schema)(file.Schema).Collection("things"), By: policy.Permit(auth.Caller{ID: "x", Role: role})}
-		if got := path.redact(problem.Errors{group, single, taken}).Error(); got != want {
+		path := Path{Collection: things, By: policy.Permit(auth.Caller{ID: "x", Role: role})}
+		if got := path.redact(conflicts).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}
 	}

@@ -252,7 +252,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
 	for _, i := range items {
 		if again := seen.add(write.key(i)); again {
-			conflicts = append(conflicts, prefixed(write.pointer(i), path.redact(problem.Errors{store.ConflictOf(c, write.Conflict)}))...)
+			conflicts = append(conflicts, prefixed(write.pointer(i), problem.Errors{store.ConflictOf(c, write.Conflict)})...)
 		}
 	}
 	return conflicts.Err()
