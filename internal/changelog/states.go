@@ -166,7 +166,7 @@ func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Rec
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
 		more := true
-		err := db.Each(r.conn, func(row model.Row) bool {
+		err := db.EachWhile(r.conn, func(row model.Row) bool {
 			more = read(c.Scan(row))
 			return more
 		}, b.String(), b.Args...)
@@ -199,7 +199,7 @@ func (r *Reader) stateSince(key resourceKey, after, revision int64, current mode
 	}
 	for at, deleted := after, false; unknown > 0 && !deleted; {
 		later, unreadable := 0, error(nil)
-		err := db.Each(r.conn, func(row model.Row) bool {
+		err := db.EachWhile(r.conn, func(row model.Row) bool {
 			later++
 			kind := Kind(row.AppendText(nil, 1))
 			at, deleted = row.Int(0), kind == Deleted

@@ -139,10 +139,9 @@ func (r *Reader) Deleted(c *model.Collection, id model.ID) (model.Record, error)
 func (r *Reader) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*Entry, error) {
 	var found []Entry
 	var previous [][]byte
-	err := db.Each(r.conn, func(row model.Row) bool {
+	err := db.Each(r.conn, func(row model.Row) {
 		found = append(found, Entry{Revision: row.Int(0), Collection: c, ID: id, Kind: Kind(row.AppendText(nil, 1))})
 		previous = append(previous, row.AppendText(nil, 2))
-		return true
 	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
 		model.IntValue(revision), model.IntValue(r.log.tables[c].Number), model.IDValue(id))
 	if err == nil {

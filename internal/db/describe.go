@@ -28,23 +28,22 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 	tables := map[string]*TableDefinition{}
 	name := func(row model.Row, column int) string { return declaredName(d, row.Text(column)) }
 	ask := d.Catalogue()
-	err := Each(c, func(row model.Row) bool {
+	err := Each(c, func(row model.Row) {
 		table := tables[name(row, 0)]
 		if table == nil {
 			table = &TableDefinition{References: map[string]string{}, Constraints: map[string]string{}}
 			tables[name(row, 0)] = table
 		}
 		table.Columns = append(table.Columns, ColumnDefinition{Name: name(row, 1), Kind: row.Text(2), NotNull: row.Int(3) == 1})
-		return true
 	}, ask.Columns)
 	if err != nil {
 		return nil, err
 	}
 	lastIndex := ""
-	err = Each(c, func(row model.Row) bool {
+	err = Each(c, func(row model.Row) {
 		table := tables[name(row, 0)]
 		if table == nil {
-			return true // it was created after the tables were listed
+			return // it was created after the tables were listed
 		}
 		if index := name(row, 1); index != lastIndex {
 			table.Indexes = append(table.Indexes, IndexDefinition{Name: index, Unique: row.Int(2) == 1})
@@ -54,18 +53,16 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 		column := name(row, 3)
 		last.Columns = append(last.Columns, column)
 		last.Expression = last.Expression || column == ""
-		return true
 	}, ask.Indexes)
 	if err != nil {
 		return nil, err
 	}
-	err = Each(c, func(row model.Row) bool {
+	err = Each(c, func(row model.Row) {
 		table, column := tables[name(row, 0)], name(row, 1)
 		if table == nil {
-			return true
+			return
 		}
 		table.References[column], table.Constraints[column] = name(row, 2), row.Text(3)
-		return true
 	}, ask.References)
 	return tables, err
 }

@@ -46,7 +46,7 @@ func (x *offsetIndex) eachNode(read func(node) bool, level int, from model.ID, u
 		sql += " AND first < $4"
 		args = append(args, model.IDValue(*until))
 	}
-	return db.Each(x.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
+	return db.EachWhile(x.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
 }
 
 func (x *offsetIndex) nodes(level int, from model.ID, until *model.ID) (nodes []node, err error) {
@@ -76,7 +76,7 @@ func (x *offsetIndex) top() (level int, err error) {
 func (x *offsetIndex) topNodes() (level int, nodes []node, err error) {
 	collection, parent := x.values()
 	level = -1
-	err = db.Each(x.conn, func(row model.Row) bool {
+	err = db.EachWhile(x.conn, func(row model.Row) bool {
 		if level < 0 {
 			level = int(row.Int(0))
 		}
@@ -256,10 +256,9 @@ func (x *offsetIndex) ids(read func(model.ID), from model.ID, skip, take int64) 
 	} else {
 		sql += " ORDER BY " + id + " LIMIT $2 OFFSET $3"
 	}
-	err = db.Each(x.conn, func(row model.Row) bool {
+	err = db.Each(x.conn, func(row model.Row) {
 		found = true
 		read(row.ID(0))
-		return true
 	}, sql, append(args, model.IntValue(take), model.IntValue(skip))...)
 	return found, err
 }
@@ -352,11 +351,8 @@ func (x *offsetIndex) drop() error {
 // of the transaction. False means that the list has no index.
 func Find(c db.Conn, t *db.Table, key List, offset int64, unrecorded []Delta) (block Block, found bool, err error) {
 	collection, of := key.values()
-	var pending []resourceDelta
-	err = db.Each(c, func(row model.Row) bool {
-		pending = append(pending, resourceDelta{row.ID(0), row.Int(1)})
-		return true
-	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
+	pending, err := db.All(c, func(row model.Row) resourceDelta { return resourceDelta{row.ID(0), row.Int(1)} },
+		"SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
 	if err != nil {
 		return Block{}, false, err
 	}

@@ -100,7 +100,7 @@ func Count(deltas []Delta) (n int64) {
 
 // Total is the number of resources of a list. Unrecorded are deltas of the transaction.
 func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
-	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, selectTotal, key.Args()...)
+	n, err = db.Int(c, selectTotal, key.Args()...)
 	return n + key.Changed(unrecorded), err
 }
 

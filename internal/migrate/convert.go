@@ -177,9 +177,8 @@ func (s *survey) existing(c *model.Collection, records []model.Record, column in
 	}
 	t := db.NewTable(s.dialect, pair.from)
 	id := t.Columns[model.IDColumn]
-	err := db.Each(s.conn, func(row model.Row) bool {
+	err := db.Each(s.conn, func(row model.Row) {
 		exist[model.IDValue(row.ID(0))] = true
-		return true
 	}, "SELECT "+id+" FROM "+t.Name+" WHERE "+s.dialect.InIDs(id, "$1"), db.IDs(s.dialect, ids))
 	return exist, err
 }

@@ -183,9 +183,8 @@ func (s *storedWords) fill() error {
 	if len(s.batch) > 0 || s.ended {
 		return nil
 	}
-	err := db.Each(s.conn, func(row model.Row) bool {
+	err := db.Each(s.conn, func(row model.Row) {
 		s.batch = append(s.batch, storedText{row.ID(0), row.Text(1)})
-		return true
 	}, s.sql, model.IDValue(s.last), model.IntValue(batchSize))
 	s.ended = len(s.batch) < batchSize
 	if s.begun && len(s.batch) > 0 && s.batch[0].id == s.last {
@@ -205,7 +204,7 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 	}
 	seed := maphash.MakeSeed()
 	sum := func(query string) (sum, count uint64, err error) {
-		err = db.Each(c, func(row model.Row) bool {
+		err = db.Each(c, func(row model.Row) {
 			number := row.Int(0)
 			for word := range strings.SplitSeq(row.Text(1), " ") {
 				if word == "" {
@@ -217,7 +216,6 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 					word   string
 				}{number, word})
 			}
-			return true
 		}, query)
 		return sum, count, err
 	}

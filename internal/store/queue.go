@@ -47,17 +47,13 @@ func scanJob(row model.Row) Job {
 }
 
 func (t *Tx) jobs(sql string, args ...model.Value) (jobs []Job, err error) {
-	err = db.Each(t.conn, func(row model.Row) bool {
-		jobs = append(jobs, scanJob(row))
-		return true
-	}, sql, args...)
+	jobs, err = db.All(t.conn, scanJob, sql, args...)
 	return jobs, t.fault(err)
 }
 
 // Backlog counts the unfinished operations, up to most.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
-	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) },
-		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
+	n, err = db.Int(t.conn, "SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
 	return n, t.fault(err)
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -125,18 +126,13 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
 		s.Condition(query.Both(same, scope), true)
 		held := holders{}
-		var refused error
-		err := t.each(s, func(row model.Row) bool {
+		err := db.EachOrError(t.conn, func(row model.Row) error {
 			owner := c.Scan(row)
-			refused = visit(owner)
 			held.add(group, owner)
-			return refused == nil
-		})
+			return visit(owner)
+		}, s.String(), s.Args...)
 		if err != nil {
-			return nil, err
-		}
-		if refused != nil {
-			return nil, refused
+			return nil, t.fault(err)
 		}
 		for i := start; i < end; i++ {
 			owners[i] = held.find(group, records[i])

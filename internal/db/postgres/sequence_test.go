@@ -77,9 +77,8 @@ func testTickOfALongLog(t *testing.T, index string) {
 				return err
 			}
 			var plan []string
-			err := db.Each(c, func(row model.Row) bool {
+			err := db.Each(c, func(row model.Row) {
 				plan = append(plan, row.Text(0))
-				return true
 			}, "EXPLAIN "+d.tick)
 			text := strings.Join(plan, "\n")
 			if strings.Contains(text, "JIT") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Hash") || strings.Contains(text, "Merge") {
@@ -190,9 +189,8 @@ func query(t *testing.T, d *Database, read func(model.Row), sql string) {
 		t.Fatal(err)
 	}
 	defer release()
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		read(row)
-		return true
 	}, sql)
 	if err != nil {
 		t.Fatal(err)

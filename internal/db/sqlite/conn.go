@@ -167,11 +167,7 @@ func (c *connection) Announce(string, model.ID) error {
 // Explain leaves the parameters unbound.
 func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 	const detail = 3
-	err = db.Each(c, func(row model.Row) bool {
-		plan = append(plan, row.Text(detail))
-		return true
-	}, "EXPLAIN QUERY PLAN "+sql)
-	return plan, err
+	return db.All(c, func(row model.Row) string { return row.Text(detail) }, "EXPLAIN QUERY PLAN "+sql)
 }
 
 func (c *connection) Extend() error { return c.extend() }
