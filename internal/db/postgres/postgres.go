@@ -24,8 +24,8 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	pages      chan struct{} // slots of pages, until Extend
-	long       chan struct{} // slots of long reads
+	pages      db.Slots // of pages, until Extend
+	long       db.Slots // of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they notify it, of others
@@ -77,8 +77,8 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
-		pages:        make(chan struct{}, max(1, config.MaxConns/3)),
-		long:         make(chan struct{}, max(1, config.MaxConns/2)),
+		pages:        make(db.Slots, max(1, config.MaxConns/3)),
+		long:         make(db.Slots, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultReplyTimeout,
@@ -89,7 +89,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
-	var slots chan struct{} // nil: no limit but that of the pool
+	var slots db.Slots // nil: no limit but that of the pool
 	switch how {
 	case db.PageInOne, db.PageInSeveral:
 		slots = b.pages
@@ -98,10 +98,10 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	}
 	done := func() {}
 	if slots != nil {
-		if err := b.acquireSlot(ctx, slots); err != nil {
+		if err := slots.Acquire(ctx, nil); err != nil {
 			return nil, nil, err
 		}
-		done = func() { <-slots }
+		done = slots.Release
 	}
 	acquired, err := b.acquire(ctx)
 	if err != nil {
@@ -113,11 +113,11 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		c.replyTimeout = b.replyTimeout
 	}
 	c.extend = func() error {
-		if err := b.acquireSlot(ctx, b.long); err != nil {
+		if err := b.long.Acquire(ctx, nil); err != nil {
 			return err
 		}
 		done()
-		done = func() { <-b.long }
+		done = b.long.Release
 		return nil
 	}
 	c.renew = func() error {
@@ -137,25 +137,6 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 	}
 	return c, release, nil
-}
-
-// acquireSlot waits for a slot, up to db.MaxWait.
-func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	timeout := time.NewTimer(db.MaxWait)
-	defer timeout.Stop()
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return db.ErrBusy
-	}
 }
 
 // tooManyConns is the code of a database that accepts no more connections.

@@ -27,7 +27,7 @@ type connection struct {
 	release func()
 	extend  func() error
 	ctx     context.Context // of the current read
-	slots   chan struct{}   // of which the read has one
+	slots   db.Slots        // of which the read has one
 	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
 	stop    func() bool     // stops waiting for the context; nil: nothing waits
 
