@@ -76,11 +76,11 @@ type IndexDefinition struct {
 	Expression bool // it has values inside objects, or items of arrays
 	Items      bool // it has the items of an array
 
-	parts model.IndexGroup // of IndexGroups, with the id; nil: only columns
+	Parts model.IndexGroup // the same as Columns; nil in a database
 }
 
 func (i IndexDefinition) String() string {
-	if i.Expression && i.parts == nil {
+	if i.Expression && i.Parts == nil {
 		return "index " + i.Name
 	}
 	return Choose(i.Unique, "unique index", "index") + " on " + strings.Join(i.Columns, ", ")

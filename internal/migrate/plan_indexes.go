@@ -11,11 +11,7 @@ import (
 func (p *plan) planIndexes(pair *pair) {
 	unique := func(c *model.Collection) (groups []model.IndexGroup) {
 		for _, columns := range c.UniqueGroups() {
-			var group model.IndexGroup
-			for _, column := range columns {
-				group = append(group, model.IndexPart{Column: column})
-			}
-			groups = append(groups, group)
+			groups = append(groups, db.IndexOf(columns...))
 		}
 		return groups
 	}
