@@ -42,7 +42,7 @@ func (dialect) Search(table string) db.SearchSQL {
 		// With the numbers in the order of insertion, and with a trigger that replaced all words of a resource in the index.
 		Former:     []db.TableDefinition{former("_number"), former("_place")},
 		Put:        func(c db.Conn, rows []db.ResourceWords) error { return (&ranks{c, quoted, index}).put(rows) },
-		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
+		Stored:     db.SearchWords,
 		Numbered:   "SELECT _rank, _words FROM " + quoted,
 		Indexed:    "SELECT doc, ' ' || term FROM " + terms,
 		Verify:     func(c db.Conn) (bool, error) { return verify(c, index) },
