@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -116,10 +117,5 @@ func NoPluralTables(found map[string]*TableDefinition) error {
 
 // SortedNames returns the names of tables in alphabetical order.
 func SortedNames(tables map[string]*TableDefinition) []string {
-	var names []string
-	for name := range tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(tables))
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -85,7 +86,7 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 	if err != nil {
 		return t.fault(err)
 	}
-	awaited = distinct(awaited)
+	awaited = slices.Compact(slices.SortedFunc(slices.Values(awaited), lists.CompareIDs)) // an operation can be awaited for several reasons
 	parent := model.Null
 	if job.Parent != nil {
 		parent = model.IDValue(*job.Parent)
@@ -101,16 +102,6 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 		}
 	}
 	return nil
-}
-
-// distinct removes duplicates: an operation can be awaited for several reasons.
-func distinct(operations []model.ID) (once []model.ID) {
-	for _, operation := range operations {
-		if !slices.Contains(once, operation) {
-			once = append(once, operation)
-		}
-	}
-	return once
 }
 
 // follow records that an operation waits for another. It writes the row of the awaited one, so that

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -56,9 +58,7 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		found[ids[0]] = exists
 		return found, err
 	}
-	for len(ids) > 0 {
-		chunk := ids[:min(len(ids), chunkSize)]
-		ids = ids[len(chunk):]
+	for chunk := range slices.Chunk(ids, chunkSize) {
 		values := make([]model.Value, len(chunk))
 		for i, id := range chunk {
 			values[i] = model.IDValue(id)

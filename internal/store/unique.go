@@ -177,22 +177,10 @@ func sameValues(group []int, records []model.Record) query.Filter {
 }
 
 func sameIn(group []int, a, b model.Record) bool {
-	for _, column := range group {
-		if a[column] != b[column] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(group, func(column int) bool { return a[column] != b[column] })
 }
 
-func hasNull(group []int, record model.Record) bool {
-	for _, column := range group {
-		if record[column].IsNull() {
-			return true
-		}
-	}
-	return false
-}
+func hasNull(group []int, record model.Record) bool { return slices.ContainsFunc(group, record.Null) }
 
 // holders is resources by their value in the first column of a group.
 type holders map[model.Value][]model.Record
@@ -206,21 +194,14 @@ func (h holders) find(group []int, record model.Record) model.Record {
 	if hasNull(group, record) {
 		return nil
 	}
-	for _, other := range h[record[group[0]]] {
-		if sameIn(group, other, record) {
-			return other
-		}
+	same := h[record[group[0]]]
+	if i := slices.IndexFunc(same, func(other model.Record) bool { return sameIn(group, other, record) }); i >= 0 {
+		return same[i]
 	}
 	return nil
 }
 
 // remove removes a resource by its id.
 func (h holders) remove(group []int, record model.Record) {
-	all := h[record[group[0]]]
-	for i, other := range all {
-		if other[model.IDColumn] == record[model.IDColumn] {
-			h[record[group[0]]] = append(all[:i:i], all[i+1:]...)
-			return
-		}
-	}
+	h[record[group[0]]] = slices.DeleteFunc(h[record[group[0]]], func(other model.Record) bool { return other[model.IDColumn] == record[model.IDColumn] })
 }

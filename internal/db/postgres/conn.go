@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -214,7 +215,7 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 		return 0, err
 	}
 	tag, err := results.exec()
-	return int(tag.RowsAffected()), firstOf(err, results.close())
+	return int(tag.RowsAffected()), cmp.Or(err, results.close()) // later errors follow from the first
 }
 
 func (c *connection) Batch(statements ...db.Statement) error {
@@ -268,15 +269,7 @@ func (c *connection) flush() error {
 		return err
 	}
 	err = last.read(results)
-	return firstOf(err, results.close())
-}
-
-// firstOf returns the first error: later ones follow from it.
-func firstOf(err, behind error) error {
-	if err != nil {
-		return err
-	}
-	return behind
+	return cmp.Or(err, results.close())
 }
 
 // commit ends the transaction. With an error, unknown says that it may have been committed nevertheless.

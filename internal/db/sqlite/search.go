@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (dialect) Search(table string) db.SearchSQL {
 	return db.SearchSQL{
 		Create: []string{
 			"CREATE TABLE " + quoted + " (_rank INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
-			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + strings.Trim(fmt.Sprint(prefixes), "[]") + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
 			trigger("INSERT", insert), trigger("DELETE", remove),
@@ -130,8 +131,6 @@ func contained(terms db.SearchTerms, arg func(string) string) string {
 // fast as a whole word. For any other it merges the lists of all words that begin so, which takes
 // twenty times as long.
 var prefixes = []int{2, 3, 4, 5, 7, 10}
-
-const prefixList = "2 3 4 5 7 10"
 
 // cut is a prefix at a length that the index has.
 func cut(prefix string) string {
