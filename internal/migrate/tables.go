@@ -45,18 +45,18 @@ func (m *migration) dropIndexes(found tables) (statements []string) {
 // staysUnique reports whether the columns of a unique index of from must be unique in to as well, and are unique on the
 // way. If several of them change, they do not all change at once, and resources may have the same values in between.
 func (p *pair) staysUnique(columns []string) bool {
-	group := make([]int, len(columns))
+	group := make(model.IndexGroup, len(columns))
 	for i, name := range columns {
-		group[i] = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
+		group[i].Column = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
 	}
 	group = p.carried(group)
 	changed := 0
-	for _, to := range group {
-		if p.changeOf(to) != nil {
+	for _, part := range group {
+		if p.changeOf(part.Column) != nil {
 			changed++
 		}
 	}
-	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, group) })
+	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(db.IndexOf(other...), group) })
 }
 
 func (m *migration) keyStays(before model.Link) bool {
