@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -62,8 +63,10 @@ type deferred struct {
 // errOtherVersion: the schema has an unexpected version.
 var errOtherVersion = errors.New("the schema of the database has another version")
 
-// begin makes the connection ready for a transaction. Nothing is sent yet.
-func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.beginSQL}}, false }
+// transaction is a new transaction. Nothing is sent yet.
+func (b *Database) transaction(ctx context.Context, acquired *pgxpool.Conn, beginSQL string) *connection {
+	return &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginSQL, queued: []deferred{{sql: beginSQL}}}
+}
 
 // wait is the context of one exchange with the database.
 func (c *connection) wait() (context.Context, context.CancelFunc) {

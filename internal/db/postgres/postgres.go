@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -30,10 +29,10 @@ type Database struct {
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they notify it, of others
 	committed  db.Signal       // of this server only
-	sequencing chan struct{}   // has room for one run of ticks
+	sequencing chan struct{}   // full while ticks run; guards lastRun
+	runsBegun  atomic.Int64    // of ticks
+	lastRun    tickRun         // that was not cancelled
 	tick       string          // the statement
-	runs       sync.Mutex      // of nextRun and of what its callers share
-	nextRun    *tickRun        // the run of ticks that has not begun
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
@@ -49,6 +48,8 @@ const (
 
 	beginWrite = "begin isolation level repeatable read"
 	beginRead  = "begin isolation level repeatable read, read only"
+
+	beginCommitted = "begin isolation level read committed" // each statement sees what was committed before it
 )
 
 // Open connects to a database.
@@ -108,7 +109,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInOne}
+	c := b.transaction(ctx, acquired, beginRead)
+	c.single = how == db.OneQuery || how == db.PageInOne
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}
@@ -130,7 +132,6 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		}
 		return err
 	}
-	c.begin()
 	release := func() {
 		c.rollback()
 		acquired.Release()
