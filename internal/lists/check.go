@@ -67,8 +67,7 @@ func RecountParents(c db.Conn, t *db.Table) error {
 func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
 	var rows []model.Record
 	for key, total := range totals {
-		of, parent := key.values()
-		rows = append(rows, model.Record{of, parent, model.IntValue(total)})
+		rows = append(rows, append(key.Args(), model.IntValue(total)))
 	}
 	err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
 	if err != nil {
@@ -212,8 +211,13 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 		if _, err := index.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
 			return err
 		}
-		if err := x.pending(index.List, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+		pending, err := index.pending(x.conn)
+		if err != nil {
 			return err
+		}
+		for _, d := range pending { // which the index does not count
+			at = 0
+			count(d.id, -d.change)
 		}
 	}
 	for i, n := range nodes {
@@ -222,12 +226,4 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 		}
 	}
 	return nil
-}
-
-// pending visits the pending deltas of a list, which its index does not count.
-func (x *examination) pending(l List, visit func(id model.ID, change int64)) error {
-	collection, parent := l.values()
-	return db.Each(x.conn, func(row model.Row) {
-		visit(row.ID(0), row.Int(1))
-	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, parent)
 }

@@ -61,8 +61,7 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, 
 		placeholders = append(placeholders, "$"+strconv.Itoa(i+1))
 	}
 	err = db.Each(c, func(row model.Row) {
-		text := func(column int) string { return row.Text(column) }
-		key := List{text(0), text(1)}
+		key := List{row.Text(0), row.Text(1)}
 		byList[key] = append(byList[key], resourceDelta{row.ID(2), row.Int(3)})
 		removed++
 	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(placeholders, ", ")+") RETURNING collection, parent, id, change", names...)
@@ -97,8 +96,7 @@ const addTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + db
 
 // mergeWhole adds the deltas of the list of all resources.
 func (m *merging) mergeWhole(t *db.Table, key List) error {
-	collection, parent := key.values()
-	total, err := db.Int(m.conn, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(m.sum(key)))
+	total, err := db.Int(m.conn, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", append(key.Args(), model.IntValue(m.sum(key)))...)
 	if err != nil {
 		return err
 	}

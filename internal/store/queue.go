@@ -35,10 +35,9 @@ type Job struct {
 const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by"
 
 func scanJob(row model.Row) Job {
-	text := func(column int) string { return row.Text(column) }
 	job := Job{
-		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
-		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9), Schema: row.Int(10),
+		Operation: row.ID(0), Caller: row.Text(1), Method: row.Text(2), Collection: row.Text(3), Resource: row.ID(4),
+		Body: row.Text(6), IfMatch: row.Text(7), IfNoneMatch: row.Text(8), Attempt: row.Int(9), Schema: row.Int(10),
 	}
 	if !row.Null(5) {
 		parent := row.ID(5)
