@@ -104,7 +104,7 @@ func (r *Reader) RemoveBefore(before string, most int) (removed int, err error) 
 	if err != nil {
 		return 0, err
 	}
-	err = db.Each(r.conn, func(row model.Row) bool {
+	err = db.EachWhile(r.conn, func(row model.Row) bool {
 		at := row.Text(2)
 		if at >= before {
 			return false

@@ -163,7 +163,7 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 	s := r.logStatement(q, p.look)
 	var previous [][]byte
 	bytes := 0
-	err := db.Each(r.conn, func(row model.Row) bool {
+	err := db.EachWhile(r.conn, func(row model.Row) bool {
 		if p.more = p.looked == p.look || len(p.entries) == p.most || p.bytes > 0 && bytes >= p.bytes; p.more {
 			return false
 		}
@@ -243,7 +243,7 @@ func (r *Reader) CountLog(q Query) (n int64, err error) {
 		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(r.log.tables[counted[i]].Number)) })
 		s.Write(")")
 	}
-	_, err = db.One(r.conn, func(row model.Row) { n = row.Int(0) }, s.String(), s.Args...)
+	n, err = db.Int(r.conn, s.String(), s.Args...)
 	return n, r.fault(err)
 }
 

@@ -27,11 +27,8 @@ func (p Point) MaySeeUnpositioned() bool { return p.Seen.Max > 0 }
 
 // Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
-	var wrong error
-	_, err = db.One(r.conn, func(row model.Row) { p, wrong = ReadPoint(row, 0) }, r.log.selectPoint)
-	if err == nil {
-		err = wrong
-	}
+	statement := r.log.PointStatement(&p)
+	err = db.EachOrError(r.conn, statement.Read, statement.SQL)
 	return p, r.fault(err)
 }
 

@@ -137,7 +137,7 @@ func (r *Reader) statesAfter(order []resourceKey, last map[resourceKey]int64, mo
 		if !wanted || current != nil && current.Int(key.collection.RevisionColumn()) == revision {
 			continue
 		}
-		state, err := r.stateAt(key, revision, current)
+		state, err := r.stateSince(key, revision, revision, current)
 		switch {
 		case IsUnreadable(err):
 			unreadable[key] = err
@@ -166,7 +166,7 @@ func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Rec
 		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
 		b.Write(")")
 		more := true
-		err := db.Each(r.conn, func(row model.Row) bool {
+		err := db.EachWhile(r.conn, func(row model.Row) bool {
 			more = read(c.Scan(row))
 			return more
 		}, b.String(), b.Args...)
@@ -180,15 +180,9 @@ func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Rec
 // laterAtOnce is how many later changes of a resource one query reads.
 const laterAtOnce = 32
 
-// stateAt finds the state of a resource after a revision from its later changes: each column has
-// the value that the first of them has, or that of the current row, which is nil if it was
-// deleted since.
-func (r *Reader) stateAt(key resourceKey, revision int64, current model.Record) (model.Record, error) {
-	return r.stateSince(key, revision, revision, current)
-}
-
-// stateSince does the same from the changes after one revision, as of another: attributes that were
-// added since then have the values that they were added with.
+// stateSince finds the state of a resource from its changes after one revision: each column has the value that the first
+// of them has, or that of the current row, which is nil if it was deleted since. It is the state as of another revision:
+// attributes that were added since then have the values that they were added with.
 func (r *Reader) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
 	log := r.log.tables[key.collection]
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
@@ -199,7 +193,7 @@ func (r *Reader) stateSince(key resourceKey, after, revision int64, current mode
 	}
 	for at, deleted := after, false; unknown > 0 && !deleted; {
 		later, unreadable := 0, error(nil)
-		err := db.Each(r.conn, func(row model.Row) bool {
+		err := db.EachWhile(r.conn, func(row model.Row) bool {
 			later++
 			kind := Kind(row.AppendText(nil, 1))
 			at, deleted = row.Int(0), kind == Deleted

@@ -105,32 +105,25 @@ func (r *Reader) stateAtPosition(key resourceKey, position, revision int64) (sta
 
 // deletedAt is the last state of a resource before a deletion.
 func (r *Reader) deletedAt(key resourceKey, revision int64) (model.Record, error) {
-	log := r.log.tables[key.collection]
-	record := log.blank(key.id)
-	var previous []byte
-	_, err := db.One(r.conn, func(row model.Row) { previous = row.AppendText(nil, 0) },
-		"SELECT previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND revision = $3", model.IntValue(log.Number), model.IDValue(key.id), model.IntValue(revision))
-	if err != nil {
-		return nil, err
-	}
-	return record, log.undo(record, revision, previous)
+	return r.deleted(key, "revision = $3", model.IntValue(revision))
 }
 
 // Deleted returns the last state of a deleted resource, nil if the change log no longer has
 // it.
 func (r *Reader) Deleted(c *model.Collection, id model.ID) (model.Record, error) {
-	log := r.log.tables[c]
-	var revision int64
-	var previous []byte
-	found, err := db.One(r.conn, func(row model.Row) { revision, previous = row.Int(0), row.AppendText(nil, 1) },
-		"SELECT revision, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND kind = '"+db.Deleted+"' ORDER BY revision DESC LIMIT 1",
-		model.IntValue(log.Number), model.IDValue(id))
-	if err != nil || !found {
-		return nil, r.fault(err)
-	}
-	record := log.blank(id)
-	err = log.undo(record, revision, previous)
+	record, err := r.deleted(resourceKey{c, id}, "kind = '"+db.Deleted+"'")
 	return record, r.fault(err)
+}
+
+// deleted is the state of a resource before the last of its deletions for which a condition is true, whose arguments start at $3; nil: there is none.
+func (r *Reader) deleted(key resourceKey, condition string, args ...model.Value) (record model.Record, err error) {
+	log := r.log.tables[key.collection]
+	err = db.EachOrError(r.conn, func(row model.Row) error {
+		record = log.blank(key.id)
+		return log.undo(record, row.Int(0), row.AppendText(nil, 1))
+	}, "SELECT revision, previous FROM "+db.ChangesTable+" WHERE collection = $1 AND id = $2 AND "+condition+" ORDER BY revision DESC LIMIT 1",
+		append([]model.Value{model.IntValue(log.Number), model.IDValue(key.id)}, args...)...)
+	return record, err
 }
 
 // ChangedBefore returns the last change of a resource before a revision, nil if the change log
@@ -139,10 +132,9 @@ func (r *Reader) Deleted(c *model.Collection, id model.ID) (model.Record, error)
 func (r *Reader) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*Entry, error) {
 	var found []Entry
 	var previous [][]byte
-	err := db.Each(r.conn, func(row model.Row) bool {
+	err := db.Each(r.conn, func(row model.Row) {
 		found = append(found, Entry{Revision: row.Int(0), Collection: c, ID: id, Kind: Kind(row.AppendText(nil, 1))})
 		previous = append(previous, row.AppendText(nil, 2))
-		return true
 	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
 		model.IntValue(revision), model.IntValue(r.log.tables[c].Number), model.IDValue(id))
 	if err == nil {

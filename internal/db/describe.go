@@ -2,6 +2,7 @@ package db
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,23 +29,22 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 	tables := map[string]*TableDefinition{}
 	name := func(row model.Row, column int) string { return declaredName(d, row.Text(column)) }
 	ask := d.Catalogue()
-	err := Each(c, func(row model.Row) bool {
+	err := Each(c, func(row model.Row) {
 		table := tables[name(row, 0)]
 		if table == nil {
 			table = &TableDefinition{References: map[string]string{}, Constraints: map[string]string{}}
 			tables[name(row, 0)] = table
 		}
 		table.Columns = append(table.Columns, ColumnDefinition{Name: name(row, 1), Kind: row.Text(2), NotNull: row.Int(3) == 1})
-		return true
 	}, ask.Columns)
 	if err != nil {
 		return nil, err
 	}
 	lastIndex := ""
-	err = Each(c, func(row model.Row) bool {
+	err = Each(c, func(row model.Row) {
 		table := tables[name(row, 0)]
 		if table == nil {
-			return true // it was created after the tables were listed
+			return // it was created after the tables were listed
 		}
 		if index := name(row, 1); index != lastIndex {
 			table.Indexes = append(table.Indexes, IndexDefinition{Name: index, Unique: row.Int(2) == 1})
@@ -54,18 +54,16 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 		column := name(row, 3)
 		last.Columns = append(last.Columns, column)
 		last.Expression = last.Expression || column == ""
-		return true
 	}, ask.Indexes)
 	if err != nil {
 		return nil, err
 	}
-	err = Each(c, func(row model.Row) bool {
+	err = Each(c, func(row model.Row) {
 		table, column := tables[name(row, 0)], name(row, 1)
 		if table == nil {
-			return true
+			return
 		}
 		table.References[column], table.Constraints[column] = name(row, 2), row.Text(3)
-		return true
 	}, ask.References)
 	return tables, err
 }
@@ -79,11 +77,11 @@ type IndexDefinition struct {
 	Expression bool // it has values inside objects, or items of arrays
 	Items      bool // it has the items of an array
 
-	parts model.IndexGroup // of IndexGroups, with the id; nil: only columns
+	Parts model.IndexGroup // the same as Columns; nil in a database
 }
 
 func (i IndexDefinition) String() string {
-	if i.Expression && i.parts == nil {
+	if i.Expression && i.Parts == nil {
 		return "index " + i.Name
 	}
 	return Choose(i.Unique, "unique index", "index") + " on " + strings.Join(i.Columns, ", ")
@@ -119,10 +117,5 @@ func NoPluralTables(found map[string]*TableDefinition) error {
 
 // SortedNames returns the names of tables in alphabetical order.
 func SortedNames(tables map[string]*TableDefinition) []string {
-	var names []string
-	for name := range tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(tables))
 }

@@ -13,35 +13,38 @@ import (
 // id follows the columns, as it does in every order, unless the index is unique or on items.
 func Indexes(c *model.Collection) []IndexDefinition {
 	var indexes []IndexDefinition
-	add := func(unique bool, columns ...int) {
-		index := IndexDefinition{Unique: unique}
-		for _, column := range columns {
-			index.Columns = append(index.Columns, c.Columns()[column].Name)
+	add := func(unique bool, parts model.IndexGroup) {
+		index := IndexDefinition{Unique: unique, Parts: parts}
+		for _, part := range parts {
+			index.Columns = append(index.Columns, part.Name(c))
+			index.Expression = index.Expression || part.Path != "" || part.Items
+			index.Items = index.Items || part.Items
 		}
 		index.Name = indexName(c, index)
 		indexes = append(indexes, index)
 	}
 	for _, group := range c.UniqueGroups() {
-		add(true, group...)
+		add(true, IndexOf(group...))
 	}
 	for _, link := range c.Links() {
-		add(false, link.Column, model.IDColumn)
+		add(false, IndexOf(link.Column, model.IDColumn))
 	}
 	for _, group := range c.IndexGroups() {
-		index := IndexDefinition{parts: group}
-		for _, part := range group {
-			index.Columns = append(index.Columns, part.Name(c))
-			index.Expression = index.Expression || part.Path != "" || part.Items
-			index.Items = index.Items || part.Items
+		if !group[0].Items { // which are alone
+			group = append(slices.Clone(group), IndexOf(model.IDColumn)...)
 		}
-		if !index.Items {
-			index.parts = append(slices.Clone(group), model.IndexPart{Column: model.IDColumn})
-			index.Columns = append(index.Columns, c.Columns()[model.IDColumn].Name)
-		}
-		index.Name = indexName(c, index)
-		indexes = append(indexes, index)
+		add(false, group)
 	}
 	return indexes
+}
+
+// IndexOf is the values of an index on columns.
+func IndexOf(columns ...int) model.IndexGroup {
+	group := make(model.IndexGroup, len(columns))
+	for i, column := range columns {
+		group[i].Column = column
+	}
+	return group
 }
 
 // Same reports whether two definitions are those of one index. An expression is compared by the name
@@ -56,13 +59,12 @@ func (i IndexDefinition) Same(other IndexDefinition) bool {
 // CreateIndex returns the statements that create an index of Indexes.
 func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string {
 	if index.Items {
-		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
+		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.Parts[0].Inside(c).Kind().Item())
 	}
 	columns := make([]string, len(index.Columns))
 	for i, name := range index.Columns {
 		columns[i] = Quote(d, name)
-		if index.parts != nil && index.parts[i].Path != "" {
-			part := index.parts[i]
+		if part := index.Parts[i]; part.Path != "" {
 			column := Quote(d, c.Columns()[part.Column].Name)
 			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
 		}
@@ -80,7 +82,7 @@ func ItemsDiffer(d Dialect, c *model.Collection, index IndexDefinition) string {
 	if !index.Items {
 		return ""
 	}
-	return d.ItemsDiffer(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.parts[0].Inside(c).Kind().Item())
+	return d.ItemsDiffer(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.Parts[0].Inside(c).Kind().Item())
 }
 
 // ItemIndexPrefix begins the names of indexes on the items of arrays.
@@ -96,7 +98,7 @@ func indexName(c *model.Collection, index IndexDefinition) string {
 	name := prefix + c.Name + "." + strings.Join(index.Columns, ".")
 	hashed := name
 	if index.Expression {
-		for _, part := range index.parts {
+		for _, part := range index.Parts {
 			if part.Path != "" || part.Items {
 				hashed += " " + part.Inside(c).Kind().Inside().String()
 			}

@@ -74,11 +74,12 @@ func ClearLog(c Conn, d Dialect, at model.Value) error {
 	if err := ExecAll(c, renumbered...); err != nil {
 		return err
 	}
-	_, err = One(c, func(row model.Row) { floor.Position = max(floor.Position, row.Int(0)) }, "SELECT coalesce(max(position), 0) FROM "+d.PositionedLog()+" AS log")
-	if err == nil {
-		_, err = One(c, func(row model.Row) { floor.Revision = row.Int(0) }, d.LastGiven())
-	}
+	position, err := Int(c, "SELECT coalesce(max(position), 0) FROM "+d.PositionedLog()+" AS log")
 	if err != nil {
+		return err
+	}
+	floor.Position = max(floor.Position, position)
+	if floor.Revision, err = Int(c, d.LastGiven()); err != nil {
 		return err
 	}
 	if err := ExecAll(c, d.ClearLog()...); err != nil {

@@ -15,7 +15,7 @@ func Write(ctx context.Context, b Database, fn func(Conn) error) error {
 
 // One runs a query and calls read with its first row, if there is one. Read may be nil.
 func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found bool, err error) {
-	err = Each(c, func(row model.Row) bool {
+	err = EachWhile(c, func(row model.Row) bool {
 		found = true
 		if read != nil {
 			read(row)
@@ -25,18 +25,38 @@ func One(c Conn, read func(model.Row), sql string, args ...model.Value) (found b
 	return found, err
 }
 
-// EachOrError is Each with a function that may fail.
+// Int runs a query for one number. It is zero if there is no row.
+func Int(c Conn, sql string, args ...model.Value) (n int64, err error) {
+	_, err = One(c, func(row model.Row) { n = row.Int(0) }, sql, args...)
+	return n, err
+}
+
+// All runs a query and returns what read makes of each row.
+func All[T any](c Conn, read func(model.Row) T, sql string, args ...model.Value) (all []T, err error) {
+	err = Each(c, func(row model.Row) { all = append(all, read(row)) }, sql, args...)
+	return all, err
+}
+
+// Each runs a query and calls read with each row.
+func Each(c Conn, read func(model.Row), sql string, args ...model.Value) error {
+	return EachWhile(c, func(row model.Row) bool {
+		read(row)
+		return true
+	}, sql, args...)
+}
+
+// EachOrError is Each with a function that may fail, which ends it.
 func EachOrError(c Conn, read func(model.Row) error, sql string, args ...model.Value) error {
 	var failed error
-	err := Each(c, func(row model.Row) bool {
+	err := EachWhile(c, func(row model.Row) bool {
 		failed = read(row)
 		return failed == nil
 	}, sql, args...)
 	return cmp.Or(err, failed)
 }
 
-// Each runs a query and calls read with each row until read returns false.
-func Each(c Conn, read func(model.Row) bool, sql string, args ...model.Value) error {
+// EachWhile runs a query and calls read with each row until read returns false.
+func EachWhile(c Conn, read func(model.Row) bool, sql string, args ...model.Value) error {
 	rows, err := c.Query(sql, args...)
 	if err != nil {
 		return err
@@ -88,7 +108,7 @@ func EachBatchOf(c Conn, t *Table, columns *Builder, scan func(model.Row) model.
 		query.Arg(model.IntValue(int64(rows)))
 		var batch []model.Record
 		size := 0
-		err := Each(c, func(row model.Row) bool {
+		err := EachWhile(c, func(row model.Row) bool {
 			record := scan(row)
 			batch = append(batch, record)
 			size += record.Size()

@@ -73,9 +73,8 @@ func TestInsert(t *testing.T) {
 		var rows, entries []string
 		read := func(to *[]string, query string) {
 			write(t, d, func(c db.Conn) error {
-				return db.Each(c, func(row model.Row) bool {
+				return db.Each(c, func(row model.Row) {
 					*to = append(*to, fmt.Sprint(row.Int(0), " ", row.ID(1), " ", row.Text(2)))
-					return true
 				}, query)
 			})
 		}

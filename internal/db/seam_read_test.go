@@ -109,13 +109,12 @@ func TestSingleQueries(t *testing.T) {
 					args = append(args, model.TextValue("a"))
 				}
 				var got strings.Builder
-				err = db.Each(conn, func(row model.Row) bool {
+				err = db.Each(conn, func(row model.Row) {
 					text := []byte("null")
 					if !row.Null(0) {
 						text = row.AppendText(nil, 0)
 					}
 					fmt.Fprintf(&got, "%s ", text)
-					return true
 				}, c.sql, args...)
 				release()
 				if err != nil || got.String() != c.want {
@@ -169,11 +168,10 @@ func TestContextEndsAQuery(t *testing.T) {
 			t.Fatal(err)
 		}
 		rows := 0
-		err = db.Each(c, func(model.Row) bool {
+		err = db.Each(c, func(model.Row) {
 			if rows++; rows == 1000 {
 				cancel()
 			}
-			return true
 		}, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000000) SELECT i FROM n")
 		release()
 		if err == nil || rows == 1000000000 {

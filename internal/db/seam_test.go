@@ -76,9 +76,8 @@ func putMeta(c db.Conn, key string) error {
 
 // keysOf lists the keys of the meta table.
 func keysOf(c db.Conn) (keys []string, err error) {
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		keys = append(keys, row.Text(0))
-		return true
 	}, "SELECT key FROM "+db.MetaTable+" ORDER BY key")
 	return keys, err
 }

@@ -44,7 +44,7 @@ type SearchSQL struct {
 
 	// Put sets the words of resources.
 	Put    func(c Conn, rows []ResourceWords) error
-	Stored string // selects resource and words of at most $2 resources from $1 on, by resource
+	Stored string // an expression for the words of a row
 
 	// Numbered selects numbers of resources, by which the index knows them, and their words; Indexed
 	// selects the same from the index, word by word. Empty: the database guarantees that they agree.

@@ -67,8 +67,7 @@ func RecountParents(c db.Conn, t *db.Table) error {
 func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
 	var rows []model.Record
 	for key, total := range totals {
-		of, parent := key.values()
-		rows = append(rows, model.Record{of, parent, model.IntValue(total)})
+		rows = append(rows, append(key.Args(), model.IntValue(total)))
 	}
 	err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
 	if err != nil {
@@ -109,9 +108,8 @@ func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
 		return totals, err
 	}
 	column := t.Columns[link.Column]
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		totals[List{name, row.ID(0).String()}] = row.Int(1)
-		return true
 	}, "SELECT "+column+", count(*) FROM "+t.Name+" WHERE "+column+" IS NOT NULL GROUP BY "+column)
 	return totals, err
 }
@@ -137,11 +135,8 @@ func (x *examination) collection(t *db.Table) error {
 	if err := x.totals(t); err != nil {
 		return err
 	}
-	var indexed []List
-	err := db.Each(x.conn, func(row model.Row) bool {
-		indexed = append(indexed, List{t.Collection.Name, row.Text(0)})
-		return true
-	}, "SELECT DISTINCT parent FROM "+db.OffsetsTable+" WHERE collection = $1", model.TextValue(t.Collection.Name))
+	indexed, err := db.All(x.conn, func(row model.Row) List { return List{t.Collection.Name, row.Text(0)} },
+		"SELECT DISTINCT parent FROM "+db.OffsetsTable+" WHERE collection = $1", model.TextValue(t.Collection.Name))
 	if err != nil {
 		return err
 	}
@@ -167,10 +162,9 @@ func (x *examination) totals(t *db.Table) error {
 		text := "lower(trim(" + x.dialect.JSON(column, model.KindUUID) + `, '"'))`
 		counted += " UNION ALL SELECT " + text + ", count(*), 0 FROM " + t.Name + " WHERE " + column + " IS NOT NULL GROUP BY " + column
 	}
-	return db.Each(x.conn, func(row model.Row) bool {
+	return db.Each(x.conn, func(row model.Row) {
 		key := List{t.Collection.Name, row.Text(0)}
 		x.found(key, "%s should have the total %d, but has %d", key, row.Int(1), row.Int(2))
-		return true
 	}, "SELECT parent, CAST(sum(counted) AS bigint), CAST(sum(stored) AS bigint) FROM ("+counted+" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+
 		" WHERE collection = $1) AS lists GROUP BY parent HAVING sum(counted) <> sum(stored)", model.TextValue(t.Collection.Name))
 }
@@ -217,8 +211,13 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 		if _, err := index.ids(func(id model.ID) { count(id, 1) }, model.ID{}, 0, math.MaxInt64); err != nil {
 			return err
 		}
-		if err := x.pending(index.List, func(id model.ID, change int64) { at = 0; count(id, -change) }); err != nil {
+		pending, err := index.pending(x.conn)
+		if err != nil {
 			return err
+		}
+		for _, d := range pending { // which the index does not count
+			at = 0
+			count(d.id, -d.change)
 		}
 	}
 	for i, n := range nodes {
@@ -227,13 +226,4 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 		}
 	}
 	return nil
-}
-
-// pending visits the pending deltas of a list, which its index does not count.
-func (x *examination) pending(l List, visit func(id model.ID, change int64)) error {
-	collection, parent := l.values()
-	return db.Each(x.conn, func(row model.Row) bool {
-		visit(row.ID(0), row.Int(1))
-		return true
-	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, parent)
 }

@@ -60,12 +60,10 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, 
 		names = append(names, model.TextValue(collection.Name))
 		placeholders = append(placeholders, "$"+strconv.Itoa(i+1))
 	}
-	err = db.Each(c, func(row model.Row) bool {
-		text := func(column int) string { return row.Text(column) }
-		key := List{text(0), text(1)}
+	err = db.Each(c, func(row model.Row) {
+		key := List{row.Text(0), row.Text(1)}
 		byList[key] = append(byList[key], resourceDelta{row.ID(2), row.Int(3)})
 		removed++
-		return true
 	}, "DELETE FROM "+db.DeltasTable+" WHERE collection IN ("+strings.Join(placeholders, ", ")+") RETURNING collection, parent, id, change", names...)
 	return byList, removed, err
 }
@@ -98,10 +96,7 @@ const addTotal = " ON CONFLICT (collection, parent) DO UPDATE SET total = " + db
 
 // mergeWhole adds the deltas of the list of all resources.
 func (m *merging) mergeWhole(t *db.Table, key List) error {
-	collection, parent := key.values()
-	total := int64(0)
-	_, err := db.One(m.conn, func(row model.Row) { total = row.Int(0) },
-		"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", collection, parent, model.IntValue(m.sum(key)))
+	total, err := db.Int(m.conn, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)"+addTotal+" RETURNING total", append(key.Args(), model.IntValue(m.sum(key)))...)
 	if err != nil {
 		return err
 	}
@@ -125,9 +120,8 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 	}
 	among := db.TotalsTable + " WHERE collection = $1 AND parent IN (SELECT value FROM " + m.dialect.Listed("$2") + ")"
 	totals := map[string]int64{} // of lists that have an offset index, or should have one
-	err = db.Each(m.conn, func(row model.Row) bool {
+	err = db.Each(m.conn, func(row model.Row) {
 		totals[row.Text(0)] = row.Int(1)
-		return true
 	}, "SELECT parent, total FROM "+among+" AND (total > "+strconv.FormatInt(2*BlockSize, 10)+" OR EXISTS (SELECT 1 FROM "+db.OffsetsTable+
 		" AS long WHERE long.collection = "+db.TotalsTable+".collection AND long.parent = "+db.TotalsTable+".parent AND long.level = 0))", collection, listed)
 	if err != nil {

@@ -39,14 +39,12 @@ func CompareIDs(a, b model.ID) int { return bytes.Compare(a[:], b[:]) }
 // eachNode reads the nodes of a level, from one up to another if there is one, until read
 // returns false.
 func (x *offsetIndex) eachNode(read func(node) bool, level int, from model.ID, until *model.ID) error {
-	collection, parent := x.values()
-	sql := "SELECT first, count" + fromLevel(level) + ">= $3"
-	args := []model.Value{collection, parent, model.IDValue(from)}
+	sql, args := "SELECT first, count"+fromLevel(level)+">= $3", append(x.Args(), model.IDValue(from))
 	if until != nil {
 		sql += " AND first < $4"
 		args = append(args, model.IDValue(*until))
 	}
-	return db.Each(x.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
+	return db.EachWhile(x.conn, func(row model.Row) bool { return read(node{row.ID(0), row.Int(1)}) }, sql+" ORDER BY first", args...)
 }
 
 func (x *offsetIndex) nodes(level int, from model.ID, until *model.ID) (nodes []node, err error) {
@@ -65,18 +63,16 @@ func fromLevel(level int) string {
 
 // top is the highest level, -1 if there is none.
 func (x *offsetIndex) top() (level int, err error) {
-	collection, parent := x.values()
 	level = -1
 	_, err = db.One(x.conn, func(row model.Row) { level = int(row.Int(0)) },
-		"SELECT level FROM "+db.OffsetsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC LIMIT 1", collection, parent)
+		"SELECT level FROM "+db.OffsetsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC LIMIT 1", x.Args()...)
 	return level, err
 }
 
 // topNodes returns the highest level and its nodes. The level is -1 if there is no index.
 func (x *offsetIndex) topNodes() (level int, nodes []node, err error) {
-	collection, parent := x.values()
 	level = -1
-	err = db.Each(x.conn, func(row model.Row) bool {
+	err = db.EachWhile(x.conn, func(row model.Row) bool {
 		if level < 0 {
 			level = int(row.Int(0))
 		}
@@ -86,7 +82,7 @@ func (x *offsetIndex) topNodes() (level int, nodes []node, err error) {
 		nodes = append(nodes, node{row.ID(1), row.Int(2)})
 		return true
 	}, "SELECT level, first, count FROM "+db.OffsetsTable+" WHERE collection = $1 AND parent = $2 ORDER BY level DESC, first DESC LIMIT "+
-		strconv.Itoa(2*Fanout), collection, parent) // more than that would have another level: see grow
+		strconv.Itoa(2*Fanout), x.Args()...) // more than that would have another level: see grow
 	slices.Reverse(nodes)
 	return level, nodes, err
 }
@@ -199,8 +195,7 @@ func (x *offsetIndex) addTo(level int, deltas []resourceDelta) error {
 
 // around finds the node of a level that contains an id, and the first id of the next node.
 func (x *offsetIndex) around(level int, id model.ID) (at node, next *model.ID, err error) {
-	collection, parent := x.values()
-	args := []model.Value{collection, parent, model.IDValue(id)}
+	args := append(x.Args(), model.IDValue(id))
 	if _, err = db.One(x.conn, func(row model.Row) { at = node{row.ID(0), row.Int(1)} },
 		"SELECT first, count"+fromLevel(level)+"<= $3 ORDER BY first DESC LIMIT 1", args...); err != nil {
 		return node{}, nil, err
@@ -212,11 +207,13 @@ func (x *offsetIndex) around(level int, id model.ID) (at node, next *model.ID, e
 	return at, next, err
 }
 
-// set stores the count of a node.
-func (x *offsetIndex) set(level int, n node) error {
-	collection, parent := x.values()
-	return x.conn.Defer(db.Statement{SQL: insertNode, Args: []model.Value{
-		collection, parent, model.IntValue(int64(level)), model.IDValue(n.first), model.IntValue(n.count)}})
+// set stores the counts of nodes.
+func (x *offsetIndex) set(level int, nodes ...node) error {
+	statements := make([]db.Statement, len(nodes))
+	for i, n := range nodes {
+		statements[i] = db.Statement{SQL: insertNode, Args: append(x.Args(), model.IntValue(int64(level)), model.IDValue(n.first), model.IntValue(n.count))}
+	}
+	return x.conn.Defer(statements...)
 }
 
 const insertNode = "INSERT INTO " + db.OffsetsTable + " (collection, parent, level, first, count) VALUES ($1, $2, $3, $4, $5)" +
@@ -232,10 +229,7 @@ func (x *offsetIndex) splitBlock(at node) error {
 		}
 		rest := node{middle, at.count - BlockSize}
 		at.count = BlockSize
-		if err := x.set(0, at); err != nil {
-			return err
-		}
-		if err := x.set(0, rest); err != nil {
+		if err := x.set(0, at, rest); err != nil {
 			return err
 		}
 		at = rest
@@ -256,10 +250,9 @@ func (x *offsetIndex) ids(read func(model.ID), from model.ID, skip, take int64) 
 	} else {
 		sql += " ORDER BY " + id + " LIMIT $2 OFFSET $3"
 	}
-	err = db.Each(x.conn, func(row model.Row) bool {
+	err = db.Each(x.conn, func(row model.Row) {
 		found = true
 		read(row.ID(0))
-		return true
 	}, sql, append(args, model.IntValue(take), model.IntValue(skip))...)
 	return found, err
 }
@@ -277,10 +270,7 @@ func (x *offsetIndex) splitNode(level int, at node, next *model.ID) error {
 			at.count += n.count
 		}
 		rest.count -= at.count
-		if err := x.set(level, at); err != nil {
-			return err
-		}
-		if err := x.set(level, rest); err != nil {
+		if err := x.set(level, at, rest); err != nil {
 			return err
 		}
 		at, below = rest, below[Fanout:]
@@ -303,9 +293,9 @@ func (x *offsetIndex) grow(top int) error {
 				n.count += each.count
 			}
 			above = append(above, n)
-			if err := x.set(top, n); err != nil {
-				return err
-			}
+		}
+		if err := x.set(top, above...); err != nil {
+			return err
 		}
 		nodes = above
 	}
@@ -330,10 +320,9 @@ func (x *offsetIndex) build() error {
 		return err
 	}
 	blocks[0].first = model.ID{}
-	collection, parent := x.values()
 	rows := make([]model.Record, len(blocks))
 	for i, block := range blocks {
-		rows[i] = model.Record{collection, parent, model.IntValue(0), model.IDValue(block.first), model.IntValue(block.count)}
+		rows[i] = append(x.Args(), model.IntValue(0), model.IDValue(block.first), model.IntValue(block.count))
 	}
 	if err := db.ExecEach(x.conn, insertNode, rows); err != nil {
 		return err
@@ -343,20 +332,20 @@ func (x *offsetIndex) build() error {
 
 // drop removes the index of a list.
 func (x *offsetIndex) drop() error {
-	collection, parent := x.values()
-	_, err := x.conn.Exec("DELETE FROM "+db.OffsetsTable+" WHERE collection = $1 AND parent = $2", collection, parent)
+	_, err := x.conn.Exec("DELETE FROM "+db.OffsetsTable+" WHERE collection = $1 AND parent = $2", x.Args()...)
 	return err
+}
+
+// pending reads the pending deltas of a list.
+func (l List) pending(c db.Conn) ([]resourceDelta, error) {
+	return db.All(c, func(row model.Row) resourceDelta { return resourceDelta{row.ID(0), row.Int(1)} },
+		"SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", l.Args()...)
 }
 
 // Find finds the block of a list that contains an offset, or the last one. Unrecorded are deltas
 // of the transaction. False means that the list has no index.
 func Find(c db.Conn, t *db.Table, key List, offset int64, unrecorded []Delta) (block Block, found bool, err error) {
-	collection, of := key.values()
-	var pending []resourceDelta
-	err = db.Each(c, func(row model.Row) bool {
-		pending = append(pending, resourceDelta{row.ID(0), row.Int(1)})
-		return true
-	}, "SELECT id, change FROM "+db.DeltasTable+" WHERE collection = $1 AND parent = $2", collection, of)
+	pending, err := key.pending(c)
 	if err != nil {
 		return Block{}, false, err
 	}

@@ -37,10 +37,6 @@ func compareLists(a, b List) int {
 	return cmp.Or(cmp.Compare(a.collection, b.collection), cmp.Compare(a.parent, b.parent))
 }
 
-func (l List) values() (collection, parent model.Value) {
-	return model.TextValue(l.collection), model.TextValue(l.parent)
-}
-
 // Delta is resources that were added to a list, or removed from it. Writers only record
 // deltas, so that they do not wait for each other; they are merged into totals and offset indexes
 // later. In every snapshot a delta is either pending or merged.
@@ -100,16 +96,15 @@ func Count(deltas []Delta) (n int64) {
 
 // Total is the number of resources of a list. Unrecorded are deltas of the transaction.
 func Total(c db.Conn, key List, unrecorded []Delta) (n int64, err error) {
-	_, err = db.One(c, func(row model.Row) { n = row.Int(0) }, selectTotal, key.Args()...)
+	n, err = db.Int(c, selectTotal, key.Args()...)
 	return n + key.Changed(unrecorded), err
 }
 
 var selectTotal = "SELECT " + TotalSQL("$1", "$2")
 
-// Args are the values of TotalSQL, in their order.
+// Args are the values of the columns that name the list in a table: collection and parent.
 func (l List) Args() []model.Value {
-	collection, parent := l.values()
-	return []model.Value{collection, parent}
+	return []model.Value{model.TextValue(l.collection), model.TextValue(l.parent)}
 }
 
 // Changed is by how much deltas change the total of the list.
@@ -136,7 +131,7 @@ func Record(c db.Conn, d db.Database, deltas []Delta) error {
 	}
 	if Count(deltas) <= int64(singly) {
 		for _, delta := range deltas {
-			collection, parent := delta.values()
+			collection, parent := model.TextValue(delta.collection), model.TextValue(delta.parent)
 			for _, id := range delta.IDs {
 				if err := c.Defer(db.Statement{SQL: insertDelta, Args: []model.Value{collection, parent, model.IDValue(id), model.IntValue(delta.Change)}}); err != nil {
 					return err
@@ -160,8 +155,7 @@ func Record(c db.Conn, d db.Database, deltas []Delta) error {
 		of := group{List{collection: g.collection}, g.change}
 		for chunk := range slices.Chunk(ids, db.MaxListed) {
 			if len(chunk) > singly {
-				collection, parent := g.values()
-				if err := c.Defer(db.Statement{SQL: insertOfList(d), Args: []model.Value{collection, parent, model.IntValue(g.change), db.IDs(d, chunk)}}); err != nil {
+				if err := c.Defer(db.Statement{SQL: insertOfList(d), Args: append(g.Args(), model.IntValue(g.change), db.IDs(d, chunk))}); err != nil {
 					return err
 				}
 				continue

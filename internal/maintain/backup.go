@@ -46,12 +46,12 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 		return err
 	}
 	for _, collection := range stored.All() {
-		var kept, there int64
-		if _, err := db.One(c, func(row model.Row) { kept = row.Int(0) },
-			"SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name)); err != nil {
+		kept, err := db.Int(c, "SELECT total FROM "+lists.AllTotals()+" WHERE collection = $1 AND parent = ''", model.TextValue(collection.Name))
+		if err != nil {
 			return err
 		}
-		if _, err := db.One(c, func(row model.Row) { there = row.Int(0) }, "SELECT count(*) FROM "+db.Quote(d, collection.Name)); err != nil {
+		there, err := db.Int(c, "SELECT count(*) FROM "+db.Quote(d, collection.Name))
+		if err != nil {
 			return err
 		}
 		if kept != there {
@@ -70,8 +70,7 @@ func requireEmpty(c db.Conn, d db.Dialect, name string) error {
 	if found[db.TotalsTable] == nil {
 		return fmt.Errorf("%s has tables that Plural did not create (%s)", name, strings.Join(db.SortedNames(found), ", "))
 	}
-	var resources int64
-	_, err = db.One(c, func(row model.Row) { resources = row.Int(0) }, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
+	resources, err := db.Int(c, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
 	if err == nil && resources > 0 {
 		err = &NotEmptyError{File: name, Resources: resources}
 	}

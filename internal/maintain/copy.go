@@ -90,10 +90,11 @@ type copying struct {
 // count counts the rows to copy.
 func (c *copying) count() error {
 	for _, table := range c.source.tables {
-		_, err := db.One(c.source, func(row model.Row) { c.now.Of += 2 * row.Int(0) }, "SELECT count(*) FROM "+table.from(c.source))
+		n, err := db.Int(c.source, "SELECT count(*) FROM "+table.from(c.source))
 		if err != nil {
 			return sourceError(err)
 		}
+		c.now.Of += 2 * n
 	}
 	return nil
 }
@@ -233,10 +234,9 @@ func (c *copying) load(target db.Conn, d db.Dialect, table copiedTable) error {
 // check reads back and compares the rows that were written.
 func (c *copying) check(target db.Conn, d db.Dialect, table copiedTable, want CopiedTable) error {
 	sum := newChecksum()
-	err := db.Each(target, func(row model.Row) bool {
+	err := db.Each(target, func(row model.Row) {
 		sum.add(table.read(row))
 		c.advance("checking", table.name, sum.rows)
-		return true
 	}, table.selectAll(d))
 	if err != nil {
 		return err
@@ -259,7 +259,7 @@ func (c *copying) checkDefinitions(target db.Conn, d db.Dialect) error {
 	if differences := migrate.TableDifferences(d, c.source.schema, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
-	last, err := lastGiven(target, d)
+	last, err := db.Int(target, d.LastGiven())
 	if err == nil && last != c.source.last {
 		err = fmt.Errorf("revisions would continue after %d instead of %d", last, c.source.last)
 	}

@@ -27,12 +27,7 @@ func lastOf(p *databases.Source) (revision int64, err error) {
 		return 0, err
 	}
 	defer release()
-	return lastGiven(c, p)
-}
-
-func lastGiven(c db.Conn, d db.Dialect) (revision int64, err error) {
-	_, err = db.One(c, func(row model.Row) { revision = row.Int(0) }, d.LastGiven())
-	return revision, err
+	return db.Int(c, p.LastGiven())
 }
 
 // snapshot is a consistent view of everything that a database of Plural stores.
@@ -89,7 +84,7 @@ func (s *snapshot) survey() error {
 	if err := isCovered(s.schema, s.tables, found); err != nil {
 		return err
 	}
-	s.last, err = lastGiven(s, s)
+	s.last, err = db.Int(s, s.LastGiven())
 	return err
 }
 

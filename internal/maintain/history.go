@@ -70,11 +70,10 @@ func examineChanges(c db.Conn, t *db.Table, number int64, floor db.Floor) (findi
 	} {
 		var example model.ID
 		wrong := int64(0)
-		err := db.Each(c, func(row model.Row) bool {
+		err := db.Each(c, func(row model.Row) {
 			if wrong++; wrong == 1 {
 				example = row.ID(0)
 			}
-			return true
 		}, check.sql)
 		if err != nil {
 			return nil, err

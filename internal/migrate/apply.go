@@ -33,17 +33,17 @@ func (m *migration) apply() error {
 	}{
 		{"format", m.upgradeFormat},
 		{"drop search", m.dropWords},
-		{"drop foreign keys", m.dropForeignKeys},
-		{"drop indexes", m.dropIndexes},
-		{"columns", m.addColumns},
+		{"drop foreign keys", m.execute(m.dropForeignKeys)},
+		{"drop indexes", m.execute(m.dropIndexes)},
+		{"columns", m.execute(m.addColumns)},
 		{"values", m.changeValues},
-		{"names", m.rename},
-		{"removed collections", m.dropTables},
-		{"alterations", m.alterTables},
-		{"tables", m.createTables},
-		{"indexes", m.matchIndexes},
+		{"names", m.execute(m.rename)},
+		{"removed collections", m.execute(m.dropTables)},
+		{"alterations", m.execute(m.alterTables)},
+		{"tables", m.execute(m.createTables)},
+		{"indexes", m.execute(m.matchIndexes)},
 		{"build search", m.buildWords},
-		{"add foreign keys", m.addForeignKeys},
+		{"add foreign keys", m.execute(m.addForeignKeys)},
 		{"totals", m.recount},
 		{"history", m.renewIfValuesChanged},
 		{"schema", m.saveNewSchema},
@@ -55,6 +55,20 @@ func (m *migration) apply() error {
 		StageReached(stage.name)
 	}
 	return nil
+}
+
+// tables is the definitions of the tables of the database, by their names.
+type tables map[string]*db.TableDefinition
+
+// execute is a stage that executes statements, which depend on the tables as they are when the stage begins.
+func (m *migration) execute(statements func(found tables) []string) func() error {
+	return func() error {
+		found, err := db.Describe(m.conn, m.dialect)
+		if err != nil {
+			return err
+		}
+		return db.ExecAll(m.conn, statements(found)...)
+	}
 }
 
 // moved reports whether a column of to is filled under a temporary name, and returns that
@@ -74,7 +88,7 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 }
 
 // addColumns adds the new columns. A later stage makes them required.
-func (m *migration) addColumns() error {
+func (m *migration) addColumns(tables) (statements []string) {
 	for _, p := range m.plan.pairs {
 		for to, column := range p.to.Columns() {
 			name := column.Name
@@ -83,13 +97,10 @@ func (m *migration) addColumns() error {
 			} else if p.source[to] != noSource {
 				continue
 			}
-			err := db.ExecAll(m.conn, "ALTER TABLE "+db.Quote(m.dialect, p.from.Name)+" ADD COLUMN "+db.Quote(m.dialect, name)+" "+m.dialect.ColumnType(column.Kind))
-			if err != nil {
-				return err
-			}
+			statements = append(statements, "ALTER TABLE "+db.Quote(m.dialect, p.from.Name)+" ADD COLUMN "+db.Quote(m.dialect, name)+" "+m.dialect.ColumnType(column.Kind))
 		}
 	}
-	return nil
+	return statements
 }
 
 // mergeDeltas merges all deltas, because those left over would belong to the old schema.

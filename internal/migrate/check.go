@@ -116,14 +116,14 @@ func (s *survey) checkUnique(p *pair, u uniqueChange) error {
 
 // find records the rows of a FROM clause as violations. More are columns after the id, for the problem.
 func (s *survey) find(p *pair, step *Step, rows *db.Builder, more string, problem func(model.Row) string, blocked bool) error {
-	var found, named int64
-	if _, err := db.One(s.conn, func(row model.Row) { found = row.Int(0) }, "SELECT count(*)"+rows.String(), rows.Args...); err != nil || found == 0 {
+	found, err := db.Int(s.conn, "SELECT count(*)"+rows.String(), rows.Args...)
+	if err != nil || found == 0 {
 		return err
 	}
-	err := db.Each(s.conn, func(row model.Row) bool {
+	named := int64(0)
+	err = db.Each(s.conn, func(row model.Row) {
 		step.violate(row.ID(0), problem(row), blocked)
 		named++
-		return true
 	}, "SELECT "+s.id(p)+more+rows.String()+" ORDER BY "+s.id(p)+" LIMIT "+strconv.Itoa(maxExamples), rows.Args...)
 	step.Violations += found - named
 	return err

@@ -177,9 +177,8 @@ func (s *survey) existing(c *model.Collection, records []model.Record, column in
 	}
 	t := db.NewTable(s.dialect, pair.from)
 	id := t.Columns[model.IDColumn]
-	err := db.Each(s.conn, func(row model.Row) bool {
+	err := db.Each(s.conn, func(row model.Row) {
 		exist[model.IDValue(row.ID(0))] = true
-		return true
 	}, "SELECT "+id+" FROM "+t.Name+" WHERE "+s.dialect.InIDs(id, "$1"), db.IDs(s.dialect, ids))
 	return exist, err
 }
@@ -189,12 +188,13 @@ type groupKey [16]byte
 
 // keyOf returns the key of a resource, or false if one of its values is null, as null equals nothing.
 func keyOf(group []int, record model.Record) (key groupKey, ok bool) {
-	hash := sha256.New()
+	var values []byte
 	for _, column := range group {
 		if record[column].IsNull() {
 			return key, false
 		}
-		record[column].Bind(hashBinder{hash})
+		values = record[column].AppendDistinct(values)
 	}
-	return groupKey(hash.Sum(nil)[:len(key)]), true
+	hash := sha256.Sum256(values)
+	return groupKey(hash[:len(key)]), true
 }

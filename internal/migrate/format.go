@@ -26,7 +26,7 @@ func (m *migration) upgradeFormat() error {
 	if !m.plan.upgrade {
 		return nil
 	}
-	last, err := lastRevision(m.conn, m.dialect)
+	last, err := db.Int(m.conn, m.dialect.LastGiven())
 	if err != nil {
 		return err
 	}
@@ -46,11 +46,6 @@ func (m *migration) upgradeFormat() error {
 		}
 	}
 	return db.NewHistory(m.conn)
-}
-
-func lastRevision(c db.Conn, d db.Dialect) (last int64, err error) {
-	_, err = db.One(c, func(row model.Row) { last = row.Int(0) }, d.LastGiven())
-	return last, err
 }
 
 func otherFormat(format string) error {

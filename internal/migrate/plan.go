@@ -122,13 +122,12 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 		return nil, err
 	}
 	p.version = current.Number
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		// A schema that this version cannot read is not equal to the new one.
 		before, err := compile.Stored(row.AppendText(nil, 1))
 		if err == nil && bytes.Equal(before.Document(), to.Document()) {
 			p.earlier = row.Int(0)
 		}
-		return true
 	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
 	if bytes.Equal(stored.Document(), to.Document()) {
 		p.earlier = 0 // only the form of the tables differs

@@ -11,17 +11,13 @@ import (
 func (p *plan) planIndexes(pair *pair) {
 	unique := func(c *model.Collection) (groups []model.IndexGroup) {
 		for _, columns := range c.UniqueGroups() {
-			var group model.IndexGroup
-			for _, column := range columns {
-				group = append(group, model.IndexPart{Column: column})
-			}
-			groups = append(groups, group)
+			groups = append(groups, db.IndexOf(columns...))
 		}
 		return groups
 	}
 	carriedGroups := func(groups []model.IndexGroup) (result []model.IndexGroup) { // those whose columns still exist
 		for _, group := range groups {
-			if group = pair.carriedParts(group); group != nil {
+			if group = pair.carried(group); group != nil {
 				result = append(result, group)
 			}
 		}
@@ -82,23 +78,12 @@ func namesOf(c *model.Collection, group model.IndexGroup) string {
 	return strings.Join(names, ", ")
 }
 
-// carriedParts returns the values of an index of from as values of to; nil if one of their columns is
+// carried returns the values of an index of from as values of to; nil if one of their columns is
 // removed.
-func (p *pair) carriedParts(group model.IndexGroup) model.IndexGroup {
+func (p *pair) carried(group model.IndexGroup) model.IndexGroup {
 	result := slices.Clone(group)
 	for i, part := range group {
 		if result[i].Column = slices.Index(p.source, part.Column); result[i].Column < 0 {
-			return nil
-		}
-	}
-	return result
-}
-
-// carried returns a group of from as columns of to; nil if one of them is removed.
-func (p *pair) carried(group []int) []int {
-	result := make([]int, len(group))
-	for i, column := range group {
-		if result[i] = slices.Index(p.source, column); result[i] < 0 {
 			return nil
 		}
 	}

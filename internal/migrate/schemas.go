@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 
@@ -84,7 +83,7 @@ func saveSchema(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) 
 
 // saveNewSchema makes the new schema the one in force.
 func (m *migration) saveNewSchema() error {
-	last, err := lastRevision(m.conn, m.dialect)
+	last, err := db.Int(m.conn, m.dialect.LastGiven())
 	if err != nil {
 		return err
 	}
@@ -124,20 +123,18 @@ func ReadDeclaredIn(c db.Conn, until int64) (map[string]int64, error) {
 	}
 	collections := map[string]declared{}
 	var last int64
-	var failed error
-	err := db.Each(c, func(row model.Row) bool {
+	err := db.EachOrError(c, func(row model.Row) error {
 		last = row.Int(0)
-		failed = model.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+		return model.EachDocument(row.AppendText(nil, 1), func(name, document string) {
 			since := last
 			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
 				since = before.since
 			}
 			collections[name] = declared{since, last, document}
 		})
-		return failed == nil
 	}, "SELECT version, document FROM "+db.SchemasTable+" WHERE version <= $1 ORDER BY version", model.IntValue(until))
-	if err != nil || failed != nil {
-		return nil, errors.Join(err, failed)
+	if err != nil {
+		return nil, err
 	}
 	since := map[string]int64{}
 	for name, declared := range collections {

@@ -12,7 +12,7 @@ import (
 // sameSearch reports whether the same attributes are searched, in the same order. Their names may
 // differ: the index does not have them.
 func (p *pair) sameSearch() bool {
-	before, after := p.from.SearchColumns(), p.to.SearchColumns()
+	before, after := db.IndexOf(p.from.SearchColumns()...), db.IndexOf(p.to.SearchColumns()...)
 	return len(before) == len(after) && slices.Equal(p.carried(before), after)
 }
 

@@ -48,9 +48,7 @@ func (s *survey) operations() error {
 		}
 	}
 	for _, c := range affected {
-		var waiting int64
-		_, err := db.One(s.conn, func(row model.Row) { waiting = row.Int(0) },
-			"SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", model.TextValue(c.Name))
+		waiting, err := db.Int(s.conn, "SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", model.TextValue(c.Name))
 		if err != nil {
 			return err
 		}
@@ -81,8 +79,7 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 	if column != allResources {
 		sql += " WHERE " + t.Columns[column] + db.Choose(nulls, " IS NULL", " IS NOT NULL")
 	}
-	_, err = db.One(s.conn, func(row model.Row) { n = row.Int(0) }, sql)
-	return n, err
+	return db.Int(s.conn, sql)
 }
 
 func (s *Step) violate(id model.ID, problem string, blocked bool) {

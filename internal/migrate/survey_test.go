@@ -118,7 +118,7 @@ func TestSurveyStatements(t *testing.T) {
 			for _, step := range p.steps {
 				steps += fmt.Sprintf("%s: %d of %d (%s)\n", step.Text, step.Violations, n, step.Problem)
 			}
-			if err := m.addColumns(); err != nil {
+			if err := db.ExecAll(c, m.addColumns(nil)...); err != nil {
 				return err
 			}
 			return m.changeValues()

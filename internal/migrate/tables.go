@@ -10,66 +10,53 @@ import (
 
 // dropForeignKeys drops the foreign keys that change, where they are separate constraints
 // and not part of the table definition.
-func (m *migration) dropForeignKeys() error {
+func (m *migration) dropForeignKeys(found tables) (statements []string) {
 	if m.dialect.InlineReferences() {
 		return nil
-	}
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
 	}
 	for _, c := range m.plan.from.Collections() {
 		for _, link := range c.Links() {
 			name := c.Columns()[link.Column].Name
 			constraint := found[c.Name].Constraints[name]
-			if m.keyStays(link) || constraint == "" {
-				continue
-			}
-			if _, err := m.conn.Exec("ALTER TABLE " + db.Quote(m.dialect, c.Name) + ` DROP CONSTRAINT "` + constraint + `"`); err != nil {
-				return err
+			if !m.keyStays(link) && constraint != "" {
+				statements = append(statements, "ALTER TABLE "+db.Quote(m.dialect, c.Name)+` DROP CONSTRAINT "`+constraint+`"`)
 			}
 		}
 	}
-	return nil
+	return statements
 }
 
 // dropIndexes drops the indexes that new values could violate: of values that no longer need to be unique, as several
 // resources may get the same default, those whose values may be equal on the way, and those on values inside objects and
 // arrays that the new schema does not have.
-func (m *migration) dropIndexes() error {
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
+func (m *migration) dropIndexes(found tables) (statements []string) {
 	for _, p := range m.plan.pairs {
 		wanted := db.Indexes(p.to)
 		for _, index := range found[p.from.Name].Indexes {
 			if index.Unique && p.staysUnique(index.Columns) || index.Expression && slices.ContainsFunc(wanted, index.Same) || !index.Unique && !index.Expression {
 				continue
 			}
-			if err := db.ExecAll(m.conn, m.dialect.DropIndex(index.Name)...); err != nil {
-				return err
-			}
+			statements = append(statements, m.dialect.DropIndex(index.Name)...)
 		}
 	}
-	return nil
+	return statements
 }
 
 // staysUnique reports whether the columns of a unique index of from must be unique in to as well, and are unique on the
 // way. If several of them change, they do not all change at once, and resources may have the same values in between.
 func (p *pair) staysUnique(columns []string) bool {
-	group := make([]int, len(columns))
+	group := make(model.IndexGroup, len(columns))
 	for i, name := range columns {
-		group[i] = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
+		group[i].Column = slices.IndexFunc(p.from.Columns(), func(c model.Column) bool { return c.Name == name })
 	}
 	group = p.carried(group)
 	changed := 0
-	for _, to := range group {
-		if p.changeOf(to) != nil {
+	for _, part := range group {
+		if p.changeOf(part.Column) != nil {
 			changed++
 		}
 	}
-	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(other, group) })
+	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(db.IndexOf(other...), group) })
 }
 
 func (m *migration) keyStays(before model.Link) bool {
@@ -93,7 +80,7 @@ func (m *migration) keyStays(before model.Link) bool {
 
 // rename gives columns and tables their new names. A new name is never also an old one: a declared name that
 // exists is kept, and a schema cannot declare a name that it renames.
-func (m *migration) rename() error {
+func (m *migration) rename(tables) (statements []string) {
 	for _, p := range m.plan.pairs {
 		alter := "ALTER TABLE " + db.Quote(m.dialect, p.from.Name) + " RENAME "
 		for to, column := range p.to.Columns() {
@@ -101,58 +88,37 @@ func (m *migration) rename() error {
 				continue
 			}
 			if name := p.from.Columns()[p.source[to]].Name; name != column.Name {
-				if err := db.ExecAll(m.conn, alter+"COLUMN "+db.Quote(m.dialect, name)+" TO "+db.Quote(m.dialect, column.Name)); err != nil {
-					return err
-				}
+				statements = append(statements, alter+"COLUMN "+db.Quote(m.dialect, name)+" TO "+db.Quote(m.dialect, column.Name))
 			}
 		}
 		if p.from.Name == p.to.Name {
 			continue
 		}
-		if err := db.ExecAll(m.conn, alter+"TO "+db.Quote(m.dialect, p.to.Name)); err != nil {
-			return err
-		}
+		statements = append(statements, alter+"TO "+db.Quote(m.dialect, p.to.Name))
 		for _, table := range []string{db.TotalsTable, db.OffsetsTable, db.QueueTable} {
-			_, err := m.conn.Exec("UPDATE "+table+" SET collection = $1 WHERE collection = $2", model.TextValue(p.to.Name), model.TextValue(p.from.Name))
-			if err != nil {
-				return err
-			}
+			statements = append(statements, "UPDATE "+table+" SET collection = "+db.Literal(p.to.Name)+" WHERE collection = "+db.Literal(p.from.Name))
 		}
 	}
-	return nil
+	return statements
 }
 
 // dropTables removes the collections that are gone, with all that is known of them. Their
 // changes stay until they are old, because only the beginning of the log is ever removed. They are
 // not sent to clients: no collection has their number any more.
-func (m *migration) dropTables() error {
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
+func (m *migration) dropTables(found tables) (statements []string) {
 	for _, c := range m.plan.removed {
 		for _, index := range found[c.Name].Indexes {
-			if err := db.ExecAll(m.conn, m.dialect.DropIndex(index.Name)...); err != nil {
-				return err
-			}
+			statements = append(statements, m.dialect.DropIndex(index.Name)...)
 		}
-		if err := db.ExecAll(m.conn, "DROP TABLE "+db.Quote(m.dialect, c.Name)); err != nil {
-			return err
-		}
+		statements = append(statements, "DROP TABLE "+db.Quote(m.dialect, c.Name))
 		for _, table := range []string{db.TotalsTable, db.OffsetsTable} {
-			if _, err := m.conn.Exec("DELETE FROM "+table+" WHERE collection = $1", model.TextValue(c.Name)); err != nil {
-				return err
-			}
+			statements = append(statements, "DELETE FROM "+table+" WHERE collection = "+db.Literal(c.Name))
 		}
 	}
-	return nil
+	return statements
 }
 
-func (m *migration) alterTables() error {
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
+func (m *migration) alterTables(found tables) (statements []string) {
 	for _, p := range m.plan.pairs {
 		moves := map[string]string{}
 		for to, column := range p.to.Columns() {
@@ -160,29 +126,21 @@ func (m *migration) alterTables() error {
 				moves[column.Name] = temporary
 			}
 		}
-		if err := db.ExecAll(m.conn, m.dialect.AlterTable(p.to, found[p.to.Name], moves)...); err != nil {
-			return err
-		}
+		statements = append(statements, m.dialect.AlterTable(p.to, found[p.to.Name], moves)...)
 	}
-	return nil
+	return statements
 }
 
-func (m *migration) createTables() error {
+func (m *migration) createTables(tables) (statements []string) {
 	for _, c := range m.plan.added {
-		if err := db.ExecAll(m.conn, db.CreateTable(m.dialect, c, c.Name)); err != nil {
-			return err
-		}
+		statements = append(statements, db.CreateTable(m.dialect, c, c.Name))
 	}
-	return nil
+	return statements
 }
 
 // matchIndexes creates the indexes that the schema needs, with the names that it defines,
 // and drops all others.
-func (m *migration) matchIndexes() error {
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
+func (m *migration) matchIndexes(found tables) []string {
 	var drops, creates []string
 	for _, c := range m.plan.to.Collections() {
 		have, want := found[c.Name].Indexes, db.Indexes(c)
@@ -200,28 +158,21 @@ func (m *migration) matchIndexes() error {
 			}
 		}
 	}
-	return db.ExecAll(m.conn, append(drops, creates...)...)
+	return append(drops, creates...)
 }
 
-func (m *migration) addForeignKeys() error {
+func (m *migration) addForeignKeys(found tables) (statements []string) {
 	if m.dialect.InlineReferences() {
 		return nil
 	}
-	found, err := db.Describe(m.conn, m.dialect)
-	if err != nil {
-		return err
-	}
 	for _, c := range m.plan.to.Collections() {
 		for _, link := range c.Links() {
-			if found[c.Name].References[c.Columns()[link.Column].Name] != "" {
-				continue
-			}
-			if err := db.ExecAll(m.conn, "ALTER TABLE "+db.Quote(m.dialect, c.Name)+" ADD "+db.ForeignKey(m.dialect, link)); err != nil {
-				return err
+			if found[c.Name].References[c.Columns()[link.Column].Name] == "" {
+				statements = append(statements, "ALTER TABLE "+db.Quote(m.dialect, c.Name)+" ADD "+db.ForeignKey(m.dialect, link))
 			}
 		}
 	}
-	return nil
+	return statements
 }
 
 // createAll creates all tables and indexes of a schema.

@@ -57,11 +57,10 @@ func Find(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, common []
 	b := &builder{}
 	b.Write(d.FindSearched(table, terms, common, strconv.Itoa(most+1), b.text))
 	found := 0
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		if found++; row.Bool(1) {
 			ids = append(ids, row.ID(0))
 		}
-		return true
 	}, b.String(), b.Args...)
 	slices.SortFunc(ids, compareIDs)
 	return ids, found <= most, err

@@ -71,26 +71,24 @@ func Check(c db.Conn, d db.Dialect, s *model.Schema, writes bool) (findings []st
 }
 
 func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (findings []string, err error) {
-	sql := d.Search(db.SearchTable(collection))
-	stored := &storedWords{conn: c, sql: sql.Stored}
+	name, t := db.SearchTable(collection), db.NewTable(d, collection)
+	sql := d.Search(name)
 	different, example := 0, model.ID{}
 	report := func(id model.ID) {
-		if different++; different == 1 {
+		if different++; different == 1 || compareIDs(id, example) < 0 {
 			example = id
 		}
 	}
-	err = db.EachBatch(c, db.NewTable(d, collection), func(batch []model.Record) error {
+	id, stored := db.RowName+"."+t.Columns[model.IDColumn], len(t.Columns)
+	columns := &db.Builder{}
+	columns.Write(t.All, ", (SELECT ", sql.Stored, ` FROM "`, name, `" WHERE `, db.SearchResource, " = ", id, ")")
+	scan := func(row model.Row) model.Record {
+		return append(collection.Scan(row), model.KindText.Read(row, stored))
+	}
+	err = db.EachBatchOf(c, t, columns, scan, func(batch []model.Record) error {
 		for _, record := range batch {
-			id := record.ID(model.IDColumn)
-			text, others, err := stored.of(id)
-			if err != nil {
-				return err
-			}
-			for _, other := range others { // of no resource
-				report(other)
-			}
-			if text == nil || *text != Text(collection, record) {
-				report(id)
+			if words := record[stored]; words.IsNull() || words.Text() != Text(collection, record[:stored]) {
+				report(record.ID(model.IDColumn))
 			}
 		}
 		return nil
@@ -98,12 +96,10 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (
 	if err != nil {
 		return nil, err
 	}
-	rest, err := stored.rest()
+	err = db.Each(c, func(row model.Row) { report(row.ID(0)) }, "SELECT "+db.SearchResource+` FROM "`+name+`" WHERE NOT EXISTS (SELECT 1 FROM `+
+		t.Name+" AS "+db.RowName+" WHERE "+id+" = "+db.SearchResource+")")
 	if err != nil {
 		return nil, err
-	}
-	for _, other := range rest {
-		report(other)
 	}
 	if different > 0 {
 		findings = append(findings, fmt.Sprintf("%s: the search index has other words than %d resources, for example %s", collection.Name, different, example))
@@ -129,74 +125,6 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (
 	return findings, err
 }
 
-// storedWords reads the table of words in the order of ids, in batches: only one result is open at a
-// time.
-type storedWords struct {
-	conn  db.Conn
-	sql   string
-	batch []storedText
-	last  model.ID // read last
-	begun bool
-	ended bool
-}
-
-type storedText struct {
-	id   model.ID
-	text string
-}
-
-// of returns the words of a resource, nil if there are none, and the ids before it that were not asked
-// for.
-func (s *storedWords) of(id model.ID) (text *string, others []model.ID, err error) {
-	for {
-		if err := s.fill(); err != nil || len(s.batch) == 0 {
-			return nil, others, err
-		}
-		first := s.batch[0]
-		order := strings.Compare(string(first.id[:]), string(id[:]))
-		if order > 0 {
-			return nil, others, nil
-		}
-		s.batch = s.batch[1:]
-		if order == 0 {
-			return &first.text, others, nil
-		}
-		others = append(others, first.id)
-	}
-}
-
-// rest returns the ids that were not asked for.
-func (s *storedWords) rest() (others []model.ID, err error) {
-	for {
-		if err := s.fill(); err != nil || len(s.batch) == 0 {
-			return others, err
-		}
-		for _, each := range s.batch {
-			others = append(others, each.id)
-		}
-		s.batch = nil
-	}
-}
-
-// fill reads the next batch when the last one is used up.
-func (s *storedWords) fill() error {
-	if len(s.batch) > 0 || s.ended {
-		return nil
-	}
-	err := db.Each(s.conn, func(row model.Row) bool {
-		s.batch = append(s.batch, storedText{row.ID(0), row.Text(1)})
-		return true
-	}, s.sql, model.IDValue(s.last), model.IntValue(batchSize))
-	s.ended = len(s.batch) < batchSize
-	if s.begun && len(s.batch) > 0 && s.batch[0].id == s.last {
-		s.batch = s.batch[1:]
-	}
-	if s.begun = true; len(s.batch) > 0 {
-		s.last = s.batch[len(s.batch)-1].id
-	}
-	return err
-}
-
 // indexAgrees compares the words in the index with those in the table. Each pair of a word and a
 // resource is hashed, and the hashes are added, because the two come in different orders.
 func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
@@ -205,7 +133,7 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 	}
 	seed := maphash.MakeSeed()
 	sum := func(query string) (sum, count uint64, err error) {
-		err = db.Each(c, func(row model.Row) bool {
+		err = db.Each(c, func(row model.Row) {
 			number := row.Int(0)
 			for word := range strings.SplitSeq(row.Text(1), " ") {
 				if word == "" {
@@ -217,7 +145,6 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 					word   string
 				}{number, word})
 			}
-			return true
 		}, query)
 		return sum, count, err
 	}
@@ -228,6 +155,3 @@ func indexAgrees(c db.Conn, sql db.SearchSQL) (bool, error) {
 	got, entries, err := sum(sql.Indexed)
 	return got == want && entries == words, err
 }
-
-// batchSize is how many resources are in memory at a time.
-const batchSize = 500

@@ -20,18 +20,10 @@ type Table struct {
 
 func newTable(d db.Dialect, c *model.Collection) *Table {
 	t := &Table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
-	for _, group := range c.UniqueGroups() {
-		t.indexed[model.IndexPart{Column: group[0]}] = true
-	}
-	for _, link := range c.Links() {
-		t.indexed[model.IndexPart{Column: link.Column}] = true
-	}
-	for _, group := range c.IndexGroups() {
-		t.indexed[group[0]] = true
-	}
 	for _, index := range db.Indexes(c) {
+		t.indexed[index.Parts[0]] = true
 		if index.Items {
-			t.items[c.Field(index.Columns[0]).Column] = index.Name
+			t.items[index.Parts[0].Column] = index.Name
 		} else if !index.Expression {
 			t.indexes = append(t.indexes, index.Columns)
 		}

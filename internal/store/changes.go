@@ -20,13 +20,24 @@ func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
 	if _, err := s.Sequence(ctx); err != nil {
 		return err
 	}
+	return s.deleteInBatches(ctx, func(t *Tx) (removed int, err error) {
+		now, err := s.clock(t.conn)
+		if err != nil {
+			return 0, err
+		}
+		return t.RemoveBefore(model.FormatTime(now.Add(-age)), deleteBatch)
+	})
+}
+
+// deleteBatch bounds how long a cleanup blocks other writers.
+const deleteBatch = 1000
+
+// deleteInBatches calls remove, each time in a transaction, until it has removed less than a batch.
+func (s *Store) deleteInBatches(ctx context.Context, remove func(*Tx) (removed int, err error)) error {
 	for {
 		removed := 0
 		err := s.Write(ctx, func(t *Tx) (err error) {
-			now, err := s.clock(t.conn)
-			if err == nil {
-				removed, err = t.RemoveBefore(model.FormatTime(now.Add(-age)), deleteBatch)
-			}
+			removed, err = remove(t)
 			return err
 		})
 		if err != nil || removed < deleteBatch {

@@ -46,9 +46,8 @@ func positioned(tx *Tx, after int64, most int) ([]changelog.Entry, error) {
 
 // naive is the mistake that positions are there to avoid: it goes by revisions.
 func naive(tx *Tx, after int64, most int) (changes []changelog.Entry, err error) {
-	err = db.Each(tx.conn, func(row model.Row) bool {
+	err = db.Each(tx.conn, func(row model.Row) {
 		changes = append(changes, changelog.Entry{Position: row.Int(0), ID: row.ID(1)})
-		return true
 	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after), model.IntValue(int64(most)))
 	return changes, err
 }

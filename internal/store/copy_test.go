@@ -153,11 +153,10 @@ func contents(t *testing.T, url string) []string {
 		if name == db.TotalsTable {
 			from = lists.AllTotals()
 		}
-		err := db.Each(c, func(row model.Row) bool {
+		err := db.Each(c, func(row model.Row) {
 			if line := row.Text(0); name != db.MetaTable || !strings.Contains(line, "history") { // each has its own
 				lines = append(lines, name+" "+line)
 			}
-			return true
 		}, "SELECT "+strings.Join(columns, " || '|' || ")+" AS line FROM "+from+" ORDER BY line")
 		if err != nil {
 			t.Fatal(err)
@@ -235,12 +234,11 @@ func TestNumbersContinueInACopy(t *testing.T) {
 		}
 		var order []string
 		read(t, target, func(tx *Tx) {
-			err := db.Each(tx.conn, func(row model.Row) bool {
+			err := db.Each(tx.conn, func(row model.Row) {
 				if row.Int(0) < 11 && row.Int(1) != 0 {
 					t.Errorf("a change that was copied has the transaction %d", row.Int(1))
 				}
 				order = append(order, fmt.Sprint(row.Int(0)))
-				return true
 			}, `SELECT position, "transaction" FROM `+target.db.PositionedLog()+" AS log ORDER BY position")
 			if err != nil {
 				t.Fatal(err)

@@ -91,13 +91,12 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 		if parent != nil {
 			of = table.Columns[parent.Column]
 		}
-		err = db.Each(t.conn, func(row model.Row) bool {
+		err = db.Each(t.conn, func(row model.Row) {
 			gone.IDs = append(gone.IDs, row.ID(0))
 			if !row.Null(1) {
 				gone.AddTo(row.ID(1), row.ID(0))
 			}
 			revision = row.Int(2)
-			return true
 		}, sql+" RETURNING "+id+", "+of+", "+t.store.db.LastRevision(), args...)
 		if err != nil || len(gone.IDs) == 0 {
 			return 0, err
@@ -134,9 +133,8 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 			left.AddTo(referred, s.IDs[i])
 		}
 		if s.Link == nil {
-			err := db.Each(t.conn, func(row model.Row) bool {
+			err := db.Each(t.conn, func(row model.Row) {
 				left.AddTo(row.ID(1), row.ID(0))
-				return true
 			}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+where+" AND "+column+" IS NOT NULL", args...)
 			if err != nil {
 				return err
@@ -168,10 +166,9 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 	}
 	var updated []model.ID
 	revision := int64(0)
-	err := db.Each(t.conn, func(row model.Row) bool {
+	err := db.Each(t.conn, func(row model.Row) {
 		updated = append(updated, row.ID(0))
 		revision = row.Int(1)
-		return true
 	}, sql+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
 		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
@@ -187,7 +184,7 @@ func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, ref
 	id, column := table.Columns[model.IDColumn], table.Columns[link.Column]
 	more := true
 	for chunk := range slices.Chunk(ids, SetSize) {
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := db.EachWhile(t.conn, func(row model.Row) bool {
 			more = visit(row.ID(0), row.ID(1))
 			return more
 		}, "SELECT "+id+", "+column+" FROM "+table.Name+" WHERE "+t.store.db.InIDs(column, "$1"), db.IDs(t.store.db, chunk))
@@ -203,10 +200,9 @@ func (t *Tx) Records(c *model.Collection, ids []model.ID) ([]model.Record, error
 	found := make(map[model.ID]model.Record, len(ids))
 	table := t.store.tables[c]
 	for chunk := range slices.Chunk(ids, SetSize) {
-		err := db.Each(t.conn, func(row model.Row) bool {
+		err := db.Each(t.conn, func(row model.Row) {
 			record := c.Scan(row)
 			found[record.ID(model.IDColumn)] = record
-			return true
 		}, "SELECT "+table.All+" FROM "+table.Name+" WHERE "+t.store.db.InIDs(table.Columns[model.IDColumn], "$1"), db.IDs(t.store.db, chunk))
 		if err != nil {
 			return nil, t.fault(err)

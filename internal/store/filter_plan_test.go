@@ -204,9 +204,8 @@ func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Se
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0
 		}
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			lines = append(lines, strings.TrimSpace(row.Text(column)))
-			return true
 		}, explain+sql.String(), sql.Args...)
 		if err != nil {
 			t.Fatal(err)

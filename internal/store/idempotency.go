@@ -100,21 +100,11 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revi
 	return changed == 1, t.fault(err)
 }
 
-// deleteBatch bounds how long a cleanup blocks other writers.
-const deleteBatch = 1000
-
 // DeleteOldRecords removes records older than age.
 func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
 	before := model.TimeValue(model.FormatTime(s.now().Add(-age)))
-	for {
-		var removed int
-		err := s.Write(ctx, func(t *Tx) (err error) {
-			removed, err = t.conn.Exec("DELETE FROM "+db.IdempotencyTable+" WHERE (caller, key) IN (SELECT caller, key FROM "+db.IdempotencyTable+
-				" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(deleteBatch))
-			return err
-		})
-		if err != nil || removed < deleteBatch {
-			return err
-		}
-	}
+	return s.deleteInBatches(ctx, func(t *Tx) (removed int, err error) {
+		return t.conn.Exec("DELETE FROM "+db.IdempotencyTable+" WHERE (caller, key) IN (SELECT caller, key FROM "+db.IdempotencyTable+
+			" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(deleteBatch))
+	})
 }

@@ -100,12 +100,8 @@ func addKey(c db.Conn, key auth.StoredKey) error {
 	return err
 }
 
-func listKeys(c db.Conn) (keys []auth.StoredKey, err error) {
-	err = db.Each(c, func(row model.Row) bool {
-		keys = append(keys, scanKey(row))
-		return true
-	}, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
-	return keys, err
+func listKeys(c db.Conn) ([]auth.StoredKey, error) {
+	return db.All(c, scanKey, "SELECT "+keyColumns+" FROM "+db.KeysTable+" ORDER BY at, prefix")
 }
 
 func findKey(c db.Conn, prefix string) (key *auth.StoredKey, err error) {

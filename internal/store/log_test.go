@@ -155,10 +155,9 @@ func storedChanges(t *testing.T, st *Store) []string {
 	t.Helper()
 	var lines []string
 	read(t, st, func(tx *Tx) {
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			text := func(column int) []byte { return row.AppendText(nil, column) }
 			lines = append(lines, fmt.Sprintf("%d %d %s %s %d %s", row.Int(0), row.Int(1), text(2), text(3), row.Int(4), text(5)))
-			return true
 		}, "SELECT revision, collection, kind, at, schema, previous FROM "+db.ChangesTable+" ORDER BY revision")
 		if err != nil {
 			t.Fatal(err)

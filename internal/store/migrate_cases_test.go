@@ -202,13 +202,12 @@ func attributesOf(t *testing.T, st *Store) (list []string) {
 	things := st.schema.Collection("things")
 	read(t, st, func(tx *Tx) {
 		var ids []model.ID
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			text := string(things.Append(nil, row))
 			ids = append(ids, row.ID(model.IDColumn))
 			_, rest, _ := strings.Cut(text, `"type":"things",`)
 			attributes, _, _ := strings.Cut(rest, `,"created_at"`)
 			list = append(list, attributes)
-			return true
 		}, "SELECT "+st.tables[things].All+" FROM "+st.tables[things].Name+" ORDER BY id")
 		if err != nil {
 			t.Fatal(err)

@@ -262,24 +262,22 @@ func dump(t *rapid.T, url string) string {
 	recent := model.FormatTime(time.Now().Add(-time.Hour))
 	for _, collection := range s.Collections() {
 		table := db.NewTable(b, collection)
-		err := db.Each(c, func(row model.Row) bool {
+		err := db.Each(c, func(row model.Row) {
 			record := collection.Scan(row)
 			if created := collection.CreatedColumn(); created != model.NoColumn && record[created].Text() > recent {
 				record[created], record[collection.UpdatedColumn()] = addedTime, addedTime
 			}
 			note("%s", collection.Append(nil, record))
-			return true
 		}, "SELECT "+table.All+" FROM "+table.Name)
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = db.Each(c, func(row model.Row) bool {
+	err = db.Each(c, func(row model.Row) {
 		// A total of nothing may be kept or not.
 		if row.Int(2) != 0 {
 			note("total %s %s %d", row.AppendText(nil, 0), row.AppendText(nil, 1), row.Int(2))
 		}
-		return true
 	}, "SELECT collection, parent, total FROM "+db.TotalsTable)
 	if err != nil {
 		t.Fatal(err)

@@ -90,9 +90,8 @@ func readShops(st *Store) error {
 	}
 	defer tx.Close()
 	shops := st.schema.Collection("shops")
-	return db.Each(tx.conn, func(row model.Row) bool {
+	return db.Each(tx.conn, func(row model.Row) {
 		shops.Append(nil, row)
-		return true
 	}, "SELECT "+st.tables[shops].All+" FROM "+st.tables[shops].Name)
 }
 
@@ -137,11 +136,10 @@ func lookAt(tx *Tx) error {
 // pageOf reads the beginning of a collection by one query.
 func pageOf(tx *Tx) error {
 	shops := tx.store.schema.Collection("shops")
-	return db.Each(tx.conn, func(row model.Row) bool {
+	return db.Each(tx.conn, func(row model.Row) {
 		if !row.Null(model.IDColumn) { // the first row has the total
 			shops.Append(nil, row)
 		}
-		return true
 	}, tx.store.firstPage(shops, false), model.IntValue(1))
 }
 

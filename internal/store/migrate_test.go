@@ -198,9 +198,8 @@ func TestSchemaHistory(t *testing.T) {
 		want := []string{"1 " + string(parse(t, shopsBefore).Document()), "2 " + string(parse(t, shopsAfter).Document())}
 		var got []string
 		read(t, st, func(tx *Tx) {
-			err := db.Each(tx.conn, func(row model.Row) bool {
+			err := db.Each(tx.conn, func(row model.Row) {
 				got = append(got, fmt.Sprintf("%d %s", row.Int(0), row.AppendText(nil, 1)))
-				return true
 			}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
 			if err != nil {
 				t.Fatal(err)

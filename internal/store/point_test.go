@@ -90,9 +90,8 @@ func TestPoints(t *testing.T) {
 func entries(t *testing.T, st *Store) (log []changelog.Entry) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			log = append(log, changelog.Entry{Position: row.Int(0), Revision: row.Int(1), ID: row.ID(2), Transaction: db.BitsOf(row.Int(3))})
-			return true
 		}, `SELECT position, revision, id, "transaction" FROM `+st.db.PositionedLog()+" AS log ORDER BY position")
 		if err != nil {
 			t.Error(err)

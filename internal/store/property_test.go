@@ -85,9 +85,8 @@ func replaceAll(t *testing.T, st *Store, c *model.Collection, rows []model.Recor
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
 		var gone []model.Record
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			gone = append(gone, c.Scan(row))
-			return true
 		}, "SELECT "+tx.store.tables[c].All+" FROM "+tx.store.tables[c].Name)
 		if err != nil {
 			return err

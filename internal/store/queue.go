@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -34,10 +35,9 @@ type Job struct {
 const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by"
 
 func scanJob(row model.Row) Job {
-	text := func(column int) string { return row.Text(column) }
 	job := Job{
-		Operation: row.ID(0), Caller: text(1), Method: text(2), Collection: text(3), Resource: row.ID(4),
-		Body: text(6), IfMatch: text(7), IfNoneMatch: text(8), Attempt: row.Int(9), Schema: row.Int(10),
+		Operation: row.ID(0), Caller: row.Text(1), Method: row.Text(2), Collection: row.Text(3), Resource: row.ID(4),
+		Body: row.Text(6), IfMatch: row.Text(7), IfNoneMatch: row.Text(8), Attempt: row.Int(9), Schema: row.Int(10),
 	}
 	if !row.Null(5) {
 		parent := row.ID(5)
@@ -47,17 +47,13 @@ func scanJob(row model.Row) Job {
 }
 
 func (t *Tx) jobs(sql string, args ...model.Value) (jobs []Job, err error) {
-	err = db.Each(t.conn, func(row model.Row) bool {
-		jobs = append(jobs, scanJob(row))
-		return true
-	}, sql, args...)
+	jobs, err = db.All(t.conn, scanJob, sql, args...)
 	return jobs, t.fault(err)
 }
 
 // Backlog counts the unfinished operations, up to most.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
-	_, err = db.One(t.conn, func(row model.Row) { n = row.Int(0) },
-		"SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
+	n, err = db.Int(t.conn, "SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
 	return n, t.fault(err)
 }
 
@@ -89,7 +85,7 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 	if err != nil {
 		return t.fault(err)
 	}
-	awaited = distinct(awaited)
+	awaited = slices.Compact(slices.SortedFunc(slices.Values(awaited), lists.CompareIDs)) // an operation can be awaited for several reasons
 	parent := model.Null
 	if job.Parent != nil {
 		parent = model.IDValue(*job.Parent)
@@ -105,16 +101,6 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 		}
 	}
 	return nil
-}
-
-// distinct removes duplicates: an operation can be awaited for several reasons.
-func distinct(operations []model.ID) (once []model.ID) {
-	for _, operation := range operations {
-		if !slices.Contains(once, operation) {
-			once = append(once, operation)
-		}
-	}
-	return once
 }
 
 // follow records that an operation waits for another. It writes the row of the awaited one, so that

@@ -28,18 +28,19 @@ func newReadQuota(most int) *readQuota {
 func (s *readQuota) acquire(key string) bool {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if key != "" && s.held[key] >= s.most {
-		return false
+	return s.acquireLocked(key)
+}
+
+func (s *readQuota) acquireLocked(key string) bool {
+	free := key == "" || s.held[key] < s.most
+	if free {
+		s.held[key]++
 	}
-	s.held[key]++
-	return true
+	return free
 }
 
 // wait is like acquire, but waits for a free read, for db.MaxWait at most.
 func (s *readQuota) wait(ctx context.Context, key string) error {
-	if s.acquire(key) {
-		return nil
-	}
 	turn := s.enqueue(key)
 	if turn == nil {
 		return nil
@@ -58,12 +59,11 @@ func (s *readQuota) wait(ctx context.Context, key string) error {
 	}
 }
 
-// enqueue returns a channel that is closed when the caller has a read; nil: it has one already.
+// enqueue returns a channel that is closed when the caller has a read; nil: it has one at once.
 func (s *readQuota) enqueue(key string) chan struct{} {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.held[key] < s.most {
-		s.held[key]++
+	if s.acquireLocked(key) {
 		return nil
 	}
 	turn := make(chan struct{})

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -56,18 +58,15 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		found[ids[0]] = exists
 		return found, err
 	}
-	for len(ids) > 0 {
-		chunk := ids[:min(len(ids), chunkSize)]
-		ids = ids[len(chunk):]
+	for chunk := range slices.Chunk(ids, chunkSize) {
 		values := make([]model.Value, len(chunk))
 		for i, id := range chunk {
 			values[i] = model.IDValue(id)
 		}
 		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
 		s.Condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
-		err := t.each(s, func(row model.Row) bool {
+		err := t.each(s, func(row model.Row) {
 			found[row.ID(0)] = true
-			return true
 		})
 		if err != nil {
 			return nil, err
@@ -94,7 +93,12 @@ func (t *Tx) one(s *statement.Statement, read func(model.Row)) (found bool, err 
 	return found, t.fault(err)
 }
 
-// each runs a query, and calls read with each row until it returns false.
-func (t *Tx) each(s *statement.Statement, read func(model.Row) bool) error {
+// each runs a query, and calls read with each row.
+func (t *Tx) each(s *statement.Statement, read func(model.Row)) error {
 	return t.fault(db.Each(t.conn, read, s.String(), s.Args...))
+}
+
+// eachWhile does so until read returns false.
+func (t *Tx) eachWhile(s *statement.Statement, read func(model.Row) bool) error {
+	return t.fault(db.EachWhile(t.conn, read, s.String(), s.Args...))
 }

@@ -10,7 +10,7 @@ import (
 // if it leads to one resource, the ids that they refer to. Those of a relation to many are in
 // the order of their keys and then of the include. It stops when read returns false.
 func (t *Tx) Related(i *query.Include, keys []model.ID, read func(model.Row) bool) error {
-	return t.each(t.relatedStatement(i, keys), read)
+	return t.eachWhile(t.relatedStatement(i, keys), read)
 }
 
 func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement.Statement {
@@ -68,8 +68,7 @@ func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key mode
 	s.InIDs(keys)
 	s.And(query.Both(i.Scope, i.Filter))
 	s.Write(" GROUP BY ", referring)
-	return t.each(s, func(row model.Row) bool {
+	return t.each(s, func(row model.Row) {
 		read(row.ID(0), row.Int(1))
-		return true
 	})
 }

@@ -61,11 +61,10 @@ func (t *Tx) listOneRelated(c *model.Collection, f query.Related) (query.Filter,
 	s.Condition(query.And{query.Both(query.All, f.Scope), query.Both(query.All, f.Filter)}, true)
 	s.Write(" LIMIT ", strconv.Itoa(maxRelated+2)) // one may be null
 	found := statement.RefersTo{Column: column}
-	err = t.each(s, func(row model.Row) bool {
+	err = t.each(s, func(row model.Row) {
 		if !row.Null(0) {
 			found.IDs = append(found.IDs, row.ID(0))
 		}
-		return true
 	})
 	if err != nil || len(found.IDs) > maxRelated {
 		return f, err

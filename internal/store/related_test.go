@@ -125,9 +125,8 @@ func checkPlan(t *testing.T, tx *Tx, s *statement.Statement, database string) {
 		}
 	}
 	var plan strings.Builder
-	err := db.Each(tx.conn, func(row model.Row) bool {
+	err := db.Each(tx.conn, func(row model.Row) {
 		plan.Write(append(row.AppendText(nil, column), '\n'))
-		return true
 	}, explain+s.String(), s.Args...)
 	sorting, reading, _ := strings.Cut(plan.String(), "SCAN _sorted\n") // only ids are sorted
 	if err != nil || plan.Len() == 0 || strings.Contains(sorting+reading, scan) || database == "sqlite" && strings.Contains(reading, "TEMP B-TREE") {

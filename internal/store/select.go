@@ -108,10 +108,7 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n i
 func (t *Tx) lastIDs(c *model.Collection, selection statement.Selection, n int64) (ids []model.ID, err error) {
 	whole := selection.FromEnd()
 	whole.Take = n
-	err = t.each(t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) bool {
-		ids = append(ids, row.ID(0))
-		return true
-	})
+	err = t.each(t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) { ids = append(ids, row.ID(0)) })
 	return ids, err
 }
 
@@ -119,7 +116,7 @@ func (t *Tx) lastIDs(c *model.Collection, selection statement.Selection, n int64
 // second one.
 func (t *Tx) firstOf(c *model.Collection, selection statement.Selection) (place statement.Place, more bool, err error) {
 	s := t.store.sql.Rows(c, selection)
-	err = t.each(s, func(row model.Row) bool {
+	err = t.eachWhile(s, func(row model.Row) bool {
 		if place != nil {
 			more = true
 			return false

@@ -29,9 +29,8 @@ type placed struct {
 func readLog(t *testing.T, st *Store, from string, after int64) (changes []placed) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
-		err := db.Each(tx.conn, func(row model.Row) bool {
+		err := db.Each(tx.conn, func(row model.Row) {
 			changes = append(changes, placed{row.Int(0), row.Int(1), row.ID(2), row.Text(3)})
-			return true
 		}, "SELECT position, revision, id, kind FROM "+from+" AS log WHERE position > $1 ORDER BY position", model.IntValue(after))
 		if err != nil {
 			t.Error(err)

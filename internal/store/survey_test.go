@@ -58,11 +58,10 @@ func TestReferencesOfAnyName(t *testing.T) {
 			read(t, st, func(tx *Tx) {
 				for _, name := range names {
 					c := now.Collection(name)
-					err := db.Each(tx.conn, func(row model.Row) bool {
+					err := db.Each(tx.conn, func(row model.Row) {
 						text := string(c.Append(nil, row))
 						start, end := strings.Index(text, `"own"`), strings.Index(text, `,"id_of"`)
 						got = append(got, name+" "+row.ID(model.IDColumn).String()+" "+text[start:end])
-						return true
 					}, "SELECT "+st.tables[c].All+" FROM "+st.tables[c].Name+" ORDER BY id")
 					if err != nil {
 						t.Fatal(err)

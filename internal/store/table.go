@@ -19,7 +19,7 @@ type table struct {
 	// Updates of all values, and of those that are in no index. SQLite writes an entry of an index again if its
 	// columns are set, even to equal values.
 	updateAll, updateUnindexed updateStatement
-	indexed                    []int // columns that are in an index or refer to a resource
+	indexed                    []int // columns that are in an index; every reference is
 	// Of the words of resources; empty if the collection is not searched.
 	words  string // name of their table
 	search db.SearchSQL
@@ -29,9 +29,11 @@ func newTable(d db.Dialect, c *model.Collection, of *statement.Table) *table {
 	t := &table{Table: of.Table, words: of.Words}
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + t.Columns[model.IDColumn] + " = $1"
 
-	for column := range c.Columns() {
-		if indexesColumn(c, column) {
-			t.indexed = append(t.indexed, column)
+	for _, index := range db.Indexes(c) {
+		for _, part := range index.Parts {
+			if part.Column != model.IDColumn && !slices.Contains(t.indexed, part.Column) {
+				t.indexed = append(t.indexed, part.Column)
+			}
 		}
 	}
 	t.updateAll = t.newUpdate(d, func(int) bool { return true })
@@ -41,15 +43,6 @@ func newTable(d db.Dialect, c *model.Collection, of *statement.Table) *table {
 		t.search = d.Search(t.words)
 	}
 	return t
-}
-
-// indexesColumn reports whether a column is part of an index besides the primary key. Every reference has one.
-func indexesColumn(c *model.Collection, column int) bool {
-	return slices.ContainsFunc(c.UniqueGroups(), func(group []int) bool { return slices.Contains(group, column) }) ||
-		slices.ContainsFunc(c.Links(), func(link model.Link) bool { return link.Column == column }) ||
-		slices.ContainsFunc(c.IndexGroups(), func(group model.IndexGroup) bool {
-			return slices.ContainsFunc(group, func(part model.IndexPart) bool { return part.Column == column })
-		})
 }
 
 // updateStatement sets columns of a resource, and the revision of the last change.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -125,18 +126,13 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
 		s.Condition(query.Both(same, scope), true)
 		held := holders{}
-		var refused error
-		err := t.each(s, func(row model.Row) bool {
+		err := db.EachOrError(t.conn, func(row model.Row) error {
 			owner := c.Scan(row)
-			refused = visit(owner)
 			held.add(group, owner)
-			return refused == nil
-		})
+			return visit(owner)
+		}, s.String(), s.Args...)
 		if err != nil {
-			return nil, err
-		}
-		if refused != nil {
-			return nil, refused
+			return nil, t.fault(err)
 		}
 		for i := start; i < end; i++ {
 			owners[i] = held.find(group, records[i])
@@ -181,22 +177,10 @@ func sameValues(group []int, records []model.Record) query.Filter {
 }
 
 func sameIn(group []int, a, b model.Record) bool {
-	for _, column := range group {
-		if a[column] != b[column] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(group, func(column int) bool { return a[column] != b[column] })
 }
 
-func hasNull(group []int, record model.Record) bool {
-	for _, column := range group {
-		if record[column].IsNull() {
-			return true
-		}
-	}
-	return false
-}
+func hasNull(group []int, record model.Record) bool { return slices.ContainsFunc(group, record.Null) }
 
 // holders is resources by their value in the first column of a group.
 type holders map[model.Value][]model.Record
@@ -210,21 +194,14 @@ func (h holders) find(group []int, record model.Record) model.Record {
 	if hasNull(group, record) {
 		return nil
 	}
-	for _, other := range h[record[group[0]]] {
-		if sameIn(group, other, record) {
-			return other
-		}
+	same := h[record[group[0]]]
+	if i := slices.IndexFunc(same, func(other model.Record) bool { return sameIn(group, other, record) }); i >= 0 {
+		return same[i]
 	}
 	return nil
 }
 
 // remove removes a resource by its id.
 func (h holders) remove(group []int, record model.Record) {
-	all := h[record[group[0]]]
-	for i, other := range all {
-		if other[model.IDColumn] == record[model.IDColumn] {
-			h[record[group[0]]] = append(all[:i:i], all[i+1:]...)
-			return
-		}
-	}
+	h[record[group[0]]] = slices.DeleteFunc(h[record[group[0]]], func(other model.Record) bool { return other[model.IDColumn] == record[model.IDColumn] })
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -61,8 +63,10 @@ type deferred struct {
 // errOtherVersion: the schema has an unexpected version.
 var errOtherVersion = errors.New("the schema of the database has another version")
 
-// begin makes the connection ready for a transaction. Nothing is sent yet.
-func (c *connection) begin() { c.queued, c.begun = []deferred{{sql: c.beginSQL}}, false }
+// transaction is a new transaction. Nothing is sent yet.
+func (b *Database) transaction(ctx context.Context, acquired *pgxpool.Conn, beginSQL string) *connection {
+	return &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginSQL, queued: []deferred{{sql: beginSQL}}}
+}
 
 // wait is the context of one exchange with the database.
 func (c *connection) wait() (context.Context, context.CancelFunc) {
@@ -214,7 +218,7 @@ func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 		return 0, err
 	}
 	tag, err := results.exec()
-	return int(tag.RowsAffected()), firstOf(err, results.close())
+	return int(tag.RowsAffected()), cmp.Or(err, results.close()) // later errors follow from the first
 }
 
 func (c *connection) Batch(statements ...db.Statement) error {
@@ -268,15 +272,7 @@ func (c *connection) flush() error {
 		return err
 	}
 	err = last.read(results)
-	return firstOf(err, results.close())
-}
-
-// firstOf returns the first error: later ones follow from it.
-func firstOf(err, behind error) error {
-	if err != nil {
-		return err
-	}
-	return behind
+	return cmp.Or(err, results.close())
 }
 
 // commit ends the transaction. With an error, unknown says that it may have been committed nevertheless.

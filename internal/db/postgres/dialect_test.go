@@ -40,19 +40,3 @@ func TestIDsAreParsedOnce(t *testing.T) {
 		t.Errorf("the plan has no %s:\n%s", want, text)
 	}
 }
-
-// TestBinaryIDs: the database reads the binary form as the text.
-func TestBinaryIDs(t *testing.T) {
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, pgtest.URL(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	for _, list := range []string{"{}", "{00000000-0000-7000-8000-000000000001}", "{00000000-0000-7000-8000-000000000001,ffffffff-ffff-ffff-ffff-ffffffffffff}"} {
-		result := conn.PgConn().ExecParams(ctx, "SELECT $1::uuid[]::text", [][]byte{binaryIDs(list)}, []uint32{uuidArrayOID}, binaryFormat, nil).Read()
-		if result.Err != nil || string(result.Rows[0][0]) != list {
-			t.Errorf("%s became %s, %v", list, result.Rows, result.Err)
-		}
-	}
-}

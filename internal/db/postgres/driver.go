@@ -73,6 +73,15 @@ func (d *driver) prepare(ctx context.Context, raw *pgx.Conn, sql string) (*prepa
 	return p, nil
 }
 
+// build prepares a statement, and makes the builder have the values of its parameters.
+func (d *driver) build(ctx context.Context, raw *pgx.Conn, sql string, args []any) (*prepared, error) {
+	p, err := d.prepare(ctx, raw, sql)
+	if err == nil {
+		err = d.builder.Build(raw.TypeMap(), p.StatementDescription, args)
+	}
+	return p, err
+}
+
 // exchange sends statements, and the commit if they are the whole transaction. Nil: nothing was sent.
 func (c *connection) exchange(ctx context.Context, statements []deferred) (*replies, error) {
 	d, err := c.driverOf(ctx)
@@ -85,10 +94,7 @@ func (c *connection) exchange(ctx context.Context, statements []deferred) (*repl
 	batch := &pgconn.Batch{}
 	for _, q := range statements {
 		c.trace(q.sql)
-		p, err := d.prepare(ctx, c.raw, q.sql)
-		if err == nil {
-			err = d.builder.Build(c.raw.TypeMap(), p.StatementDescription, q.args)
-		}
+		p, err := d.build(ctx, c.raw, q.sql, q.args)
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func onOneConnection(t *testing.T) (url string, read func(how db.Use, sql string
 		defer release()
 		err = c.Expect(version, func(c db.Conn) error { return nil })
 		if err == nil {
-			err = db.Each(c, func(row model.Row) bool {
+			err = db.Each(c, func(row model.Row) {
 				var values []string
 				for i := range row.(*result).raw {
 					if row.Null(i) {
@@ -44,7 +44,6 @@ func onOneConnection(t *testing.T) (url string, read func(how db.Use, sql string
 					}
 				}
 				rows = append(rows, strings.Join(values, " "))
-				return true
 			}, sql)
 		}
 		if err != nil {

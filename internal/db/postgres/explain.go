@@ -22,10 +22,7 @@ func (c *connection) Explain(sql string, parameters int) (plan []string, err err
 	if parameters > 0 {
 		execute += "(NULL" + strings.Repeat(", NULL", parameters-1) + ")"
 	}
-	if err := db.Each(c, func(row model.Row) bool {
-		plan = append(plan, row.Text(0))
-		return true
-	}, execute); err != nil {
+	if plan, err = db.All(c, func(row model.Row) string { return row.Text(0) }, execute); err != nil {
 		return nil, err
 	}
 	_, err = c.Exec("DEALLOCATE " + name)

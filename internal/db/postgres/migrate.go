@@ -18,8 +18,7 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: "begin isolation level read committed"}
-	c.begin()
+	c := b.transaction(ctx, acquired, beginCommitted)
 	err = lockTables(ctx, c, b)
 	if err == nil {
 		err = fn(c)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,16 +23,16 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	pages      chan struct{} // slots of pages, until Extend
-	long       chan struct{} // slots of long reads
+	pages      db.Slots // of pages, until Extend
+	long       db.Slots // of long reads
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they notify it, of others
 	committed  db.Signal       // of this server only
-	sequencing chan struct{}   // has room for one run of ticks
+	sequencing chan struct{}   // full while ticks run; guards lastRun
+	runsBegun  atomic.Int64    // of ticks
+	lastRun    tickRun         // that was not cancelled
 	tick       string          // the statement
-	runs       sync.Mutex      // of nextRun and of what its callers share
-	nextRun    *tickRun        // the run of ticks that has not begun
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
@@ -49,6 +48,8 @@ const (
 
 	beginWrite = "begin isolation level repeatable read"
 	beginRead  = "begin isolation level repeatable read, read only"
+
+	beginCommitted = "begin isolation level read committed" // each statement sees what was committed before it
 )
 
 // Open connects to a database.
@@ -77,8 +78,8 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		pool:         pool,
 		listener:     listener,
 		options:      o.WithDefaults(),
-		pages:        make(chan struct{}, max(1, config.MaxConns/3)),
-		long:         make(chan struct{}, max(1, config.MaxConns/2)),
+		pages:        make(db.Slots, max(1, config.MaxConns/3)),
+		long:         make(db.Slots, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultReplyTimeout,
@@ -89,7 +90,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
-	var slots chan struct{} // nil: no limit but that of the pool
+	var slots db.Slots // nil: no limit but that of the pool
 	switch how {
 	case db.PageInOne, db.PageInSeveral:
 		slots = b.pages
@@ -98,26 +99,27 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	}
 	done := func() {}
 	if slots != nil {
-		if err := b.acquireSlot(ctx, slots); err != nil {
+		if err := slots.Acquire(ctx, nil); err != nil {
 			return nil, nil, err
 		}
-		done = func() { <-slots }
+		done = slots.Release
 	}
 	acquired, err := b.acquire(ctx)
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginRead, single: how == db.OneQuery || how == db.PageInOne}
+	c := b.transaction(ctx, acquired, beginRead)
+	c.single = how == db.OneQuery || how == db.PageInOne
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
 	}
 	c.extend = func() error {
-		if err := b.acquireSlot(ctx, b.long); err != nil {
+		if err := b.long.Acquire(ctx, nil); err != nil {
 			return err
 		}
 		done()
-		done = func() { <-b.long }
+		done = b.long.Release
 		return nil
 	}
 	c.renew = func() error {
@@ -130,32 +132,12 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		}
 		return err
 	}
-	c.begin()
 	release := func() {
 		c.rollback()
 		acquired.Release()
 		done()
 	}
 	return c, release, nil
-}
-
-// acquireSlot waits for a slot, up to db.MaxWait.
-func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
-	select {
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	timeout := time.NewTimer(db.MaxWait)
-	defer timeout.Stop()
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return db.ErrBusy
-	}
 }
 
 // tooManyConns is the code of a database that accepts no more connections.

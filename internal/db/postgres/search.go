@@ -36,7 +36,7 @@ func (dialect) Search(table string) db.SearchSQL {
 			}
 			return c.Defer(statements...)
 		},
-		Stored: "SELECT _resource, coalesce(' ' || nullif(array_to_string(tsvector_to_array(_words), ' '), ''), '') FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
+		Stored: "coalesce(' ' || nullif(array_to_string(tsvector_to_array(_words), ' '), ''), '')",
 	}
 }
 

@@ -83,61 +83,32 @@ var (
 	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
 )
 
-// tickRun is a run of ticks that several callers wait for.
+// tickRun is a run of ticks that has ended.
 type tickRun struct {
-	cancel  context.CancelFunc
-	done    chan struct{} // closed when the rest is set
-	last    int64
-	err     error
-	waiting int // callers; of Database.runs
+	number int64 // runs are numbered as they begin
+	last   int64
+	err    error
 }
 
-// Sequence runs ticks until all has a position that was committed before. Callers that wait share
-// the run that begins after them: one that has begun may not see what they have committed.
+// Sequence runs ticks until all has a position that was committed before. Callers wait for each other, so that at most one
+// connection of each server waits for the lock, and get the result of a run that another caller has begun after their call:
+// one that had begun before may not have seen what they have committed.
 func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
-	b.runs.Lock()
-	run := b.nextRun
-	if run == nil {
-		running, cancel := context.WithCancel(context.WithoutCancel(ctx)) // others wait for it as well
-		run = &tickRun{cancel: cancel, done: make(chan struct{})}
-		b.nextRun = run
-		go b.runTicks(running, run)
-	}
-	run.waiting++
-	b.runs.Unlock()
-	select {
-	case <-run.done:
-		return run.last, run.err
-	case <-ctx.Done():
-	}
-	b.runs.Lock()
-	defer b.runs.Unlock()
-	if run.waiting--; run.waiting == 0 {
-		run.cancel()
-		if b.nextRun == run { // nobody may join what is cancelled
-			b.nextRun = nil
-		}
-	}
-	return 0, ctx.Err()
-}
-
-// runTicks runs ticks for those who wait. At most one connection of each server waits for the lock.
-func (b *Database) runTicks(ctx context.Context, run *tickRun) {
-	defer run.cancel()
-	defer close(run.done)
+	begun := b.runsBegun.Load()
 	select {
 	case b.sequencing <- struct{}{}:
 		defer func() { <-b.sequencing }()
 	case <-ctx.Done():
-		run.err = ctx.Err()
-		return
+		return 0, ctx.Err()
 	}
-	b.runs.Lock()
-	if b.nextRun == run { // who comes from now on waits for the next one
-		b.nextRun = nil
+	if run := b.lastRun; run.number > begun {
+		return run.last, run.err
 	}
-	b.runs.Unlock()
-	run.last, run.err = b.sequence(ctx)
+	number := b.runsBegun.Add(1)
+	if last, err = b.sequence(ctx); ctx.Err() == nil { // otherwise the error may be only that of this caller
+		b.lastRun = tickRun{number, last, err}
+	}
+	return last, err
 }
 
 // sequence runs ticks until one has given positions to all that it found.
@@ -177,8 +148,8 @@ func (b *Database) runLocked(ctx context.Context, statements ...deferred) error 
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: "begin isolation level read committed", replyTimeout: tickTimeout}
-	c.begin()
+	c := b.transaction(ctx, acquired, beginCommitted)
+	c.replyTimeout = tickTimeout
 	c.queued = append(c.queued, deferred{sql: lockSchemas}, deferred{sql: lockTicks}, deferred{sql: tickSettings})
 	c.queued = append(c.queued, statements...)
 	if _, err = c.commit(); err != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -77,9 +78,8 @@ func testTickOfALongLog(t *testing.T, index string) {
 				return err
 			}
 			var plan []string
-			err := db.Each(c, func(row model.Row) bool {
+			err := db.Each(c, func(row model.Row) {
 				plan = append(plan, row.Text(0))
-				return true
 			}, "EXPLAIN "+d.tick)
 			text := strings.Join(plan, "\n")
 			if strings.Contains(text, "JIT") || strings.Contains(text, "Seq Scan") || strings.Contains(text, "Hash") || strings.Contains(text, "Merge") {
@@ -190,11 +190,7 @@ func query(t *testing.T, d *Database, read func(model.Row), sql string) {
 		t.Fatal(err)
 	}
 	defer release()
-	err = db.Each(c, func(row model.Row) bool {
-		read(row)
-		return true
-	}, sql)
-	if err != nil {
+	if err = db.Each(c, read, sql); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -211,12 +207,12 @@ func TestSequenceIsShared(t *testing.T) {
 		err  error
 	}
 	call := func(ctx context.Context) chan result {
-		before, ended := waiting(d), make(chan result, 1)
+		before, ended := waiting(), make(chan result, 1)
 		go func() {
 			last, err := d.Sequence(ctx)
 			ended <- result{last, err}
 		}()
-		for waiting(d) == before {
+		for waiting() == before {
 			time.Sleep(time.Millisecond)
 		}
 		return ended
@@ -225,12 +221,6 @@ func TestSequenceIsShared(t *testing.T) {
 	var others []chan result
 	for range 20 {
 		others = append(others, call(context.Background()))
-	}
-	d.runs.Lock()
-	shared := d.nextRun
-	d.runs.Unlock()
-	if shared.waiting != 21 {
-		t.Fatalf("%d callers share the next run", shared.waiting)
 	}
 	giveUp()
 	if got := <-impatient; got.err != context.Canceled {
@@ -242,14 +232,16 @@ func TestSequenceIsShared(t *testing.T) {
 			t.Errorf("got %v", got)
 		}
 	}
+	if n := d.runsBegun.Load(); n != 1 {
+		t.Errorf("20 callers took %d runs", n)
+	}
 
 	d.sequencing <- struct{}{}
 	ctx, giveUp = context.WithCancel(context.Background())
 	alone := call(ctx)
 	giveUp()
-	<-alone
-	if n := waiting(d); n != 0 {
-		t.Errorf("%d callers wait for a run that was cancelled", n)
+	if got := <-alone; got.err != context.Canceled {
+		t.Errorf("who gave up got %v", got)
 	}
 	<-d.sequencing
 	insertChanges(t, d, 1)
@@ -258,11 +250,14 @@ func TestSequenceIsShared(t *testing.T) {
 	}
 }
 
-func waiting(d *Database) int {
-	d.runs.Lock()
-	defer d.runs.Unlock()
-	if d.nextRun == nil {
-		return 0
+// waiting counts the goroutines that wait in Sequence.
+func waiting() (n int) {
+	stacks := make([]byte, 4<<20)
+	for goroutine := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+		state, frames, _ := strings.Cut(goroutine, "\n")
+		if strings.Contains(state, "[select") && strings.HasPrefix(frames, "github.com/plural-go/plural/internal/db/postgres.(*Database).Sequence(") {
+			n++
+		}
 	}
-	return d.nextRun.waiting
+	return n
 }

@@ -200,8 +200,8 @@ func (b *Database) runTogether(batch []*queuedTask) error {
 		return err
 	}
 	defer acquired.Release()
-	c := &connection{ctx: ctx, trace: b.options.Trace, raw: acquired.Conn(), beginSQL: beginWrite, shared: true, replyTimeout: b.replyTimeout, locks: &b.locks}
-	c.begin()
+	c := b.transaction(ctx, acquired, beginWrite)
+	c.shared, c.replyTimeout, c.locks = true, b.replyTimeout, &b.locks
 	g := &gathering{connection: c}
 	err = g.run(batch)
 	if only := g.tasks[0]; len(batch) == 1 && only.err != nil && !c.failed() && !isOfDatabase(only.err) {

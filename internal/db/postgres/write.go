@@ -42,15 +42,8 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 		if failed != nil {
 			return failed
 		}
-		c := &connection{
-			ctx:          context.WithoutCancel(ctx),
-			trace:        b.options.Trace,
-			raw:          acquired.Conn(),
-			beginSQL:     beginWrite,
-			replyTimeout: b.replyTimeout,
-			locks:        &b.locks,
-			retry:        lock,
-		}
+		c := b.transaction(context.WithoutCancel(ctx), acquired, beginWrite)
+		c.replyTimeout, c.locks, c.retry = b.replyTimeout, &b.locks, lock
 		err = b.transact(acquired, c, t)
 		switch {
 		case errors.Is(err, errNotLocked): // retry without the lock
@@ -79,7 +72,6 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 		return err
 	}
 	defer c.retry.unlock(c)
-	c.begin()
 	if err := t.Start(c, nil); err != nil {
 		c.rollback()
 		return err

@@ -27,7 +27,7 @@ type connection struct {
 	release func()
 	extend  func() error
 	ctx     context.Context // of the current read
-	slots   chan struct{}   // of which the read has one
+	slots   db.Slots        // of which the read has one
 	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
 	stop    func() bool     // stops waiting for the context; nil: nothing waits
 
@@ -167,11 +167,7 @@ func (c *connection) Announce(string, model.ID) error {
 // Explain leaves the parameters unbound.
 func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 	const detail = 3
-	err = db.Each(c, func(row model.Row) bool {
-		plan = append(plan, row.Text(detail))
-		return true
-	}, "EXPLAIN QUERY PLAN "+sql)
-	return plan, err
+	return db.All(c, func(row model.Row) string { return row.Text(detail) }, "EXPLAIN QUERY PLAN "+sql)
 }
 
 func (c *connection) Extend() error { return c.extend() }

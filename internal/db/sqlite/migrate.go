@@ -69,10 +69,6 @@ func keepTriggers(c db.Conn, fn func(db.Conn) error) error {
 	return err
 }
 
-func triggers(c db.Conn) (names []string, err error) {
-	err = db.Each(c, func(row model.Row) bool {
-		names = append(names, row.Text(0))
-		return true
-	}, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' AND name NOT GLOB '_items.*' ORDER BY name")
-	return names, err
+func triggers(c db.Conn) ([]string, error) {
+	return db.All(c, func(row model.Row) string { return row.Text(0) }, "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB '_search.*' AND name NOT GLOB '_items.*' ORDER BY name")
 }

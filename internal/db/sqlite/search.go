@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (dialect) Search(table string) db.SearchSQL {
 	return db.SearchSQL{
 		Create: []string{
 			"CREATE TABLE " + quoted + " (_rank INTEGER PRIMARY KEY, _resource BLOB NOT NULL UNIQUE, _words TEXT NOT NULL) STRICT",
-			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + prefixList + "', tokenize=\"" +
+			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + strings.Trim(fmt.Sprint(prefixes), "[]") + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
 			trigger("INSERT", insert), trigger("DELETE", remove),
@@ -42,7 +43,7 @@ func (dialect) Search(table string) db.SearchSQL {
 		// With the numbers in the order of insertion, and with a trigger that replaced all words of a resource in the index.
 		Former:     []db.TableDefinition{former("_number"), former("_place")},
 		Put:        func(c db.Conn, rows []db.ResourceWords) error { return (&ranks{c, quoted, index}).put(rows) },
-		Stored:     "SELECT _resource, _words FROM " + quoted + " WHERE _resource >= $1 ORDER BY _resource LIMIT $2",
+		Stored:     db.SearchWords,
 		Numbered:   "SELECT _rank, _words FROM " + quoted,
 		Indexed:    "SELECT doc, ' ' || term FROM " + terms,
 		Verify:     func(c db.Conn) (bool, error) { return verify(c, index) },
@@ -130,8 +131,6 @@ func contained(terms db.SearchTerms, arg func(string) string) string {
 // fast as a whole word. For any other it merges the lists of all words that begin so, which takes
 // twenty times as long.
 var prefixes = []int{2, 3, 4, 5, 7, 10}
-
-const prefixList = "2 3 4 5 7 10"
 
 // cut is a prefix at a length that the index has.
 func cut(prefix string) string {

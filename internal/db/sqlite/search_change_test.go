@@ -15,9 +15,8 @@ import (
 
 // indexed reads what the index has, word by word.
 func indexed(t *rapid.T, c db.Conn, sql db.SearchSQL) (found []string) {
-	if err := db.Each(c, func(row model.Row) bool {
+	if err := db.Each(c, func(row model.Row) {
 		found = append(found, fmt.Sprint(row.Int(0), row.Text(1)))
-		return true
 	}, sql.Indexed); err != nil {
 		t.Fatal(err)
 	}
@@ -111,9 +110,8 @@ func expectPrefix(t *rapid.T, c db.Conn, stored map[int]map[string]bool, ranks m
 		args = append(args, model.TextValue(text))
 		return "$1"
 	})
-	if err := db.Each(c, func(row model.Row) bool {
+	if err := db.Each(c, func(row model.Row) {
 		got = append(got, row.Int(0))
-		return true
 	}, query, args...); err != nil || !slices.Equal(got, want) {
 		t.Fatalf("%q finds %v, %v\nwant %v", prefix, got, err, want)
 	}

@@ -170,7 +170,7 @@ const (
 func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each uint64) (moved int, err error) {
 	var words []model.Value
 	bytes := 0
-	if err := db.Each(r.conn, func(row model.Row) bool {
+	if err := db.EachWhile(r.conn, func(row model.Row) bool {
 		text := row.Text(0)
 		words, bytes = append(words, model.TextValue(text)), bytes+len(text)
 		return bytes < movedBytes
@@ -212,12 +212,9 @@ func (r *ranks) from(id model.ID, most int) ([]numbered, error) {
 	return r.read(" WHERE _resource >= $1 ORDER BY _resource LIMIT $2", id, most)
 }
 
-func (r *ranks) read(condition string, id model.ID, most int) (rows []numbered, err error) {
-	err = db.Each(r.conn, func(row model.Row) bool {
-		rows = append(rows, numbered{row.ID(0), row.Int(1)})
-		return true
-	}, "SELECT _resource, _rank FROM "+r.table+condition, model.IDValue(id), model.IntValue(int64(most)))
-	return rows, err
+func (r *ranks) read(condition string, id model.ID, most int) ([]numbered, error) {
+	return db.All(r.conn, func(row model.Row) numbered { return numbered{row.ID(0), row.Int(1)} },
+		"SELECT _resource, _rank FROM "+r.table+condition, model.IDValue(id), model.IntValue(int64(most)))
 }
 
 // boundOf is the rank of the last of some rows, or another number if there are fewer.

@@ -53,9 +53,8 @@ func expectOrder(t interface {
 	}
 	query := "SELECT _resource FROM " + dialect{}.SearchJoin("_search.books", "(SELECT 1) AS none", "_resource", db.SearchTerms{{Prefixes: []string{"aword"}}}, arg) + " ORDER BY _match"
 	var got []model.ID
-	err := db.Each(c, func(row model.Row) bool {
+	err := db.Each(c, func(row model.Row) {
 		got = append(got, row.ID(0))
-		return true
 	}, query, args...)
 	if err != nil || !slices.Equal(got, want) {
 		t.Fatalf("the index has %v, %v\nwant %v", got, err, want)

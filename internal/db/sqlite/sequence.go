@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/model"
 )
 
 // Sequence: changes are committed in the order of their revisions, which are the positions.
@@ -14,8 +13,7 @@ func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
 		return 0, err
 	}
 	defer release()
-	_, err = db.One(c, func(row model.Row) { last = row.Int(0) }, b.LastGiven())
-	return last, err
+	return db.Int(c, b.LastGiven())
 }
 
 // Notify: SQLite does not notify of the writes of other processes.

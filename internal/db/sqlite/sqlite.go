@@ -26,9 +26,9 @@ type Database struct {
 	file    string
 	trace   func(sql string)
 	writer  *writer
-	short   chan struct{} // slots of short reads
-	pages   chan struct{} // slots of pages, until Extend
-	long    chan struct{} // slots of long reads
+	short   db.Slots // of short reads
+	pages   db.Slots // of pages, until Extend
+	long    db.Slots // of long reads
 	readers idleReaders
 	closed  chan struct{}
 	closing sync.Once
@@ -51,9 +51,9 @@ func Open(file string, o db.Options) (*Database, error) {
 	b := &Database{
 		file:   file,
 		trace:  o.Trace,
-		short:  make(chan struct{}, maxShortReaders),
-		pages:  make(chan struct{}, maxPageReaders),
-		long:   make(chan struct{}, maxLongReaders),
+		short:  make(db.Slots, maxShortReaders),
+		pages:  make(db.Slots, maxPageReaders),
+		long:   make(db.Slots, maxLongReaders),
 		closed: make(chan struct{}),
 	}
 	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer checkpoints
@@ -178,12 +178,12 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err // it would be noticed too late
 	}
-	if err := b.acquireSlot(ctx, slots); err != nil {
+	if err := slots.Acquire(ctx, b.closed); err != nil {
 		return nil, nil, err
 	}
 	c, err := b.reader()
 	if err != nil {
-		<-slots
+		slots.Release()
 		return nil, nil, err
 	}
 	c.slots, c.ctx = slots, ctx
@@ -210,41 +210,17 @@ func (b *Database) reader() (*connection, error) {
 
 // extend exchanges the slot of a read.
 func (b *Database) extend(c *connection) error {
-	if err := b.acquireSlot(c.ctx, b.long); err != nil {
+	if err := b.long.Acquire(c.ctx, b.closed); err != nil {
 		return err
 	}
-	<-c.slots
+	c.slots.Release()
 	c.slots = b.long
 	return nil
 }
 
-// acquireSlot waits for a slot, up to db.MaxWait.
-func (b *Database) acquireSlot(ctx context.Context, slots chan struct{}) error {
-	select {
-	case <-b.closed:
-		return db.ErrClosed
-	case slots <- struct{}{}:
-		return nil
-	default:
-	}
-	timeout := time.NewTimer(db.MaxWait)
-	defer timeout.Stop()
-	select {
-	case slots <- struct{}{}:
-		return nil
-	case <-b.closed:
-		return db.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timeout.C:
-		return db.ErrBusy
-	}
-}
-
 // release ends a read, and its slot last: Close waits for the slots.
 func (b *Database) release(c *connection) {
-	slots := c.slots
-	defer func() { <-slots }()
+	defer c.slots.Release()
 	c.unwatch()
 	c.ctx = nil
 	if !c.raw.AutocommitEnabled() {
@@ -301,14 +277,10 @@ func (b *Database) Write(ctx context.Context, t *db.Task) error {
 func (b *Database) Close() (err error) {
 	b.closing.Do(func() {
 		close(b.closed)
-		for range maxShortReaders {
-			b.short <- struct{}{}
-		}
-		for range maxPageReaders {
-			b.pages <- struct{}{}
-		}
-		for range maxLongReaders {
-			b.long <- struct{}{}
+		for _, slots := range []db.Slots{b.short, b.pages, b.long} {
+			for range cap(slots) {
+				slots <- struct{}{}
+			}
 		}
 		for c := b.readers.take(); c != nil; c = b.readers.take() {
 			err = errors.Join(err, c.close())

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -252,19 +253,13 @@ func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 
 // runInSavepoint runs a task in a savepoint, and rolls back to it if the task fails.
 func (w *writer) runInSavepoint(queued *queuedTask, earlier []*db.Task) error {
-	if _, err := w.conn.Exec("SAVEPOINT task"); err != nil {
-		return err
-	}
-	queued.err = queued.task.Start(w.conn, earlier)
-	if err := w.lost(queued); err != nil {
-		return err
-	}
+	err := w.conn.Savepoint(func() (keep bool) {
+		queued.err = queued.task.Start(w.conn, earlier)
+		return queued.err == nil
+	})
 	if queued.err != nil {
-		if _, err := w.conn.Exec("ROLLBACK TO task"); err != nil {
-			return err
-		}
+		err = cmp.Or(w.lost(queued), err) // without the transaction, there is no savepoint either
 	}
-	_, err := w.conn.Exec("RELEASE task")
 	return err
 }
 

@@ -47,9 +47,8 @@ func things(t *testing.T, d *Database) (names []string) {
 		t.Fatal(err)
 	}
 	defer release()
-	if err := db.Each(c, func(row model.Row) bool {
+	if err := db.Each(c, func(row model.Row) {
 		names = append(names, row.Text(0))
-		return true
 	}, "SELECT name FROM things ORDER BY name"); err != nil {
 		t.Fatal(err)
 	}
