@@ -48,6 +48,9 @@ const (
 	SetNull  OnDelete = "set_null" // the referring attribute becomes null
 )
 
+// The declarations are declared twice: here, where go doc shows their fields, and in model,
+// which cannot import this package. Their exported fields have the same names.
+
 // Attribute declares one attribute of a collection, or, in Items and
 // Properties, the type of a nested value. The zero value of a constraint
 // means that there is none.
@@ -166,7 +169,7 @@ type Schema model.Schema
 func New(collections ...Collection) (*Schema, error) {
 	declared := make([]model.Collection, len(collections))
 	for i := range collections {
-		declared[i] = toModel(collections[i])
+		model.CopyDeclaration(&declared[i], collections[i])
 	}
 	compiled, err := compile.Schema(declared...)
 	if err != nil {

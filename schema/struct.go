@@ -52,8 +52,10 @@ import (
 //
 // All mistakes are reported at once, as errors that are joined.
 func Of[T any]() (Collection, error) {
-	c, err := declare(reflect.TypeFor[T]())
-	return fromModel(c), err
+	declared, err := declare(reflect.TypeFor[T]())
+	var c Collection
+	model.CopyDeclaration(&c, declared)
+	return c, err
 }
 
 func declare(t reflect.Type) (model.Collection, error) {

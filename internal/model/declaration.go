@@ -1,52 +1,41 @@
 package model
 
-import "slices"
+import "reflect"
 
 // Declaration is a deep copy of what the collection declares, without what was compiled: completing the
 // copy does not change the original.
-func (c *Collection) Declaration() Collection {
-	clone := *c
-	clone.layout = layout{}
-	clone.Attributes = cloneAttributes(c.Attributes)
-	clone.Unique = cloneGroups(c.Unique)
-	clone.Index = cloneGroups(c.Index)
-	clone.Parent = cloneOf(c.Parent)
-	clone.Search = slices.Clone(c.Search)
-	clone.Async = slices.Clone(c.Async)
+func (c *Collection) Declaration() (clone Collection) {
+	CopyDeclaration(&clone, *c)
 	return clone
 }
 
-func cloneAttributes(attributes []Attribute) []Attribute {
-	clones := slices.Clone(attributes)
-	for i := range clones {
-		cloneInto(&clones[i])
-	}
-	return clones
+// CopyDeclaration makes a deep copy of a declaration: of this package, or of package schema, whose
+// types have exported fields with the same names.
+func CopyDeclaration[To, From any](to *To, from From) {
+	copyValue(reflect.ValueOf(to).Elem(), reflect.ValueOf(from))
 }
 
-// cloneInto replaces everything the attribute shares with its original.
-func cloneInto(a *Attribute) {
-	a.compiled = Constraints{}
-	a.Enum = slices.Clone(a.Enum)
-	a.References = cloneOf(a.References)
-	a.Properties = cloneAttributes(a.Properties)
-	if a.Items = cloneOf(a.Items); a.Items != nil {
-		cloneInto(a.Items)
+func copyValue(to, from reflect.Value) {
+	switch from.Kind() {
+	case reflect.Struct:
+		for i := range from.NumField() {
+			if field := from.Type().Field(i); field.IsExported() {
+				copyValue(to.FieldByName(field.Name), from.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		if !from.IsNil() {
+			to.Set(reflect.New(to.Type().Elem()))
+			copyValue(to.Elem(), from.Elem())
+		}
+	case reflect.Slice:
+		if !from.IsNil() { // an object without properties is not one with none
+			to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+			for i := range from.Len() {
+				copyValue(to.Index(i), from.Index(i))
+			}
+		}
+	default:
+		to.Set(from.Convert(to.Type()))
 	}
-}
-
-func cloneGroups(groups [][]string) [][]string {
-	clones := slices.Clone(groups)
-	for i := range clones {
-		clones[i] = slices.Clone(clones[i])
-	}
-	return clones
-}
-
-func cloneOf[T any](original *T) *T {
-	if original == nil {
-		return nil
-	}
-	clone := *original
-	return &clone
 }

@@ -64,7 +64,7 @@ func Document(s *model.Schema, options Options) []byte {
 	document := object{
 		{"openapi", version},
 		{"info", b.info()},
-		{"servers", list{object{{"url", b.server()}, {"description", "Where this document came from."}}}},
+		{"servers", list{object{{"url", cmp.Or(b.Prefix, "/")}, {"description", "Where this document came from."}}}},
 		{"security", b.security()},
 		{"tags", b.tags()},
 		{"paths", paths},
@@ -150,13 +150,6 @@ func (b *builder) restricted() bool { return b.By != nil }
 
 func (b *builder) secured() bool { return b.Public != nil }
 
-func (b *builder) server() string {
-	if b.Prefix == "" {
-		return "/"
-	}
-	return b.Prefix
-}
-
 func (b *builder) info() object {
 	given := b.Info
 	description := infoText
@@ -190,36 +183,20 @@ func (b *builder) security() list {
 	if !b.secured() {
 		return list{}
 	}
-	return list{object{{"bearer", list{}}}}
+	return list{bearer}
 }
 
-// securityOf is what an operation asks for that everybody may do, or not.
-func (b *builder) securityOf(public bool) any {
-	if !b.secured() || !public {
-		return nil // as the whole document says
-	}
-	return list{object{}, object{{"bearer", list{}}}}
-}
+// bearer requires credentials.
+var bearer = object{{"bearer", list{}}}
 
 func (b *builder) tags() list {
 	tags := list{}
-	for _, c := range b.schema.All() {
-		if !b.knows(c) {
-			continue
+	for _, c := range append(b.schema.All(), b.schema.Changes()) {
+		if b.knows(c) {
+			tags = append(tags, object{{"name", c.Name}, {"description", cmp.Or(c.Description, capital(spaced(c.Name))+".")}})
 		}
-		tags = append(tags, object{{"name", c.Name}, {"description", describeCollection(c)}})
-	}
-	if changes := b.schema.Changes(); b.knows(changes) {
-		tags = append(tags, object{{"name", changes.Name}, {"description", changes.Description}})
 	}
 	return append(tags, object{{"name", serverTag}, {"description", "The server itself: what it has, how it is, and this document."}})
-}
-
-func describeCollection(c *model.Collection) string {
-	if c.Description != "" {
-		return c.Description
-	}
-	return capital(spaced(c.Name)) + "."
 }
 
 func (b *builder) components() object {
@@ -229,13 +206,8 @@ func (b *builder) components() object {
 		{"description", "An API key, `plural_…`, or a JSON Web Token of the issuer that the server trusts."},
 	}}})
 	b.schemas = append(b.commonSchemas(), b.schemas...)
-	for _, each := range []struct {
-		name    string
-		members object
-	}{
-		{"schemas", b.schemas}, {"parameters", b.parameters}, {"requestBodies", b.bodies}, {"responses", b.responses}, {"headers", b.headers},
-	} {
-		components.addIf(len(each.members) > 0, each.name, each.members)
+	for _, each := range (object{{"schemas", b.schemas}, {"parameters", b.parameters}, {"requestBodies", b.bodies}, {"responses", b.responses}, {"headers", b.headers}}) {
+		components.addIf(len(each.value.(object)) > 0, each.name, each.value)
 	}
 	return components
 }

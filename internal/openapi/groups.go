@@ -65,11 +65,7 @@ func (b *builder) groupParameters(c *model.Collection) list {
 	}
 	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", someOf(sorts, query.MaxGroupKeys+1), sorts[0]))
 	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
-	all = append(all, b.search(c)...)
-	for _, field := range b.fields(c) {
-		all = append(all, b.filters(c, field)...)
-	}
-	return append(all, b.furtherFilters(c))
+	return append(all, b.conditions(c)...)
 }
 
 var functionTexts = map[query.Function]string{

@@ -164,8 +164,12 @@ func idParameter(name, description string) object {
 
 // selection is the parameters that select resources, with the limit of a list or of a write.
 func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
-	all := list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}
-	all = append(all, b.search(c)...)
+	return append(list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}, b.conditions(c)...)
+}
+
+// conditions is the search and all filters of a collection.
+func (b *builder) conditions(c *model.Collection) list {
+	all := b.search(c)
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}

@@ -33,9 +33,10 @@ func (b *builder) paths() object {
 		if !b.knows(c) {
 			continue
 		}
-		b.addPlace(&paths, place{collection: c})
+		p := place{collection: c}
+		b.addPlace(&paths, p)
 		if b.schema.Singular(c.Singular) == c && b.reader.May(schema.MayRead, c) {
-			paths.add("/"+c.Singular+"/{id}", b.singular(place{collection: c}))
+			paths.add("/"+c.Singular+"/{id}", pathItem(b.pathParameters(p, true), member{"get", b.read(p, true)}))
 		}
 		for _, child := range b.schema.Collections() {
 			if link := child.ParentLink(); link != nil && link.To == c && b.hasBelow(link) {
@@ -53,7 +54,10 @@ func (b *builder) hasBelow(link *model.Link) bool {
 }
 
 func (b *builder) addPlace(paths *object, p place) {
-	collection, item := b.collection(p), b.item(p)
+	collection := pathItem(b.pathParameters(p, false),
+		member{"get", b.list(p)}, member{"post", b.create(p)}, member{"patch", b.updateRange(p)}, member{"delete", b.deleteRange(p)})
+	item := pathItem(b.pathParameters(p, true),
+		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceVariant)}, member{"patch", b.update(p, patchVariant)}, member{"delete", b.delete(p)})
 	paths.addIf(collection != nil, p.path(), collection)
 	paths.addIf(item != nil, p.path()+"/{id}", item)
 	b.history(paths, p)
@@ -87,19 +91,6 @@ func pathItem(parameters list, operations ...member) object {
 	return item
 }
 
-func (b *builder) collection(p place) object {
-	return pathItem(b.pathParameters(p, false), member{"get", b.list(p)}, member{"post", b.create(p)}, member{"patch", b.updateRange(p)}, member{"delete", b.deleteRange(p)})
-}
-
-func (b *builder) item(p place) object {
-	return pathItem(b.pathParameters(p, true),
-		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceVariant)}, member{"patch", b.update(p, patchVariant)}, member{"delete", b.delete(p)})
-}
-
-func (b *builder) singular(p place) object {
-	return pathItem(b.pathParameters(p, true), member{"get", b.read(p, true)})
-}
-
 // may reports whether the reader may do something at a place, and whether everybody may.
 func (b *builder) may(verb schema.AccessVerb, p place) (may, public bool) {
 	may = b.reader.May(verb, p.collection)
@@ -130,9 +121,7 @@ func (b *builder) describe(o operation) object {
 	described := object{
 		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
 	}
-	if security := b.securityOf(o.public); security != nil {
-		described.add("security", security)
-	}
+	described.addIf(b.secured() && o.public, "security", list{object{}, bearer}) // otherwise as the whole document says
 	described.add("parameters", append(o.parameters, b.requestID()))
 	described.addIf(o.body != nil, "requestBody", o.body)
 	responses := o.responses
@@ -285,7 +274,7 @@ func (b *builder) asyncText(c *model.Collection, method string) string {
 // body is a reference to the body of a change.
 func (b *builder) body(p place, v variant) object {
 	c, givenByPath := p.collection, ""
-	wanted := b.titles[c].one + suffixes[v]
+	wanted := b.titles[c].one + variantSuffixes[v]
 	if p.parent != nil && v != patchVariant {
 		wanted += "Below" + b.titles[p.parent.To].one
 		givenByPath = p.parentAttribute().Name

@@ -68,11 +68,8 @@ const (
 	patchVariant
 )
 
-// suffixes are the ends of the names of variants: User, UserCreate and so on.
-var (
-	suffixes        = map[variant]string{readVariant: "", createVariant: "Create", replaceVariant: "Replace", patchVariant: "Patch"}
-	variantSuffixes = []string{"", "Create", "Replace", "Patch"}
-)
+// variantSuffixes are the ends of the names of variants: User, UserCreate and so on.
+var variantSuffixes = []string{readVariant: "", createVariant: "Create", replaceVariant: "Replace", patchVariant: "Patch"}
 
 // isVariantOf reports whether a name is that of a variant of the collection with another name.
 func isVariantOf(name, of string) bool {
@@ -82,7 +79,7 @@ func isVariantOf(name, of string) bool {
 
 // schemaOf refers to a variant of the collection at a place, and adds it to the document.
 func (b *builder) schemaOf(p place, v variant) object {
-	name, givenByPath := b.titles[p.collection].one+suffixes[v], ""
+	name, givenByPath := b.titles[p.collection].one+variantSuffixes[v], ""
 	if p.parent != nil && (v == createVariant || v == replaceVariant) {
 		if parent := p.parentAttribute(); parent.Required && parent.Default == nil {
 			wanted := name + "Below" + b.titles[p.parent.To].one // the body need not say what the path says
