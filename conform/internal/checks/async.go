@@ -22,9 +22,8 @@ var asyncChecks = []suite.Check{
 					target, body = p.Collection.Path(), p.Body(map[string]any{"id": want["id"]})
 				}
 				r := p.Status(p.Prefer("respond-async", method, target, body), 202)
-				if got := r.Resource().Members; !suite.EqualJSON(got, want) {
-					p.Fail(r, suite.EncodeJSON(map[string]any{"data": want}), "%s", r.Summary())
-				}
+				got := r.Resource().Members
+				p.FailIf(!suite.EqualJSON(got, want), r, suite.EncodeJSON(map[string]any{"data": want}), "%s", r.Summary())
 				p.OnlyMember(r, "data")
 			}
 		},
@@ -35,9 +34,8 @@ var asyncChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			r := p.AcceptNew()
 			given, prefix := r.Header.Get("Location"), p.Base+"/"+suite.OperationsName+"/"
-			if id, below := strings.CutPrefix(r.Target(given), prefix); given == "" || !below || !suite.UUIDForm.MatchString(strings.ToLower(id)) {
-				p.Fail(r, "Location: "+prefix+"<id>", "%q", given)
-			}
+			id, below := strings.CutPrefix(r.Target(given), prefix)
+			p.FailIf(given == "" || !below || !suite.UUIDForm.MatchString(strings.ToLower(id)), r, "Location: "+prefix+"<id>", "%q", given)
 		},
 	},
 	{
@@ -45,9 +43,8 @@ var asyncChecks = []suite.Check{
 		Rule: "202 has Preference-Applied: respond-async.",
 		Run: func(p *suite.Probe) {
 			r := p.AcceptNew()
-			if given := r.Header.Get("Preference-Applied"); !strings.Contains(given, "respond-async") {
-				p.Fail(r, "Preference-Applied: respond-async", "%q", given)
-			}
+			given := r.Header.Get("Preference-Applied")
+			p.FailIf(!strings.Contains(given, "respond-async"), r, "Preference-Applied: respond-async", "%q", given)
 		},
 	},
 	{

@@ -99,9 +99,8 @@ var bodyChecks = []suite.Check{
 			created := p.Post(p.Body(map[string]any{a.Name: want}))
 			p.SkipIf(created.Status == 422 && !p.Collection.Described, "%s refuses the text, maybe for a reason that is not known here", a.Name)
 			r := p.OK(p.Get(p.Collection.PathOf(p.OK(created).CreatedID())))
-			if got := r.Resource().Text(a.Name); got != want {
-				p.Fail(r, fmt.Sprintf("%+q", want), "%+q", got)
-			}
+			got := r.Resource().Text(a.Name)
+			p.FailIf(got != want, r, fmt.Sprintf("%+q", want), "%+q", got)
 		},
 	},
 	{
@@ -120,9 +119,8 @@ var bodyChecks = []suite.Check{
 		ID: "body.wrapped", Title: "a body wrapped in data", Source: suite.OurBodies, Writes: true,
 		Rule: "A body wrapped in data is 422: bodies are not wrapped.",
 		Run: func(p *suite.Probe) {
-			if _, has := p.Collection.Find(func(a suite.Attribute) bool { return a.Name == "data" }); has {
-				p.Skip("the collection has an attribute data")
-			}
+			_, has := p.Collection.Find(func(a suite.Attribute) bool { return a.Name == "data" })
+			p.SkipIf(has, "the collection has an attribute data")
 			path, _ := p.Create()
 			p.Status(p.Post(`{"data":`+p.Body(nil)+`}`), 422)
 			p.Status(p.Patch(path, `{"data":{}}`), 422)
@@ -180,9 +178,8 @@ var bodyChecks = []suite.Check{
 			path, _ := p.Create()
 			for sent, want := range map[string]string{"9007199254740993": "9007199254740993", "-9223372036854775808": "-9223372036854775808", "7.0": "7"} {
 				r := p.OK(p.Patch(path, "{"+suite.EncodeJSON(a.Name)+":"+sent+"}"))
-				if got := suite.EncodeJSON(r.Resource().Members[a.Name]); got != want {
-					p.Fail(r, want, "%s", got)
-				}
+				got := suite.EncodeJSON(r.Resource().Members[a.Name])
+				p.FailIf(got != want, r, want, "%s", got)
 			}
 			p.Status(p.Patch(path, "{"+suite.EncodeJSON(a.Name)+":9223372036854775808}"), 422)
 		},
@@ -193,9 +190,8 @@ var bodyChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			r := p.Post(p.Body(map[string]any{"conform_unknown": 1, "conform_other": 1}))
 			p.SkipIf(r.Status != 422, "unknown attributes are not refused with 422 (see body.unknown-attribute)")
-			if found := len(p.Errors(r)); found < 2 {
-				p.Fail(r, "two errors", "%d: %s", found, r.Summary())
-			}
+			found := len(p.Errors(r))
+			p.FailIf(found < 2, r, "two errors", "%d: %s", found, r.Summary())
 		},
 	},
 }

@@ -41,9 +41,8 @@ var childChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			f := p.SharedParents()
 			r := p.OK(p.Get(f.Child.PathOf(f.Children[0])))
-			if got := r.Resource().Text(f.Attribute); got != f.First {
-				p.Fail(r, f.Attribute+" is "+f.First, "%q", got)
-			}
+			got := r.Resource().Text(f.Attribute)
+			p.FailIf(got != f.First, r, f.Attribute+" is "+f.First, "%q", got)
 		},
 	},
 	{
@@ -71,9 +70,8 @@ var childChecks = []suite.Check{
 			f := p.NewParents()
 			path, own := f.Path(f.First)+"/"+f.Children[0], f.Child.PathOf(f.Children[0])
 			r := p.Status(p.Put(path, f.Body(p, nil)), 200)
-			if got := p.OK(p.Get(own)).Resource().Text(f.Attribute); got != f.First {
-				p.Fail(r, f.Attribute+" stays "+f.First, "%q", got)
-			}
+			got := p.OK(p.Get(own)).Resource().Text(f.Attribute)
+			p.FailIf(got != f.First, r, f.Attribute+" stays "+f.First, "%q", got)
 			p.Status(p.Patch(path, "{}"), 200)
 			p.Status(p.Delete(path), 200)
 			p.Status(p.Get(own), 404)

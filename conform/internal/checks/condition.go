@@ -15,9 +15,8 @@ var etagChecks = []suite.Check{
 		Rule: "GET of one resource has a strong ETag.",
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Get(p.Item(0)))
-			if tag := r.Header.Get("ETag"); !strongTag.MatchString(tag) {
-				p.Fail(r, `an ETag such as "1a.1.k3"`, "%q", tag)
-			}
+			tag := r.Header.Get("ETag")
+			p.FailIf(!strongTag.MatchString(tag), r, `an ETag such as "1a.1.k3"`, "%q", tag)
 		},
 	},
 	{
@@ -216,9 +215,8 @@ var conditionalWriteChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			_, before := p.Create()
 			for _, method := range suite.ChangeMethods {
-				if r := p.Send(method, p.UnknownID(), p.ChangeBody(method, before)); r.Status != http.StatusNotFound {
-					p.Skip("%s of what is not there is not 404 (see path.unknown-id and the like)", method)
-				}
+				r := p.Send(method, p.UnknownID(), p.ChangeBody(method, before))
+				p.SkipIf(r.Status != http.StatusNotFound, "%s of what is not there is not 404 (see path.unknown-id and the like)", method)
 				for _, given := range []string{`"conform"`, "*"} {
 					p.Status(p.Send(method, p.UnknownID(), p.ChangeBody(method, before), "If-Match", given), 404)
 				}

@@ -79,9 +79,8 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			id := suite.NewUUID()
 			r := p.OK(p.Post(p.Body(map[string]any{"id": id})))
-			if got := r.CreatedID(); got != id {
-				p.Fail(r, "the id "+id, "%s", got)
-			}
+			got := r.CreatedID()
+			p.FailIf(got != id, r, "the id "+id, "%s", got)
 			p.OK(p.Get(p.Collection.PathOf(id)))
 		},
 	},
@@ -116,9 +115,8 @@ var createChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			p.DataIs(p.Post("["+p.Body(nil)+"]"), '[', "an array")
 			var empty []json.RawMessage
-			if r := p.OK(p.Post("[]")); json.Unmarshal(r.Data(), &empty) != nil || len(empty) != 0 {
-				p.Fail(r, `{"data":[]}`, "%s", r.Summary())
-			}
+			r := p.OK(p.Post("[]"))
+			p.FailIf(json.Unmarshal(r.Data(), &empty) != nil || len(empty) != 0, r, `{"data":[]}`, "%s", r.Summary())
 		},
 	},
 	{

@@ -14,9 +14,8 @@ var cursorChecks = []suite.Check{
 		Rule: "With a cursor, the result starts at the resource with the given identifier.",
 		Run: func(p *suite.Probe) {
 			r := p.List("cursor=" + p.Reference[10].ID() + "&limit=30")
-			if got := p.PositionsOf(p.OK(r).Resources()); len(got) == 0 || got[0] != 10 {
-				p.Fail(r, "the resource of the cursor first, position 10", "%s", suite.Describe(got))
-			}
+			got := p.PositionsOf(p.OK(r).Resources())
+			p.FailIf(len(got) == 0 || got[0] != 10, r, "the resource of the cursor first, position 10", "%s", suite.Describe(got))
 		},
 	},
 	{
@@ -35,9 +34,8 @@ var cursorChecks = []suite.Check{
 			total := len(p.Reference)
 			r := p.List("cursor=" + p.Reference[total-5].ID() + "&limit=30")
 			// cursor.inclusive checks whether the cursor is included.
-			if got := p.PositionsOf(p.OK(r).Resources()); !slices.Equal(got, suite.Span(total-len(got), total)) || len(got) < 4 {
-				p.Fail(r, suite.Describe(suite.Span(total-5, total)), "%s", suite.Describe(got))
-			}
+			got := p.PositionsOf(p.OK(r).Resources())
+			p.FailIf(!slices.Equal(got, suite.Span(total-len(got), total)) || len(got) < 4, r, suite.Describe(suite.Span(total-5, total)), "%s", suite.Describe(got))
 		},
 	},
 	{
@@ -105,13 +103,11 @@ var cursorWriteChecks = []suite.Check{
 			p.SkipIf(len(ids) != 3, "what was created is not listed")
 			p.OK(p.Delete(p.Collection.PathOf(ids[1])))
 			r := p.OK(p.List("cursor=" + ids[1] + "&limit=1"))
-			if got := r.IDs(); !slices.Equal(got, ids[2:3]) {
-				p.Fail(r, "the resource behind the deleted one, "+ids[2], "%s", strings.Join(got, ", "))
-			}
+			got := r.IDs()
+			p.FailIf(!slices.Equal(got, ids[2:3]), r, "the resource behind the deleted one, "+ids[2], "%s", strings.Join(got, ", "))
 			r = p.OK(p.List("cursor=" + ids[1] + "&limit=-1"))
-			if got := r.IDs(); !slices.Equal(got, ids[:1]) {
-				p.Fail(r, "the resource before the deleted one, "+ids[0], "%s", strings.Join(got, ", "))
-			}
+			got = r.IDs()
+			p.FailIf(!slices.Equal(got, ids[:1]), r, "the resource before the deleted one, "+ids[0], "%s", strings.Join(got, ", "))
 		},
 	},
 }

@@ -19,9 +19,8 @@ var readChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			path := p.Item(0)
 			r := p.Status(p.Get(path), 200)
-			if got, want := r.Resource().ID(), p.Reference[0].ID(); suite.UUIDForm.MatchString(got) && got != want {
-				p.Fail(r, "the resource "+want, "%s", got)
-			}
+			got, want := r.Resource().ID(), p.Reference[0].ID()
+			p.FailIf(suite.UUIDForm.MatchString(got) && got != want, r, "the resource "+want, "%s", got)
 		},
 	},
 	{
@@ -29,9 +28,8 @@ var readChecks = []suite.Check{
 		Rule: "A resource has the same representation in a collection and by itself.",
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Get(p.Item(0)))
-			if alone, listed := r.Resource(), p.Reference[0]; !suite.EqualMembers(alone, listed) {
-				p.Fail(r, "as in the collection: "+suite.EncodeJSON(listed.Members), "%s", suite.EncodeJSON(alone.Members))
-			}
+			alone, listed := r.Resource(), p.Reference[0]
+			p.FailIf(!suite.EqualMembers(alone, listed), r, "as in the collection: "+suite.EncodeJSON(listed.Members), "%s", suite.EncodeJSON(alone.Members))
 		},
 	},
 	{
@@ -53,9 +51,8 @@ var envelopeChecks = []suite.Check{
 		Rule: "Every response body is a JSON object, and resources are under its member data.",
 		Run: func(p *suite.Probe) {
 			for _, r := range []*suite.Reply{p.List("limit=2"), p.Get(p.Item(0))} {
-				if _, has := p.OK(r).Members()["data"]; !has {
-					p.Fail(r, "a JSON object with the member data", "%s", r.Summary())
-				}
+				_, has := p.OK(r).Members()["data"]
+				p.FailIf(!has, r, "a JSON object with the member data", "%s", r.Summary())
 			}
 		},
 	},
@@ -102,9 +99,8 @@ var envelopeChecks = []suite.Check{
 			}
 			for _, r := range replies {
 				p.FailIf(!json.Valid(r.Body), r, "a JSON value", "%s", r.Summary())
-				if name := suite.DuplicateMember(r.Body); name != "" {
-					p.Fail(r, "no member twice in one object", "the member %q twice", name)
-				}
+				name := suite.DuplicateMember(r.Body)
+				p.FailIf(name != "", r, "no member twice in one object", "the member %q twice", name)
 			}
 		},
 	},
@@ -115,9 +111,8 @@ var envelopeChecks = []suite.Check{
 			r := p.Get(p.UnknownID())
 			p.SkipIf(r.Succeeded(), "an unknown id is no failure (see path.unknown-id)")
 			var errors []json.RawMessage
-			if members := r.Members(); len(members) != 1 || json.Unmarshal(members["errors"], &errors) != nil || len(errors) == 0 {
-				p.Fail(r, `{"errors":[…]}`, "%s", r.Summary())
-			}
+			members := r.Members()
+			p.FailIf(len(members) != 1 || json.Unmarshal(members["errors"], &errors) != nil || len(errors) == 0, r, `{"errors":[…]}`, "%s", r.Summary())
 		},
 	},
 	{
@@ -154,9 +149,8 @@ var writtenEnvelopeChecks = []suite.Check{
 		Rule: "The responses to POST, PATCH and PUT have the resource under data, as an object.",
 		Run: func(p *suite.Probe) {
 			for _, r := range p.Writes() {
-				if data := r.Members()["data"]; len(data) == 0 || data[0] != '{' {
-					p.Fail(r, "a JSON object with an object under data", "%s", r.Summary())
-				}
+				data := r.Members()["data"]
+				p.FailIf(len(data) == 0 || data[0] != '{', r, "a JSON object with an object under data", "%s", r.Summary())
 			}
 		},
 	},

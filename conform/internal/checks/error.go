@@ -13,13 +13,11 @@ var errorChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			for _, r := range p.Refusals() {
 				for _, each := range p.Errors(r) {
-					if _, isNumber := each["status"].(json.Number); !isNumber {
-						p.Fail(r, "status, a number", "%s", suite.EncodeJSON(each))
-					}
+					_, isNumber := each["status"].(json.Number)
+					p.FailIf(!isNumber, r, "status, a number", "%s", suite.EncodeJSON(each))
 					for _, name := range []string{"code", "title", "detail"} {
-						if text, _ := each[name].(string); text == "" {
-							p.Fail(r, name+", a text", "%s", suite.EncodeJSON(each))
-						}
+						text, _ := each[name].(string)
+						p.FailIf(text == "", r, name+", a text", "%s", suite.EncodeJSON(each))
 					}
 				}
 			}
@@ -31,9 +29,8 @@ var errorChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			for _, r := range p.Refusals() {
 				first := p.Errors(r)[0]
-				if got := suite.EncodeJSON(first["status"]); first["status"] != nil && got != suite.JoinInts([]int{r.Status}, "") {
-					p.Fail(r, "status "+suite.JoinInts([]int{r.Status}, ""), "%s", got)
-				}
+				got := suite.EncodeJSON(first["status"])
+				p.FailIf(first["status"] != nil && got != suite.JoinInts([]int{r.Status}, ""), r, "status "+suite.JoinInts([]int{r.Status}, ""), "%s", got)
 			}
 		},
 	},

@@ -14,9 +14,8 @@ var totalChecks = []suite.Check{
 		ID: "total.present", Title: "X-Total-Count of a collection", Source: suite.OurResponses,
 		Rule: "A collection without a filter has X-Total-Count.",
 		Run: func(p *suite.Probe) {
-			if r := p.OK(p.List("limit=3")); r.Header.Get(suite.TotalHeader) == "" {
-				p.Fail(r, suite.TotalHeader+": "+strconv.Itoa(len(p.Reference)), "no such header")
-			}
+			r := p.OK(p.List("limit=3"))
+			p.FailIf(r.Header.Get(suite.TotalHeader) == "", r, suite.TotalHeader+": "+strconv.Itoa(len(p.Reference)), "no such header")
 		},
 	},
 	{
@@ -153,9 +152,8 @@ var linkChecks = []suite.Check{
 				ids[i] = p.Reference[i%20].ID()
 			}
 			r := p.OK(p.List("filter[id][in]=" + strings.Join(ids, ",") + "&limit=5"))
-			if size := len(strings.Join(r.Header.Values("Link"), ", ")); size > maxLink {
-				p.Fail(r, fmt.Sprintf("a Link header of at most %d bytes", maxLink), "%d bytes", size)
-			}
+			size := len(strings.Join(r.Header.Values("Link"), ", "))
+			p.FailIf(size > maxLink, r, fmt.Sprintf("a Link header of at most %d bytes", maxLink), "%d bytes", size)
 		},
 	},
 	{

@@ -39,9 +39,8 @@ var onceChecks = []suite.Check{
 			body, key := p.Body(nil), suite.NewUUID()
 			for _, want := range []string{"", "true"} {
 				r := p.OK(p.Keyed(key, http.MethodPost, p.Collection.Path(), body))
-				if got := r.Header.Get("Idempotency-Replayed"); got != want {
-					p.Fail(r, fmt.Sprintf("Idempotency-Replayed: %q", want), "%q", got)
-				}
+				got := r.Header.Get("Idempotency-Replayed")
+				p.FailIf(got != want, r, fmt.Sprintf("Idempotency-Replayed: %q", want), "%q", got)
 			}
 		},
 	},
@@ -83,9 +82,8 @@ var onceChecks = []suite.Check{
 			path, key := p.UnknownID(), suite.NewUUID()
 			first := p.Keyed(key, http.MethodPatch, path, "{}")
 			p.SkipIf(first.Status != http.StatusNotFound, "what is not there is not 404 (see patch.unknown-id)")
-			if r := p.OK(p.Post(p.Body(map[string]any{"id": suite.IDOf(path)}))); r.CreatedID() != suite.IDOf(path) {
-				p.Skip("a client cannot bring its own id (see create.own-id)")
-			}
+			r := p.OK(p.Post(p.Body(map[string]any{"id": suite.IDOf(path)})))
+			p.SkipIf(r.CreatedID() != suite.IDOf(path), "a client cannot bring its own id (see create.own-id)")
 			p.SameAnswer(first, p.Keyed(key, http.MethodPatch, path, "{}"))
 		},
 	},
@@ -130,9 +128,8 @@ var onceChecks = []suite.Check{
 		Rule: "A malformed request does not use its key.",
 		Run: func(p *suite.Probe) {
 			key := suite.NewUUID()
-			if r := p.Keyed(key, http.MethodPost, p.Collection.Path(), "{"); r.Status != http.StatusBadRequest {
-				p.Skip("what is no JSON is not 400 (see body.malformed)")
-			}
+			r := p.Keyed(key, http.MethodPost, p.Collection.Path(), "{")
+			p.SkipIf(r.Status != http.StatusBadRequest, "what is no JSON is not 400 (see body.malformed)")
 			p.OK(p.Keyed(key, http.MethodPost, p.Collection.Path(), p.Body(nil)))
 		},
 	},

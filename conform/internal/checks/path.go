@@ -47,9 +47,8 @@ var pathChecks = []suite.Check{
 		Rule: "An id in upper case is accepted in a path.",
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Get(p.Collection.PathOf(strings.ToUpper(p.FirstReference()))))
-			if got := r.Resource().ID(); suite.UUIDForm.MatchString(got) && got != p.FirstReference() {
-				p.Fail(r, "the resource "+p.FirstReference(), "%s", got)
-			}
+			got := r.Resource().ID()
+			p.FailIf(suite.UUIDForm.MatchString(got) && got != p.FirstReference(), r, "the resource "+p.FirstReference(), "%s", got)
 		},
 	},
 	{
@@ -66,9 +65,8 @@ var pathChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			for _, path := range []string{p.Collection.Path(), p.Item(0)} {
 				r := p.Status(p.Get(path+"/?limit=1"), 308)
-				if got, want := r.Target(r.Header.Get("Location")), p.Base+path+"?limit=1"; got != want {
-					p.Fail(r, "Location: "+want, "%s", got)
-				}
+				got, want := r.Target(r.Header.Get("Location")), p.Base+path+"?limit=1"
+				p.FailIf(got != want, r, "Location: "+want, "%s", got)
 			}
 		},
 	},
@@ -128,9 +126,8 @@ var methodChecks = []suite.Check{
 					p.Fail(head, "status "+suite.JoinInts([]int{get.Status}, "")+" without a body", "%s", head.Summary())
 				}
 				for _, name := range comparedHeaders {
-					if got, want := head.Header.Get(name), get.Header.Get(name); withoutPosition(got) != withoutPosition(want) {
-						p.Fail(head, name+" as GET has it: "+want, "%q", got)
-					}
+					got, want := head.Header.Get(name), get.Header.Get(name)
+					p.FailIf(withoutPosition(got) != withoutPosition(want), head, name+" as GET has it: "+want, "%q", got)
 				}
 			}
 		},

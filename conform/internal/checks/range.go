@@ -73,9 +73,8 @@ var rangeChecks = []suite.Check{
 		Rule: "A range is in position order, also with a negative limit.",
 		Run: func(p *suite.Probe) {
 			r := p.List("offset=10&limit=-8")
-			if got := p.PositionsOf(p.OK(r).Resources()); !slices.IsSorted(got) {
-				p.Fail(r, "ascending positions", "%s", suite.Describe(got))
-			}
+			got := p.PositionsOf(p.OK(r).Resources())
+			p.FailIf(!slices.IsSorted(got), r, "ascending positions", "%s", suite.Describe(got))
 		},
 	},
 	{

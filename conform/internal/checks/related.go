@@ -20,9 +20,8 @@ var includeChecks = []suite.Check{
 			parent := p.OK(p.Get(f.Parent.PathOf(f.First))).Resource()
 			for _, path := range []string{f.Child.PathOf(f.Children[0]) + "?", f.Child.Path() + "?filter[id]=" + f.Children[0] + "&"} {
 				r := p.OK(p.Get(path + "include=" + name))
-				if got := r.Resource().Members[name]; !suite.EqualJSON(got, any(parent.Members)) {
-					p.Fail(r, name+" as "+suite.EncodeJSON(parent.Members), "%s", suite.EncodeJSON(got))
-				}
+				got := r.Resource().Members[name]
+				p.FailIf(!suite.EqualJSON(got, any(parent.Members)), r, name+" as "+suite.EncodeJSON(parent.Members), "%s", suite.EncodeJSON(got))
 			}
 		},
 	},
@@ -45,9 +44,8 @@ var includeChecks = []suite.Check{
 			p.Embeds(path+"[limit]=-1", name, f.Children[2:])
 			p.Embeds(path+"[filter][id]="+f.Children[1], name, f.Children[1:2])
 			r := p.Embeds(path+"[limit]=1&include["+name+"][total]=true", name, f.Children[:1])
-			if got := r.Resource().Members[name+"_total"]; fmt.Sprint(got) != "3" {
-				p.Fail(r, name+"_total is 3", "%v", got)
-			}
+			got := r.Resource().Members[name+"_total"]
+			p.FailIf(fmt.Sprint(got) != "3", r, name+"_total is 3", "%v", got)
 		},
 	},
 	{

@@ -32,9 +32,8 @@ var representationChecks = []suite.Check{
 		Rule: "The id of a resource is in UUID format.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
-				if id := each.Text("id"); id != "" && !suite.UUIDForm.MatchString(id) {
-					p.Fail(r, "a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab", "%q", id)
-				}
+				id := each.Text("id")
+				p.FailIf(id != "" && !suite.UUIDForm.MatchString(id), r, "a UUID such as 01936f2e-7d3c-7a4b-9c5d-0123456789ab", "%q", id)
 			})
 		},
 	},
@@ -43,9 +42,8 @@ var representationChecks = []suite.Check{
 		Rule: "The id of a resource is in lower case.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
-				if id := each.Text("id"); id != strings.ToLower(id) {
-					p.Fail(r, strings.ToLower(id), "%s", id)
-				}
+				id := each.Text("id")
+				p.FailIf(id != strings.ToLower(id), r, strings.ToLower(id), "%s", id)
 			})
 		},
 	},
@@ -54,9 +52,8 @@ var representationChecks = []suite.Check{
 		Rule: "created_at and updated_at, where a representation has them, are ISO 8601 UTC timestamps.",
 		Run: func(p *suite.Probe) {
 			p.EachTimestamp(func(r *suite.Reply, name, text string) {
-				if when, err := time.Parse(time.RFC3339, text); err != nil || !inUTC(when) {
-					p.Fail(r, name+" in UTC, such as 2026-11-14T09:30:00.123Z", "%q", text)
-				}
+				when, err := time.Parse(time.RFC3339, text)
+				p.FailIf(err != nil || !inUTC(when), r, name+" in UTC, such as 2026-11-14T09:30:00.123Z", "%q", text)
 			})
 		},
 	},

@@ -83,9 +83,8 @@ var patchChecks = []suite.Check{
 			for _, body := range bodies {
 				p.Later()
 				r := p.Status(p.Patch(path, body), 200)
-				if got, want := r.Resource().Text("updated_at"), before.Text("updated_at"); got != want {
-					p.Fail(r, "updated_at stays "+want, "%s", got)
-				}
+				got, want := r.Resource().Text("updated_at"), before.Text("updated_at")
+				p.FailIf(got != want, r, "updated_at stays "+want, "%s", got)
 				p.Unchanged(path, before)
 			}
 		},
@@ -229,9 +228,8 @@ var deleteChecks = []suite.Check{
 			path, before := p.Create()
 			p.OK(p.Delete(path))
 			p.Status(p.Get(path), 404)
-			if r := p.List("limit=-1"); slices.Contains(p.OK(r).IDs(), before.ID()) {
-				p.Fail(r, "a collection without "+before.ID(), "%s", r.Summary())
-			}
+			r := p.List("limit=-1")
+			p.FailIf(slices.Contains(p.OK(r).IDs(), before.ID()), r, "a collection without "+before.ID(), "%s", r.Summary())
 		},
 	},
 	{

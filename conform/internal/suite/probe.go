@@ -128,9 +128,8 @@ func (p *Probe) HasIDs(r *Reply, want []string) {
 
 // Positions fails unless a response has the resources at these positions, in this order.
 func (p *Probe) Positions(r *Reply, want []int) {
-	if got := p.PositionsOf(p.OK(r).Resources()); !slices.Equal(got, want) {
-		p.Fail(r, Describe(want), "%s", Describe(got))
-	}
+	got := p.PositionsOf(p.OK(r).Resources())
+	p.FailIf(!slices.Equal(got, want), r, Describe(want), "%s", Describe(got))
 }
 
 // InAnyOrder is positions for a range with a negative limit, whose order

@@ -60,9 +60,8 @@ func (p *Probe) Succeeds(accepted *Reply) *Reply {
 // HasValues fails unless a resource has the values that were sent.
 func (p *Probe) HasValues(r *Reply, members map[string]any) {
 	for name, value := range DecodeJSON([]byte(EncodeJSON(members))).(map[string]any) {
-		if got := r.Resource().Members[name]; !EqualJSON(got, value) && !sameMoment(got, value) {
-			p.Fail(r, fmt.Sprintf("%s is %s", name, EncodeJSON(value)), "%s", EncodeJSON(got))
-		}
+		got := r.Resource().Members[name]
+		p.FailIf(!EqualJSON(got, value) && !sameMoment(got, value), r, fmt.Sprintf("%s is %s", name, EncodeJSON(value)), "%s", EncodeJSON(got))
 	}
 }
 
@@ -119,15 +118,13 @@ func (p *Probe) Keyed(key, method, path, body string, headers ...string) *Reply 
 func (p *Probe) SameAnswer(first, again *Reply) {
 	p.FailIf(again.Status != first.Status || string(again.Body) != string(first.Body), again, "again "+first.Summary(), "%s", again.Summary())
 	for _, name := range []string{"Location", "ETag", "Content-Type"} {
-		if got, want := again.Header.Get(name), first.Header.Get(name); got != want {
-			p.Fail(again, "again "+name+": "+want, "%q", got)
-		}
+		got, want := again.Header.Get(name), first.Header.Get(name)
+		p.FailIf(got != want, again, "again "+name+": "+want, "%q", got)
 	}
 }
 
 // Counts fails unless the collection has a number of resources.
 func (p *Probe) Counts(r *Reply, want int) {
-	if got := p.Count(); got != want {
-		p.Fail(r, fmt.Sprintf("%d resources in the collection", want), "%d", got)
-	}
+	got := p.Count()
+	p.FailIf(got != want, r, fmt.Sprintf("%d resources in the collection", want), "%d", got)
 }

@@ -65,9 +65,8 @@ func (p *Probe) Follow(r *Reply, relation string) *Reply {
 }
 
 func (p *Probe) NoLink(r *Reply, relation string) {
-	if target, has := Links(r)[relation]; has {
-		p.Fail(r, "no Link with the relation "+relation, "%s", target)
-	}
+	target, has := Links(r)[relation]
+	p.FailIf(has, r, "no Link with the relation "+relation, "%s", target)
 }
 
 // Parameters fails unless the target of a relation has certain parameters. Other checks fail if
@@ -75,17 +74,15 @@ func (p *Probe) NoLink(r *Reply, relation string) {
 func (p *Probe) Parameters(r *Reply, relation, want string) {
 	target, has := Links(r)[relation]
 	p.SkipIf(!has, "there is no %s (see link.%s)", relation, relation)
-	if parsed, err := url.Parse(target); err != nil || !parsed.Query().Has(want) {
-		p.Fail(r, relation+" with the parameter "+want, "%s", target)
-	}
+	parsed, err := url.Parse(target)
+	p.FailIf(err != nil || !parsed.Query().Has(want), r, relation+" with the parameter "+want, "%s", target)
 }
 
 // Walk follows a relation to its end.
 func (p *Probe) Walk(query, relation string) {
 	r := p.OK(p.List(query))
-	if _, has := Links(r)[relation]; !has {
-		p.Skip("there is no %s to follow (see link.%s)", relation, relation)
-	}
+	_, has := Links(r)[relation]
+	p.SkipIf(!has, "there is no %s to follow (see link.%s)", relation, relation)
 	var visited []int
 	for range len(p.Reference) + 1 { // a walk in circles ends too
 		page := p.PositionsOf(p.OK(r).Resources())
@@ -100,9 +97,8 @@ func (p *Probe) Walk(query, relation string) {
 		}
 		r = p.Follow(r, relation)
 	}
-	if want := Span(0, len(p.Reference)); !slices.Equal(visited, want) {
-		p.Fail(r, "on the way "+Describe(want), "%s", Describe(visited))
-	}
+	want := Span(0, len(p.Reference))
+	p.FailIf(!slices.Equal(visited, want), r, "on the way "+Describe(want), "%s", Describe(visited))
 }
 
 // Downwards is the positions in the descending order of ids. read.order checks that the collection

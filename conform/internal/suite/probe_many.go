@@ -29,18 +29,16 @@ func (p *Probe) ChangedOnly(path string, before Resource, name string, value any
 		if member == name {
 			want = value
 		}
-		if got := r.Resource().Members[member]; member != "updated_at" && !EqualJSON(got, want) {
-			p.Fail(r, fmt.Sprintf("%s is %s", member, EncodeJSON(want)), "%s", EncodeJSON(got))
-		}
+		got := r.Resource().Members[member]
+		p.FailIf(member != "updated_at" && !EqualJSON(got, want), r, fmt.Sprintf("%s is %s", member, EncodeJSON(want)), "%s", EncodeJSON(got))
 	}
 }
 
 // Affects fails unless X-Affected has a number of resources of the collection.
 func (p *Probe) Affects(r *Reply, count int) {
 	want := fmt.Sprintf("%s=%d", p.Collection.Name, count)
-	if got := r.Header.Get("X-Affected"); !slices.Contains(strings.Split(got, ", "), want) {
-		p.Fail(r, "X-Affected with "+want, "%q", got)
-	}
+	got := r.Header.Get("X-Affected")
+	p.FailIf(!slices.Contains(strings.Split(got, ", "), want), r, "X-Affected with "+want, "%q", got)
 }
 
 // Step is a write of a transaction.
@@ -73,9 +71,8 @@ func (p *Probe) Transaction(steps ...Step) *Reply {
 func (p *Probe) RangeOfOne() (path string, before Resource, query string) {
 	path, before = p.Create()
 	p.OK(p.Patch(path, "{}"))
-	if _, needsIfMatch := p.needsIfMatch.Load(p.Collection.Name); needsIfMatch {
-		p.Skip("every change needs If-Match, which a range cannot have")
-	}
+	_, needsIfMatch := p.needsIfMatch.Load(p.Collection.Name)
+	p.SkipIf(needsIfMatch, "every change needs If-Match, which a range cannot have")
 	query = p.Collection.Path() + "?filter[id]=" + before.ID()
 	p.Ranged(p.Patch(query+"&"+DryRun, "{}"), before)
 	return path, before, query
@@ -84,8 +81,7 @@ func (p *Probe) RangeOfOne() (path string, before Resource, query string) {
 // Ranged fails unless a range has one resource.
 func (p *Probe) Ranged(r *Reply, want Resource) *Reply {
 	isArray := strings.HasPrefix(strings.TrimSpace(string(r.Data())), "[")
-	if ids := p.Status(r, 200).IDs(); !isArray || !slices.Equal(ids, []string{want.ID()}) {
-		p.Fail(r, "an array with the resource "+want.ID(), "%s", r.Summary())
-	}
+	ids := p.Status(r, 200).IDs()
+	p.FailIf(!isArray || !slices.Equal(ids, []string{want.ID()}), r, "an array with the resource "+want.ID(), "%s", r.Summary())
 	return r
 }

@@ -33,9 +33,8 @@ func (p *Probe) Writes() []*Reply {
 }
 
 func (p *Probe) ContentType(r *Reply) {
-	if got := strings.Join(r.Header.Values("Content-Type"), ", "); got != ContentType {
-		p.Fail(r, "Content-Type: "+ContentType, "%q", got)
-	}
+	got := strings.Join(r.Header.Values("Content-Type"), ", ")
+	p.FailIf(got != ContentType, r, "Content-Type: "+ContentType, "%q", got)
 }
 
 // LeadsTo fails unless a header has the URL of a path.
@@ -47,9 +46,8 @@ func (p *Probe) LeadsTo(r *Reply, header, path string) {
 // OnlyMember fails if the body has members besides one. Other checks fail if it lacks that one.
 func (p *Probe) OnlyMember(r *Reply, name string) {
 	members := r.Members()
-	if _, has := members[name]; !has {
-		p.Skip("the body has no member %s (see envelope.data)", name)
-	}
+	_, has := members[name]
+	p.SkipIf(!has, "the body has no member %s (see envelope.data)", name)
 	for other := range members {
 		p.FailIf(other != name, r, "the member "+name+" alone", "also the member %q", other)
 	}

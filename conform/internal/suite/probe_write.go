@@ -36,9 +36,8 @@ func (p *Probe) Unchanged(path string, before Resource) {
 // Absent fails if there is a resource at a path. path.unknown-id checks the status of the
 // response.
 func (p *Probe) Absent(path string) {
-	if r := p.Get(path); r.Succeeded() && r.Resource().ID() == IDOf(path) {
-		p.Fail(r, "nothing there", "%s", r.Summary())
-	}
+	r := p.Get(path)
+	p.FailIf(r.Succeeded() && r.Resource().ID() == IDOf(path), r, "nothing there", "%s", r.Summary())
 }
 
 // IDOf is the last part of a path.
@@ -134,9 +133,8 @@ func (p *Probe) TagOf(r *Reply) string {
 }
 
 func (p *Probe) HasTag(r *Reply, want string) {
-	if got := r.Header.Get("ETag"); got != want {
-		p.Fail(r, "ETag: "+want, "%q", got)
-	}
+	got := r.Header.Get("ETag")
+	p.FailIf(got != want, r, "ETag: "+want, "%q", got)
 }
 
 // CreateTagged creates a resource and returns it with its ETag.
