@@ -47,7 +47,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
 	limits := a.logLimits(t.path.By)
-	return a.replyWithList(r, t, query.OfChanges, a.Schema.Changes(), limits, func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
 		request := logRequest(t, q)
 		request.Exact = exact
 		changes, applied, err := a.awaitChanges(r, out, timer, request)
@@ -55,9 +55,9 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 			err = changes.Begin()
 		}
 		if err != nil {
-			return nil, err
+			return listPage{}, err
 		}
-		p := &listPage{rows: logRows{changes}, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
+		p := listPage{rows: logRows{changes}, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
 		if changes.Known {
 			p.setTotal(changes.Total)
 			p.applied = append(p.applied, "count=exact") // it is only counted if that was asked for

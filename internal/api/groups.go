@@ -21,12 +21,12 @@ func (a *API) groupsTarget(name string) (*target, error) {
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
 		groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 		if err != nil {
-			return nil, err
+			return listPage{}, err
 		}
-		p := &listPage{rows: groups, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+		p := listPage{rows: groups, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
 		if exact {
 			p.setTotal(groups.Total)
 			p.applied = []string{"count=exact"}

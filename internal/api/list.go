@@ -2,7 +2,6 @@ package api
 
 import (
 	"net/http"
-	"time"
 
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/include"
@@ -14,18 +13,15 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, t, query.OfList, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error) {
+	return a.replyWithList(r, out, t, query.OfList, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
 		if r.Method == http.MethodHead {
 			q.Includes = nil // HEAD has no body
 		}
-		begun := time.Now()
-		found := func() { a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun)) }
 		page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
 		if err != nil {
-			found()
-			return nil, err
+			return listPage{}, err
 		}
-		p := &listPage{rows: rowsOf(page, t.path.Collection, q), neighbours: page.Neighbours, found: found, header: http.Header{}}
+		p := listPage{rows: rowsOf(page, t.path.Collection, q), neighbours: page.Neighbours, header: http.Header{}}
 		if page.TotalKnown {
 			p.setTotal(page.Total)
 		}

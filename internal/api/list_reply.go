@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/limit"
@@ -27,7 +28,6 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	found    func()   // called with the first piece, or when reading it has failed; nil: nothing to do
 	applied  []string // preferences
 	header   http.Header
 }
@@ -36,8 +36,8 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 
 // replyWithList replies with a range of what a query asks for. Open opens the range; exact says that its total is to be
 // counted.
-func (a *API) replyWithList(r *http.Request, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
-	open func(timer *limit.QueryTimer, q query.Query, exact bool) (*listPage, error)) (*reply, error) {
+func (a *API) replyWithList(r *http.Request, out *response, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
+	open func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error)) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -49,18 +49,25 @@ func (a *API) replyWithList(r *http.Request, t *target, mode query.Mode, c *mode
 	if err != nil {
 		return nil, err
 	}
+	begun := time.Now()
+	found := func() {
+		if mode == query.OfList {
+			a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun))
+		}
+	}
 	timer := a.startQueryTimer(r.Context()) // a context
 	p, err := open(timer, q, headers.PrefersExactCount(r.Header))
 	if err != nil {
 		defer timer.End()
+		found()
 		return nil, timer.Explain(err)
 	}
-	return a.openReply(r, a.listAddress(t), q, timer, p)
+	return a.openReply(r, a.listAddress(t), q, timer, &p, found)
 }
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
-// running; it is ended with the range.
-func (a *API) openReply(r *http.Request, address string, q query.Query, timer *limit.QueryTimer, p *listPage) (*reply, error) {
+// running; it is ended with the range. Found is called with the first piece, or when reading it has failed.
+func (a *API) openReply(r *http.Request, address string, q query.Query, timer *limit.QueryTimer, p *listPage, found func()) (*reply, error) {
 	list := a.newListWriter(p.rows, timer)
 	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
@@ -73,9 +80,7 @@ func (a *API) openReply(r *http.Request, address string, q query.Query, timer *l
 		size = 0 // one row is enough
 	}
 	err := list.fill(size)
-	if p.found != nil {
-		p.found()
-	}
+	found()
 	if err != nil {
 		return nil, timer.Explain(err)
 	}
