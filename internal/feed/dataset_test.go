@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 
 // maxWait is how long tests wait for what must happen.
-const maxWait = 2 * time.Minute
+const maxWait = 20 * time.Minute
 
 // eachDatabase runs a test with a running feed on each database.
 func eachDatabase(t *testing.T, options func() Options, test func(*testing.T, *notes)) {

@@ -53,7 +53,7 @@ func TestTypedCallsOfMany(t *testing.T) {
 // A watch takes alternatives and a search, and nothing that a stream does not have.
 func TestTypedWatchOfAlternatives(t *testing.T) {
 	eachStore(t, novelSchema(t), func(t *testing.T, s *server) {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		all := fillNovels(t, s.opened)
 		var listed []string

@@ -15,7 +15,7 @@ import (
 // TestWatch: a program follows a collection, resumes, and is told when the server stops.
 func TestWatch(t *testing.T) {
 	eachStore(t, itemSchema(t), func(t *testing.T, s *server) {
-		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Minute)
 		defer cancel()
 		items := of[Item](t, s.opened)
 		create := func(name string, done bool) Item {
