@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -184,36 +183,4 @@ func (s *settings) logger(out io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
 	return slog.New(newLineHandler(out, options))
-}
-
-// readSchema reads the schema file: by default plural.yaml if it exists, otherwise the
-// built-in example.
-func (s *settings) readSchema() (*schema.File, error) {
-	name := s.schemaFile
-	if name == "" {
-		name = "plural.yaml"
-	}
-	data, err := os.ReadFile(name) // #nosec G304 -- the operator names it
-	if s.schemaFile == "" && errors.Is(err, os.ErrNotExist) {
-		return &schema.File{Schema: schema.Example()}, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	s.schemaFile = name
-	file, err := schema.Parse(data)
-	return file, inFileOf(name, err)
-}
-
-// inFileOf prefixes errors with the name of the schema file.
-func inFileOf(name string, err error) error {
-	var problems schema.Problems
-	if name == "" || !errors.As(err, &problems) {
-		return err
-	}
-	lines := make([]string, len(problems))
-	for i, problem := range problems {
-		lines[i] = name + ":" + problem.String()
-	}
-	return errors.New(strings.Join(lines, "\n"))
 }

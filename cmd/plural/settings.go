@@ -120,6 +120,38 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	return file, errors.Join(mistakes...)
 }
 
+// readSchema reads the schema file: by default plural.yaml if it exists, otherwise the
+// built-in example.
+func (s *settings) readSchema() (*schema.File, error) {
+	name := s.schemaFile
+	if name == "" {
+		name = "plural.yaml"
+	}
+	data, err := os.ReadFile(name) // #nosec G304 -- the operator names it
+	if s.schemaFile == "" && errors.Is(err, os.ErrNotExist) {
+		return &schema.File{Schema: schema.Example()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.schemaFile = name
+	file, err := schema.Parse(data)
+	return file, inFileOf(name, err)
+}
+
+// inFileOf prefixes errors with the name of the schema file.
+func inFileOf(name string, err error) error {
+	var problems schema.Problems
+	if name == "" || !errors.As(err, &problems) {
+		return err
+	}
+	lines := make([]string, len(problems))
+	for i, problem := range problems {
+		lines[i] = name + ":" + problem.String()
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
 func (s *settings) loadEnvironment(flags *pflag.FlagSet, given map[string]bool) (mistakes []error) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		value := os.Getenv(variable(flag.Name)) // empty is the same as not set

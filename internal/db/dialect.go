@@ -102,8 +102,8 @@ type Dialect interface {
 	// ItemsDiffer is a query for the number of resources whose items in such an index are not those of
 	// their arrays, and the id of one. Empty: the database guarantees that they agree.
 	ItemsDiffer(name, table, column string, kind model.Kind) string
-	// HoldSchema returns statements that prevent migrations until the transaction ends. They must be
-	// the first of the transaction. None: its snapshot is enough.
+	// HoldSchema returns statements that prevent migrations until the transaction ends. If they are not
+	// the first of the transaction, its snapshot may be that from before a migration. None: the snapshot is enough.
 	HoldSchema() []string
 	// InlineReferences reports whether foreign keys are part of CREATE TABLE. Otherwise they are
 	// added when all tables exist.

@@ -44,7 +44,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Tim
 }
 
 // startIfFits calls ready if the database has the schema, and otherwise returns the plan of its migration.
-// It is one transaction, so that the schema cannot change in between, and one that writes, as ready does.
+// It is one transaction, so that ready sees the schema that was found, and one that writes, as ready does.
 func startIfFits(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
 	err = db.Write(ctx, b, func(c db.Conn) (err error) {
 		if different, err = makePlan(c, b, s); err == nil && different == nil {

@@ -95,7 +95,9 @@ type uniqueChange struct {
 }
 
 // makePlan plans the migration of a database to a schema, which may be one that the database had
-// before. Nil: the database has this schema. It reads no resources.
+// before. Nil: the database has this schema. It reads no resources. On PostgreSQL, a transaction that is not one of a migration
+// has its snapshot before the lock of the schema, which may not exist yet. So it may plan from the schema before a migration
+// that has just ended. Migrations plan again under their locks, and the next transaction of a server notices (Conn.Expect).
 func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 	found, err := db.Describe(c, d)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// newAttribute plans an attribute that the old schema does not have.
+// newAttribute plans an attribute that the old schema does not have. That it must be unique is a step of its own: see planIndexes.
 func (p *plan) newAttribute(pair *pair, column int) {
 	a := pair.to.Columns()[column].Attribute
 	name, what := pair.to.Name, typeName(a)

@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
+// planIndexes plans what must become unique or no longer is, and indexes that are added or removed.
 func (p *plan) planIndexes(pair *pair) {
 	unique := func(c *model.Collection) (groups []model.IndexGroup) {
 		for _, columns := range c.UniqueGroups() {

@@ -44,7 +44,8 @@ type Change struct {
 	Before model.Record
 
 	// After is the resource as it will be stored, nil for a deletion. In Hook.Before it has only
-	// the columns of Set. A hook may change it until it is written.
+	// the columns of Set. A hook may change it until it is written, by plural.Resource.Set, which checks
+	// the value: the values are not checked again.
 	After model.Record
 	Set   []bool
 

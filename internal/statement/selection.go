@@ -51,7 +51,7 @@ func (s Selection) FromEnd() Selection {
 // MaxByID is the largest number of rows for which the ids are found first: see Rows.
 const MaxByID = 1000
 
-// Rows selects whole resources. If a filter or a sort skips some, or the first key descends, the ids are found first, and only the
+// Rows selects whole resources. If it skips some of a filtered or sorted list, or the first of several keys descends, the ids are found first, and only the
 // resources of the range are read: in descending order, resources with equal values are sorted, as ids ascend, and it is cheaper to
 // sort ids.
 func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {

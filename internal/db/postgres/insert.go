@@ -129,9 +129,10 @@ func (c *connection) queueInsert(n *db.Insertion) (late *[]model.Record) {
 		}
 		revision := row.Int(1)
 		n.Records[next][last] = model.IntValue(revision)
-		// Each row takes one revision, and its entry in the log another if that one came too late. A revision directly
-		// after that of the entry before is no second one, so row and entry agree. The first row is compared with what
-		// it has stored (column 2). After a row that was skipped, this asks for too much: setRevisions changes nothing then.
+		// Rows and entries are stored in turn. A row takes the next revision, and its entry has the same, or takes
+		// another if that one came too late. So the entry of a row that keeps its revision follows the entry before, and
+		// only after a gap they may differ. The first row is compared with what it has stored (column 2). Another gap is
+		// that of a row that was skipped: setRevisions changes nothing then.
 		if !n.New && revision != before+1 && (before > 0 || revision != row.Int(2)) {
 			*late = append(*late, n.Records[next])
 		}

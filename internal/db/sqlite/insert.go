@@ -26,7 +26,7 @@ const removeEntry = "DELETE FROM " + db.ChangesTable + " WHERE revision = $1"
 
 // InsertSQL: the revisions of rows are numbers of the entries before them.
 func (dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
-	entries := func(rows int) string {
+	entries := func(rows int) string { // ?N: the time and the caller are the first values, but come after an id
 		return "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES " + tuples(rows, func(i int) string {
 			return strconv.FormatInt(number, 10) + ", ?" + strconv.Itoa(i+3) + ", '" + db.Created + "', ?1, ?2, " + strconv.FormatInt(version, 10) + ", ''"
 		})
