@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,11 +114,12 @@ func decodeAny[T any](body []byte) ([]T, error) {
 	if err := decodeData(body, "resources", &data); err != nil {
 		return nil, err
 	}
-	if len(data) > 0 && data[0] == '[' {
+	if bytes.HasPrefix(data, []byte("[")) {
 		return decodeList[T](body)
 	}
-	items := make([]T, 1)
-	return items, decode(data, &items[0])
+	var item T
+	err := decode(data, &item)
+	return []T{item}, err
 }
 
 // TransactionDryRun reports what a Transaction would do.
