@@ -59,7 +59,10 @@ func serveIn(t *testing.T, dir string, args ...string) *process {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Process.Kill() })
+	t.Cleanup(func() {
+		p.Process.Kill()
+		p.Wait() // before its directory is removed
+	})
 	lines := bufio.NewReader(out)
 	for !strings.Contains(p.greeting, "Data  ") {
 		line, err := lines.ReadString('\n')

@@ -41,7 +41,10 @@ func (w *watching) start() {
 	if err := w.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	w.t.Cleanup(func() { w.Process.Kill() })
+	w.t.Cleanup(func() {
+		w.Process.Kill()
+		w.Wait() // before its directory is removed
+	})
 	w.lines, w.out = bufio.NewReader(out), out
 }
 
