@@ -229,6 +229,28 @@ func TestAttempt(t *testing.T) {
 	})
 }
 
+// TestAttemptThatPanics: the savepoints around one that a panic leaves are rolled back to where they began.
+func TestAttemptThatPanics(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		write(t, d, func(c db.Conn) (err error) {
+			panics := func() {
+				defer func() { _ = recover() }()
+				_ = c.Savepoint(func() bool {
+					err = putMeta(c, "inner")
+					panic("on purpose")
+				})
+			}
+			outer := c.Savepoint(func() bool {
+				err = putMeta(c, "outer")
+				panics()
+				return false
+			})
+			return errors.Join(err, outer, putMeta(c, "after"))
+		})
+		expectKeys(t, d, "after")
+	})
+}
+
 // TestLock: of those who write to one resource, nobody undoes what another has done.
 func TestLock(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {

@@ -244,15 +244,20 @@ func (c *connection) Defer(statements ...db.Statement) error {
 	return nil
 }
 
-// Savepoint does not wait until the savepoint is created or released.
-func (c *connection) Savepoint(fn func() (keep bool)) error {
+// Savepoint does not wait until the savepoint is created or released. Savepoints within others have the same name, so that this
+// one must end also after a panic.
+func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 	c.queued = append(c.queued, deferred{sql: "SAVEPOINT attempt"})
-	if !fn() {
-		if _, err := c.Exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
-			return err
+	keep := false
+	defer func() {
+		if !keep {
+			_, err = c.Exec("ROLLBACK TO SAVEPOINT attempt")
 		}
-	}
-	c.queued = append(c.queued, deferred{sql: "RELEASE SAVEPOINT attempt"})
+		if err == nil {
+			c.queued = append(c.queued, deferred{sql: "RELEASE SAVEPOINT attempt"})
+		}
+	}()
+	keep = fn()
 	return nil
 }
 

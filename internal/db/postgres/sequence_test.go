@@ -250,7 +250,7 @@ func TestSequenceIsShared(t *testing.T) {
 	}
 }
 
-// waiting counts the goroutines that wait in Sequence.
+// waiting counts the goroutines that wait in Sequence. No other test of this package may run meanwhile.
 func waiting() (n int) {
 	stacks := make([]byte, 4<<20)
 	for goroutine := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {

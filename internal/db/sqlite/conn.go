@@ -142,17 +142,22 @@ func (c *connection) Batch(statements ...db.Statement) error {
 
 func (c *connection) Defer(statements ...db.Statement) error { return c.Batch(statements...) }
 
-func (c *connection) Savepoint(fn func() (keep bool)) error {
+// Savepoint: savepoints within others have the same name, so that this one must end also after a panic.
+func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 	if _, err := c.Exec("SAVEPOINT attempt"); err != nil {
 		return err
 	}
-	if !fn() {
-		if _, err := c.Exec("ROLLBACK TO attempt"); err != nil {
-			return err
+	keep := false
+	defer func() {
+		if !keep {
+			_, err = c.Exec("ROLLBACK TO attempt")
 		}
-	}
-	_, err := c.Exec("RELEASE attempt")
-	return err
+		if err == nil {
+			_, err = c.Exec("RELEASE attempt")
+		}
+	}()
+	keep = fn()
+	return nil
 }
 
 // Announce checks that the transaction holds the write lock, which it takes on the whole database

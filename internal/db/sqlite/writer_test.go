@@ -130,6 +130,30 @@ func TestTransactionLostByARead(t *testing.T) {
 	}
 }
 
+// A task that panics in a savepoint of its own is undone as a whole.
+func TestPanicInASharedTransaction(t *testing.T) {
+	d := open(t, db.Options{})
+	w := writerByHand(t, d, db.Options{})
+	failed := errors.New("failed on purpose")
+	panics := queuedOf(func(c db.Conn) (err error) {
+		defer func() {
+			if recover() != nil { // as store.run does
+				err = failed
+			}
+		}()
+		_, err = c.Exec("INSERT INTO things (name) VALUES ('half')")
+		return errors.Join(err, c.Savepoint(func() bool { panic("on purpose") }))
+	})
+	batch := []*queuedTask{insertion("a"), panics, insertion("b")}
+	w.runBatch(batch)
+	if batch[0].err != nil || !errors.Is(batch[1].err, failed) || batch[2].err != nil {
+		t.Errorf("got %v, %v, %v", batch[0].err, batch[1].err, batch[2].err)
+	}
+	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // A task that fails in the middle harms no other that shares its transaction.
 func TestFailureInASharedTransaction(t *testing.T) {
 	d := open(t, db.Options{})
