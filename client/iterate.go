@@ -231,7 +231,7 @@ func eachItem(body io.Reader, item func(json.RawMessage) error) error {
 	}
 	parts := bufio.NewScanner(io.MultiReader(decoder.Buffered(), body))
 	parts.Buffer(make([]byte, 64<<10), math.MaxInt)
-	parts.Split(splitItems)
+	parts.Split(new(itemSplitter).split)
 	first, ended := true, false
 	for parts.Scan() {
 		part := parts.Bytes()
@@ -240,7 +240,7 @@ func eachItem(body io.Reader, item func(json.RawMessage) error) error {
 		case ended && end == '}' && len(value) == 0:
 			return nil
 		case ended || end == '}':
-			return fmt.Errorf("the answer is not the envelope of a list: it has %s%c where the items or the envelope should end", value, end)
+			return fmt.Errorf("the answer is not the envelope of a list: it has %.200s%c where the items or the envelope should end", value, end)
 		case first && end == ']' && len(value) == 0: // an empty list
 		case !json.Valid(value):
 			return fmt.Errorf("the answer is not JSON: %w", json.Unmarshal(value, new(json.RawMessage)))
@@ -254,28 +254,32 @@ func eachItem(body io.Reader, item func(json.RawMessage) error) error {
 	return &brokenError{cmp.Or(parts.Err(), io.ErrUnexpectedEOF)}
 }
 
-// splitItems divides the items of an array from each other, and from what follows them: each part ends with a comma or a
-// bracket. The parts are not checked. A json.Decoder would read each item twice.
-func splitItems(data []byte, _ bool) (advance int, part []byte, err error) {
-	depth := 0
-	for i := 0; i < len(data); i++ {
-		switch data[i] {
-		case '"':
-			for i++; i < len(data) && data[i] != '"'; i++ {
-				if data[i] == '\\' {
-					i++
-				}
-			}
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth < 0 {
-				return i + 1, data[:i+1], nil
-			}
-		case ',':
-			if depth == 0 {
-				return i + 1, data[:i+1], nil
-			}
+// itemSplitter divides the items of an array from each other, and from what follows them: each part ends with a comma or a
+// bracket. The parts are not checked. A json.Decoder would read each item twice. A part that has not come as a whole is
+// continued where it stopped: an item of many megabytes comes in hundreds of pieces.
+type itemSplitter struct {
+	at, depth       int // how much of the part was read, and how many brackets are open there
+	quoted, escaped bool
+}
+
+func (s *itemSplitter) split(data []byte, _ bool) (advance int, part []byte, err error) {
+	for ; s.at < len(data); s.at++ {
+		c := data[s.at]
+		switch {
+		case s.escaped:
+			s.escaped = false
+		case s.quoted:
+			s.escaped, s.quoted = c == '\\', c != '"'
+		case c == '"':
+			s.quoted = true
+		case c == '{' || c == '[':
+			s.depth++
+		case s.depth == 0 && (c == ',' || c == '}' || c == ']'):
+			end := s.at + 1
+			s.at = 0
+			return end, data[:end], nil
+		case c == '}' || c == ']':
+			s.depth--
 		}
 	}
 	return 0, nil, nil

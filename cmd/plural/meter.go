@@ -73,7 +73,7 @@ func meterLine(rows int64, part float64, took time.Duration) string {
 // barOf is a bar of which a part is filled, with a text behind it.
 func barOf(part float64, text string) string {
 	filled := int(barWidth * part)
-	return fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part), text)
+	return fmt.Sprintf("[%s%s] %3d %%  %s", strings.Repeat("#", filled), strings.Repeat(".", barWidth-filled), int(100*part+1e-9), text) // 100 * 0.29 is a little less than 29
 }
 
 func rateOf(rows int64, took time.Duration) string {

@@ -98,6 +98,7 @@ func TestRangesAreRefused(t *testing.T) {
 		for _, header := range []string{"If-Match", "If-None-Match"} {
 			s.do("DELETE", "/users?limit=1", "", header, "*").expectErrors(t, 400, "malformed_request "+header)
 		}
+		s.do("DELETE", "/users?limit=1", "", "If-None-Match", "*", "If-Match", "*").expectErrors(t, 400, "malformed_request If-Match")
 		if after := s.get("/users"); after.body != before.body {
 			t.Errorf("got  %s\nwant %s", after.body, before.body)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -73,5 +74,32 @@ func TestHints(t *testing.T) {
 	_, err := Parse(OfList, things, "sort=integr", Limits{DefaultLimit: 1, Visible: visible})
 	if err == nil || strings.Contains(err.Error(), "integer") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestHintOfARelationInFields: the column of a relation to many is one of the other collection, which may have more columns.
+func TestHintOfARelationInFields(t *testing.T) {
+	s, err := compile.Schema(
+		model.Collection{Name: "people", NoTimestamps: true},
+		model.Collection{Name: "posts", Attributes: []model.Attribute{
+			{Name: "a", Type: model.String}, {Name: "b", Type: model.String},
+			{Name: "person_id", Type: model.String, References: &model.Reference{Collection: "people"}, Inverse: "posts"},
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	people, posts := s.Collection("people"), s.Collection("posts")
+	for c, want := range map[*model.Collection]string{
+		people: `The collection people has no attribute "posts".`,
+		posts:  `The collection posts has no attribute "person". To get the resource that it refers to, write include=person.`,
+	} {
+		visible := make(model.ColumnSet, len(c.Columns()))
+		for i := range visible {
+			visible[i] = true
+		}
+		_, err := Parse(OfList, c, "fields="+map[*model.Collection]string{people: "posts", posts: "person"}[c], Limits{DefaultLimit: 1, Visible: visible})
+		if faults, _ := err.(problem.Errors); len(faults) != 1 || faults[0].Detail != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }

@@ -303,7 +303,7 @@ func (p *parser) fields(list fieldList) {
 }
 
 func fieldsHint(c *model.Collection, visible model.ColumnSet, name string) string {
-	if relation := c.Relation(name); relation != nil && visible.Has(relation.Column) && relation.One {
+	if relation := c.Relation(name); relation != nil && relation.One && visible.Has(relation.Column) {
 		return " To get the resource that it refers to, write include=" + name + "."
 	}
 	var names []string

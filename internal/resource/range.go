@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
@@ -19,12 +18,16 @@ import (
 
 // checkRange refuses conditions and callers that a range cannot have.
 func (write *Write) checkRange() error {
-	for header, given := range map[string]*headers.Tags{"If-Match": write.Condition.IfMatch, "If-None-Match": write.Condition.IfNoneMatch} {
-		if given != nil {
-			return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
-		}
+	header := ""
+	switch {
+	case write.Condition.IfMatch != nil:
+		header = "If-Match"
+	case write.Condition.IfNoneMatch != nil:
+		header = "If-None-Match"
+	default:
+		return write.Path.Require(schema.MayList)
 	}
-	return write.Path.Require(schema.MayList)
+	return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
 }
 
 // FindRange reads what a write needs to know before its transaction: which resources are in its range, and

@@ -84,7 +84,8 @@ var pathChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			r := p.Get(p.Singular())
 			p.SkipIf(!r.Succeeded(), "the singular cannot be read (see path.singular)")
-			p.LeadsTo(r, "Content-Location", p.Item(0))
+			given, want := r.Header.Get("Content-Location"), p.Base+p.Item(0)
+			p.FailIf(given == "" || r.Target(given) != want, r, "Content-Location: "+want, "%q", given)
 		},
 	},
 	{
