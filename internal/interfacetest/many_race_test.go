@@ -160,7 +160,7 @@ func TestRangesRaceDeletions(t *testing.T) {
 // for each other in a circle. All succeed in the end.
 func TestTransactionsInOppositeOrder(t *testing.T) {
 	eachStore(t, members(t), func(t *testing.T, s *server) {
-		const clients, resources, rounds = 8, 6, 1
+		const clients, resources, rounds = 4, 6, 1
 		var paths []string
 		for i := range resources {
 			paths = append(paths, "/accounts/"+s.create("/accounts", fmt.Sprintf(`{"email":"%d","name":"N"}`, i)))
