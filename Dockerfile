@@ -1,7 +1,7 @@
 # syntax=docker/dockerfile:1
 #
 #   docker build --build-arg VERSION=$(git describe --tags --always --dirty) --build-arg COMMIT=$(git rev-parse HEAD) -t plural .
-#   docker run -p 8080:8080 -v plural-data:/data -v ./plural.yaml:/data/plural.yaml:ro plural
+#   docker run -p 127.0.0.1:8080:8080 -e PLURAL_OPEN=true -v plural-data:/data -v ./plural.yaml:/data/plural.yaml:ro plural
 #
 # See docs/deploy.md.
 

@@ -232,9 +232,9 @@ func (k *accessChecker) verbs(g *Grant, at compile.Path) {
 	for verb := range g.Rules {
 		switch {
 		case verb == MayList:
-			k.Report(at.To(string(verb)), "what is listed is what can be read: write true here, and the rule under read")
+			k.Report(at.To(string(verb)), "list takes true or false, not a rule: write list: true, and put the rule under read")
 		case verb == MayChanges:
-			k.Report(at.To(string(verb)), "the changes that are shown are those of what can be read: write true here, and the rule under read")
+			k.Report(at.To(string(verb)), "changes takes true or false, not a rule: write changes: true, and put the rule under read")
 		case !slices.Contains(g.Verbs, verb):
 			k.Report(at.To(string(verb)), "there is a rule for %s, which is not granted", verb)
 		}
@@ -259,7 +259,7 @@ func (k *accessChecker) tokens(t *Tokens, at compile.Path) {
 	case t.Issuer == "" && t.PublicKey == "":
 		k.Report(at, "say where tokens come from: an issuer, or a public_key")
 	case t.Audience == "":
-		k.Report(at, "say for whom tokens must be meant: audience, the name of this API at the issuer")
+		k.Report(at, "audience is missing: set it to the name of this API at the issuer")
 	case t.ClockSkew < 0:
 		k.Report(at.To("clock_skew"), "clock_skew must not be negative")
 	}

@@ -284,19 +284,19 @@ func TestStructsThatAreNoSchema(t *testing.T) {
 		".A: no attribute can hold a chan int": Of[struct {
 			A chan int `json:"a"`
 		}],
-		".A: schema.pointerToItself contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
+		".A: schema.pointerToItself is a recursive type, which a schema cannot express: use json.RawMessage, with type=… in its plural tag if it is not an object": Of[struct {
 			A pointerToItself `json:"a"`
 		}],
-		".A: the members of an object have any text for a name: use map[string]any, and not map[int]string": Of[struct {
+		".A: the keys of a JSON object are strings: use map[string]any, not map[int]string": Of[struct {
 			A map[int]string `json:"a"`
 		}],
 		".A: the members of an object without declared properties can be anything: use map[string]any, or a struct, and not map[string]int": Of[struct {
 			A map[string]int `json:"a"`
 		}],
-		".A: schema.tree contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
+		".A: schema.tree is a recursive type, which a schema cannot express: use json.RawMessage, with type=… in its plural tag if it is not an object": Of[struct {
 			A tree `json:"a"`
 		}],
-		".A.Inner: schema.Node contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object": Of[struct {
+		".A.Inner: schema.Node is a recursive type, which a schema cannot express: use json.RawMessage, with type=… in its plural tag if it is not an object": Of[struct {
 			A Node `json:"a"`
 		}],
 		".A.B.C: nil would be written as null, which is no value inside an attribute: add omitempty to its json tag": Of[struct {

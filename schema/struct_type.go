@@ -34,7 +34,7 @@ const base64 = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 func setType(a *model.Attribute, t reflect.Type, in nesting) error {
 	kind := t.Kind()
 	if slices.Contains(in.around, t) {
-		return fmt.Errorf("%s contains itself, and a schema has an end: use json.RawMessage, with type=… in its plural tag if it is no object", t)
+		return fmt.Errorf("%s is a recursive type, which a schema cannot express: use json.RawMessage, with type=… in its plural tag if it is not an object", t)
 	}
 	in.around = append(slices.Clone(in.around), t)
 	switch {
@@ -135,7 +135,7 @@ func setProperty(a *model.Attribute, field structField, in nesting) error {
 func checkMap(t reflect.Type) error {
 	switch {
 	case t.Key().Kind() != reflect.String || ownForm(t.Key()) != "":
-		return fmt.Errorf("the members of an object have any text for a name: use map[string]any, and not %s", t)
+		return fmt.Errorf("the keys of a JSON object are strings: use map[string]any, not %s", t)
 	case !isAny(t.Elem()):
 		return fmt.Errorf("the members of an object without declared properties can be anything: use map[string]any, or a struct, and not %s", t)
 	}

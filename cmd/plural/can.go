@@ -22,9 +22,9 @@ func newCanCommand() *cobra.Command {
 
   plural can author update posts 01936f2e-7d3c-7a4b-9c5d-0123456789ab --sub ada
 
-The verb is list, read, create, update, delete or changes. With an id, the rules are asked
-about the resource as it is stored. The exit status is 1 if it is denied,
-and 3 if that depends on the resource.`,
+The verb is list, read, create, update, delete or changes. With an id, the rules
+are evaluated for the stored resource. The exit status is 1 if it is denied, and 3
+if that depends on the resource.`,
 		Args: arguments(3, 4, "give a role, a verb and a collection"),
 	}
 	command.Flags().StringVar(&q.Subject, "sub", "", "what auth.sub is (default: there is none)")

@@ -20,8 +20,9 @@ within one of them.
 
   plural copy --from sqlite:plural.db --to postgres://plural@localhost/plural
 
-Ids, times, revisions and ETags, operations, idempotency records, the change log
-and the history of the schema are all kept, so that clients see no difference.
+Ids, times, revisions, operations, idempotency records, the change log and the
+earlier schemas are kept. The copy begins a new history: it refuses ETags and
+positions in the change log that the source gave.
 
 Stop the servers of the source first. A source that is in use is copied as it was
 at one moment, and the command reports whether something was written meanwhile.

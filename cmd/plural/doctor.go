@@ -17,11 +17,11 @@ func newDoctorCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "doctor",
 		Short: "Compare totals, offset indexes, words for search, indexed items and the change log with the resources",
-		Long: `Compare what is derived from the resources of a database with them: the totals
-of collections and sub-collections, the indexes that make offsets fast, the words
-for search, the items of indexed arrays, and the change log. Every write maintains them, so nothing should ever be wrong. A server
-may be using the database. The exit status is 1 if something is wrong and was not
-repaired. The repair of a change log removes it and begins a new history.
+		Long: `Check the data that Plural derives from the resources of a database: the totals of
+collections and sub-collections, the indexes that make offsets fast, the words for
+search, the items of indexed arrays, and the change log. Every write maintains them,
+so nothing should ever be wrong. A server may be using the database. The exit status
+is 1 if something is wrong and was not repaired. The repair of a change log removes it and begins a new history.
 
 With --repair, it also examines the lists of prefixes of search indexes on SQLite.
 Nothing can be written until it is done.

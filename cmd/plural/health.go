@@ -25,7 +25,7 @@ func newHealthCommand() *cobra.Command {
 		Long: `Check the health of a server: for health checks of containers, which have no shell.
 
 Without a URL, it is the server with the same settings on this machine. The exit
-status is 0 if it is well, and 1 if it is not or does not answer.`,
+status is 0 if it is healthy, and 1 if it is not or does not respond.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := command.Flags()

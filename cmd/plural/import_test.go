@@ -78,7 +78,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "import nobody", 1, "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"", "import operations", 1, "plural: operations are read-only: the server writes them\n"},
 		{"", "export users --migrate auto", 1, "plural: unknown flag: --migrate; \"plural export --help\" lists them\n"},
-		{"", "import users --key secret", 1, "plural: --key is for a --server: a database that is opened here asks nobody\n"},
+		{"", "import users --key secret", 1, "plural: --key needs --server: a database that is opened directly needs no API key\n"},
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
 		{"", "import users --keep-timestamps --server http://127.0.0.1:1", 1, "plural: --keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself\n"},
 		{"", "import users --keep-timestamps --on-conflict update", 1, "plural: --keep-timestamps is for rows that are created: it cannot be combined with --on-conflict update\n"},

@@ -7,7 +7,7 @@ func newRootCommand() *cobra.Command {
 		Use:   "plural",
 		Short: "A JSON HTTP API from a schema of collections",
 		Long: `Plural turns a declared schema of collections into a JSON HTTP API that
-follows one resource convention to the letter.
+follows one convention.
 
 Start with "plural serve"; "plural init" writes a schema file to change.`,
 		Version:       version,

@@ -26,8 +26,8 @@ func newServeCommand() *cobra.Command {
 		Long: `Serve the collections of a schema over HTTP, on an embedded database by default.
 
 Every flag can also be given as an environment variable (--max-body as
-PLURAL_MAX_BODY), or under "server" in the schema file (max_body: 2MiB). A flag
-wins over the environment, and that over the file.`,
+PLURAL_MAX_BODY) and, except --schema, under "server" in the schema file
+(max_body: 2MiB). A flag overrides the environment, which overrides the file.`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			file, err := s.load(command.Flags())

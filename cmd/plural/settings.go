@@ -46,7 +46,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.MaxBodyMemory = 64 << 20
 	flags.Var((*byteSize)(&s.config.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
 	s.config.MaxWriteMemory = 256 << 20
-	flags.Var((*byteSize)(&s.config.MaxWriteMemory), "max-write-memory", "bytes of the resources that all writes of many hold")
+	flags.Var((*byteSize)(&s.config.MaxWriteMemory), "max-write-memory", "memory for the resources of all requests that write many")
 	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
 	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources that one request writes")
 	s.config.MinThroughput = 64 << 10

@@ -82,7 +82,7 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 	}
 	if server == "" {
 		if t.key != "" {
-			return nil, nil, errors.New("--key is for a --server: a database that is opened here asks nobody")
+			return nil, nil, errors.New("--key needs --server: a database that is opened directly needs no API key")
 		}
 		return t.openDatabase(command.Context(), what, collection)
 	}

@@ -41,13 +41,16 @@ log of all collections, or users/ID/changes for the history of one resource. A f
 a value, with an operator in brackets if it is not equality.
 
 Each line has the kind of the event: listed and synced for the resources that exist; created, updated,
-deleted, entered and left for changes; bookmark for a newer position; reset if everything
-printed before is void, and the resources follow again. From synced on each line has a
-position: with --since POSITION the command continues after that line.
+deleted, entered and left for changes; bookmark for a newer position; reset if you
+must discard everything printed before, because all resources follow again. From
+synced on each line has a position: with --since POSITION the command continues
+after that line.
 
-The command connects again when the connection is lost or the server restarts, and continues after
-the last line. It reports on standard error when the connection is lost, and when it is back. It ends with the exit status
-0 on Ctrl-C and when its output is closed, or with 1 and a message if the server refuses the request or was never reached.`,
+The command connects again when the connection is lost or the server restarts, and
+continues after the last line. It reports on standard error when the connection is
+lost, and when it is back. It ends with the exit status 0 on Ctrl-C and when its
+output is closed, or with 1 and a message if the server refuses the request or was
+never reached.`,
 		Args: collectionArgument(1),
 	}
 	flags := command.Flags()

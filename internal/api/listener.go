@@ -39,9 +39,9 @@ var expectationFailed = []byte("HTTP/1.1 417 Expectation Failed\r\n")
 var refusals = map[int]*problem.Error{
 	400: fault.New(problem.CodeMalformedRequest, "The request line, the path or a header is not valid HTTP."),
 	417: fault.Header("Expect", problem.CodeExpectationFailed, "The only expectation that can be met is 100-continue."),
-	431: fault.New(problem.CodeHeadersTooLarge, "The request line and the headers are larger than this server takes."),
+	431: fault.New(problem.CodeHeadersTooLarge, "The request line and the headers are too large. This server accepts about 128 KiB."),
 	501: fault.Header("Transfer-Encoding", problem.CodeNotImplemented, "The only transfer coding is chunked."),
-	505: fault.New(problem.CodeHTTPVersion, "The versions spoken here are HTTP/1.0 and HTTP/1.1."),
+	505: fault.New(problem.CodeHTTPVersion, "This connection supports only HTTP/1.0 and HTTP/1.1."),
 }
 
 // Write writes to the connection, and replaces the responses of net/http.

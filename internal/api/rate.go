@@ -72,7 +72,7 @@ func (a *API) countRequest(out *response, policy, who string, allowed schema.Rat
 		return nil
 	}
 	out.retryAfter = strconv.FormatInt(seconds(level.Wait), 10)
-	return fault.New(problem.CodeTooManyRequests, "At most %s are taken here, and there have been more. Try again in %s s.", allowed, out.retryAfter)
+	return fault.New(problem.CodeTooManyRequests, "The rate limit is %s, and you have exceeded it. Try again in %s s.", allowed, out.retryAfter)
 }
 
 // seconds rounds up, so that no client retries too early.

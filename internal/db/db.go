@@ -287,5 +287,5 @@ func InUse(err error) error {
 // schema may be outdated.
 func BrokenReference(cause error) error {
 	return &problem.Error{Code: problem.CodeUnavailable, Cause: cause,
-		Detail: "Something refers to this that the server does not know of. If trying again does not help, it must be restarted with the schema of the database."}
+		Detail: "A resource in a collection that this server does not know refers to this one. Try again. If that does not help, restart the server with the schema of the database."}
 }

@@ -189,9 +189,9 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	case f.stopped:
 		return nil, &End{Cause: Shutdown}
 	case quotaKey != "" && len(f.subscriptions) >= f.options.Streams:
-		return nil, fault.New(problem.CodeTooManyRequests, "This server sends %d streams, and no more at the same time. Try again later.", f.options.Streams)
+		return nil, fault.New(problem.CodeTooManyRequests, "%d streams are open, which is the limit of this server. Try again later.", f.options.Streams)
 	case quotaKey != "" && f.callers[quotaKey] >= f.options.PerUser:
-		return nil, fault.New(problem.CodeTooManyRequests, "You are being sent %d streams, and nobody gets more at the same time. Close one of them first.", f.options.PerUser)
+		return nil, fault.New(problem.CodeTooManyRequests, "You have %d open streams, which is the limit for one caller. Close one of them first.", f.options.PerUser)
 	}
 	s.chain = f.chains[key]
 	if s.chain == nil {

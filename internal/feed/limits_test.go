@@ -41,10 +41,10 @@ func TestStreamsAreLimited(t *testing.T) {
 		}
 		all = append(all, s)
 		if caller == "a" && len(all) == 2 {
-			refused("a", "You are being sent 2 streams, and nobody gets more at the same time. Close one of them first.")
+			refused("a", "You have 2 open streams, which is the limit for one caller. Close one of them first.")
 		}
 	}
-	refused("c", "This server sends 3 streams, and no more at the same time. Try again later.")
+	refused("c", "3 streams are open, which is the limit of this server. Try again later.")
 	if s, err := subscribe(""); err != nil {
 		t.Error("the program itself:", err)
 	} else {

@@ -146,7 +146,7 @@ var exampleDetails = map[problem.Code]*problem.Error{
 	problem.CodeBodyTooLarge:         fault.New("", "The body is too large. Send at most 1048576 bytes."),
 	problem.CodeUnsupportedMediaType: fault.Header("Content-Type", "", "The body must be JSON in UTF-8. Send Content-Type: application/json."),
 	problem.CodeUnknownAttribute:     fault.At("/colour", "", "The collection has no attribute of this name."),
-	problem.CodeTooManyRequests:      fault.New("", "At most 600/m are taken here, and there have been more. Try again in 1 s."),
+	problem.CodeTooManyRequests:      fault.New("", "The rate limit is 600/m, and you have exceeded it. Try again in 1 s."),
 	problem.CodeInternal:             fault.Internal(nil),
 	problem.CodeUnavailable:          fault.New("", "The database is unavailable. Try again later."),
 }

@@ -230,7 +230,9 @@ func (r *Run) compare(requests []*ledger.Request, found *ledger.Observed, proble
 // they continue.
 func (r *Run) write(ctx context.Context, c *client, enough until, then func() error) error {
 	if r.counters == nil {
-		r.createCounters(ctx)
+		if err := r.createCounters(ctx); err != nil {
+			return err
+		}
 	}
 	reached := r.tally.reset(enough)
 	ctx, cancel := context.WithCancel(ctx)
@@ -281,23 +283,33 @@ func (r *Run) recordFault(err error) error {
 // maxWriting limits the time of a cycle on a slow machine.
 var maxWriting = 20 * time.Second
 
-// createCounters creates the resources that all writers share.
-func (r *Run) createCounters(ctx context.Context) {
+// createCounters creates the resources that all writers share. Only an acknowledged counter is shared:
+// a creation without a response, as on a machine that stands still for a moment, took effect or not.
+func (r *Run) createCounters(ctx context.Context) error {
 	r.tally.reset(until{})
 	w := r.writers[0]
 	w.meet(r.clients)
-	for range numCounters {
+	var err error
+	for range 5 * numCounters {
+		if len(r.counters) == numCounters {
+			return nil
+		}
+		if isWrong(err) {
+			break
+		}
 		ref := ledger.Ref{Collection: "counters", ID: w.id()}
 		members := attributes(w.token(), "id", ref.ID)
 		members["count"] = 0
-		r.counters = append(r.counters, ref)
-		// Nothing has crashed yet, so there is a response. Without one, the writers report that
-		// the counters are missing.
-		_ = w.do(ctx, &exchange{
-			request: &ledger.Request{Kind: ledger.Create, Shared: true, Effects: []ledger.Effect{{Ref: ref, Change: ledger.Created, Token: members["token"].(string)}}},
+		request := &ledger.Request{Kind: ledger.Create, Effects: []ledger.Effect{{Ref: ref, Change: ledger.Created, Token: members["token"].(string)}}}
+		err = w.do(ctx, &exchange{
+			request: request,
 			message: message{method: "POST", path: "/counters", body: encode(members)},
-			learn:   func(ledger.Answer) {},
-			forget:  func() {},
+			learn: func(ledger.Answer) {
+				r.ledger.Update(func() { request.Shared = true })
+				r.counters = append(r.counters, ref)
+			},
+			forget: func() {},
 		})
 	}
+	return fmt.Errorf("created only %d of %d shared counters: %w", len(r.counters), numCounters, err)
 }
