@@ -181,8 +181,9 @@ func Fault(ctx context.Context, d Database, err error) error {
 	return fault.Internal(err)
 }
 
-// MaxWait is how long a request waits for a connection.
-const MaxWait = 5 * time.Second
+// MaxWait is how long a request waits for a connection. It is a variable for tests on a machine that may
+// stand still for longer.
+var MaxWait = 5 * time.Second
 
 // Conn is a transaction on a connection, used by one goroutine. Values are bound to $1, $2, …
 // in the order in which they first appear in the text. Only one Rows is open at a time, and one

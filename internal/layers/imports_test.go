@@ -128,7 +128,7 @@ var mayImport = map[string][]string{
 
 	// Starts PostgreSQL, for the tests and the tools.
 	"internal/pgserver": {"internal/process"},
-	"internal/pgtest":   {"internal/pgserver"},
+	"internal/pgtest":   {"internal/db", "internal/pgserver"},
 
 	"internal/layers": {},
 }

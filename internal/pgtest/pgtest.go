@@ -24,6 +24,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,12 +33,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/pgserver"
 )
 
 // One statement on an idle server takes milliseconds; this only keeps a server
 // that hangs from holding the tests until their own timeout.
 const adminTimeout = 5 * time.Minute
+
+// maxWait is how long a server waits for a connection, instead of seconds: tests on a busy machine do not
+// expect that it gives up.
+const maxWait = 2 * time.Minute
 
 var (
 	running atomic.Bool // inside Run, which stops the cluster
@@ -52,6 +58,7 @@ var (
 // started, and removes its files. It returns the exit code.
 func Run(m *testing.M) int {
 	running.Store(true)
+	db.MaxWait = maxWait
 	// Tests leave much garbage and keep little. Go would collect it whenever a heap of a few MiB has doubled, which
 	// takes a sixth of their CPU time.
 	if os.Getenv("GOGC") == "" {
@@ -105,6 +112,9 @@ func URL(t testing.TB) string {
 
 	u := *server
 	u.Path = "/" + name
+	query := u.Query()
+	query.Set("connect_timeout", strconv.Itoa(int(maxWait.Seconds()))) // for servers in other processes
+	u.RawQuery = query.Encode()
 	return u.String()
 }
 

@@ -89,14 +89,23 @@ func RevokeAPIKey(ctx context.Context, url, prefix, at string) error {
 	})
 }
 
+// addKey stores a key, and accepts one that is stored already: a transaction runs again if the reply to its
+// commit was lost.
 func addKey(c db.Conn, key auth.StoredKey) error {
 	expires := model.Null
 	if key.Expires != "" {
 		expires = model.TimeValue(key.Expires)
 	}
-	_, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL)",
+	added, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+keyColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL) ON CONFLICT (prefix) DO NOTHING",
 		model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
 		model.TimeValue(key.Created), expires)
+	if err != nil || added == 1 {
+		return err
+	}
+	stored, err := findKey(c, key.Prefix)
+	if err == nil && (stored == nil || stored.Hash != key.Hash) {
+		err = fmt.Errorf("there is another API key with the prefix %s", key.Prefix)
+	}
 	return err
 }
 

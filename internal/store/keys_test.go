@@ -23,8 +23,13 @@ func TestKeys(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := AddAPIKey(ctx, url, ci); err == nil {
-			t.Error("a prefix was taken twice")
+		if err := AddAPIKey(ctx, url, ci); err != nil { // as after a commit without a reply
+			t.Errorf("the same key again: %v", err)
+		}
+		other := ci
+		other.Hash = "9999"
+		if err := AddAPIKey(ctx, url, other); err == nil || err.Error() != "there is another API key with the prefix aaaaaaaaaa" {
+			t.Errorf("a prefix was taken twice: %v", err)
 		}
 		if err := RevokeAPIKey(ctx, url, "cccccccccc", "2026-11-15T09:00:00.000Z"); err == nil || err.Error() != "there is no API key with the prefix cccccccccc" {
 			t.Errorf("revoking nothing: %v", err)

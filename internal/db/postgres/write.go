@@ -244,6 +244,9 @@ func isLostRace(err error) bool {
 
 // isLostConnection recognises that the connection ended during a transaction, which ended with it.
 func isLostConnection(err error) bool {
+	if errors.Is(err, errUnknownOutcome) { // it may be committed, so it must not run again
+		return false
+	}
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		// Terminated by an administrator; the database shuts down or has become a standby; an idle
@@ -252,6 +255,6 @@ func isLostConnection(err error) bool {
 	}
 	// A statement that was not sent because its context had ended says nothing about the connection.
 	notSent := pgconn.SafeToRetry(err) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
-	return !errors.Is(err, errUnknownOutcome) && (notSent || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))
+	return notSent || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
+		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }

@@ -29,6 +29,7 @@ func TestLostConnections(t *testing.T) {
 		{&pgconn.PgError{Code: "23505"}, false},
 		{context.DeadlineExceeded, false},
 		{errors.Join(errUnknownOutcome, io.EOF), false},
+		{errors.Join(errUnknownOutcome, &pgconn.PgError{Code: "57P01"}), false},
 		{nil, false},
 	} {
 		if got := isLostConnection(c.err); got != c.want {
