@@ -61,6 +61,11 @@ func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string
 // pageQuery asks for the resources of the range, and for one more than may be changed.
 func (write *Write) pageQuery() store.PageQuery {
 	q := *write.Range
+	if q.Range.Anchor == query.AtOffset {
+		// A negative limit decides where the range starts. Counted from its start, the range can be cut without moving it.
+		from, to := query.Span(q.Range.Offset, q.Range.Limit, math.MaxInt64)
+		q.Range.Offset, q.Range.Limit = from, to-from
+	}
 	most := int64(write.bodyLimits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
 	return pageQuery(write.Path, q, false)
