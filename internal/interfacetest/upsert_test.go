@@ -169,18 +169,38 @@ func TestUpsertChildren(t *testing.T) {
 // TestRequiredIfMatchOfMany: where If-Match is required, a range cannot be changed, nor a resource
 // by an upsert, and a step of a transaction needs if_match.
 func TestRequiredIfMatchOfMany(t *testing.T) {
-	strict := mustSchema(t, schema.Collection{Name: "notes", NoTimestamps: true, RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "key", Type: schema.String, MaxLength: 50, Unique: true}}})
+	strict := mustSchema(t,
+		schema.Collection{Name: "notes", NoTimestamps: true, RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "key", Type: schema.String, MaxLength: 50, Unique: true}}},
+		schema.Collection{Name: "topics", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "name", Type: schema.String}}},
+		schema.Collection{Name: "remarks", NoTimestamps: true, RequireIfMatch: true, Parent: &schema.Parent{Collection: "topics"}, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
+	)
 	eachStore(t, strict, func(t *testing.T, s *server) {
 		s.do("POST", "/notes?on_conflict=key", `{"id":"`+id(0)+`","key":"a"}`).expect(t, 201, `{"data":{"id":"`+id(0)+`","type":"notes","key":"a"}}`)
 		s.do("POST", "/notes?on_conflict=key", `{"key":"a"}`).expectErrors(t, 428, "precondition_required")
 		s.do("POST", "/notes?on_conflict=key", `[{"key":"b"},{"key":"a"}]`).expectErrors(t, 428, "precondition_required /1")
 		s.do("PATCH", "/notes?limit=1", `{"key":"c"}`).expectErrors(t, 428, "precondition_required If-Match")
 		s.do("DELETE", "/notes?limit=1", "").expectErrors(t, 428, "precondition_required If-Match")
+		// The body and the number of resources are checked later.
+		s.do("PATCH", "/notes?limit=1", `{"key":1}`).expectErrors(t, 428, "precondition_required If-Match")
+		s.do("PATCH", "/notes?limit=1", `[]`).expectErrors(t, 428, "precondition_required If-Match")
+		s.createAll("/notes", `{"key":"b"}`, `{"key":"c"}`)
+		s.do("PATCH", "/notes?limit=3", `{"key":"c"}`).expectErrors(t, 428, "precondition_required If-Match")
+		s.do("DELETE", "/notes?limit=3&dry_run=true", "").expectErrors(t, 428, "precondition_required If-Match")
+		s.do("DELETE", "/notes?cursor="+id(9), "").expectErrors(t, 400, "unknown_cursor cursor")
 		step := `{"method":"PATCH","path":"/notes/` + id(0) + `","body":{"key":"z"}`
 		s.do("POST", "/-/transaction", `[`+step+`}]`).expectErrors(t, 428, "precondition_required /0/if_match")
 		tag := strings.ReplaceAll(s.get("/notes/"+id(0)).header.Get("ETag"), `"`, `\"`)
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"`+tag+`"}]`).expect(t, 200, data(`{"id":"`+id(0)+`","type":"notes","key":"z"}`))
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"`+tag+`"}]`).expectErrors(t, 412, "precondition_failed /0/if_match")
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"x"}]`).expectErrors(t, 400, "malformed_request /0/if_match")
-	})
+		// A missing parent comes first.
+		s.createAll("/topics", `{"id":"`+id(1)+`"}`)
+		for parent, want := range map[int][]any{1: {428, "precondition_required If-Match"}, 9: {404, "not_found"}} {
+			path := "/topics/" + id(parent) + "/remarks?limit=1"
+			for _, body := range []string{`{"text":"a"}`, `{"text":1}`} {
+				s.do("PATCH", path, body).expectErrors(t, want[0].(int), want[1].(string))
+			}
+			s.do("DELETE", path, "").expectErrors(t, want[0].(int), want[1].(string))
+		}
+	}, func(c *plural.Config) { c.MaxItems = 2 })
 }

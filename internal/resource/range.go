@@ -31,7 +31,7 @@ func (write *Write) checkRange() error {
 }
 
 // FindRange reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. QuotaKey is whose quota of reads it uses.
+// whether they are too many. It refuses a range where If-Match is required. QuotaKey is whose quota of reads it uses.
 func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
@@ -43,6 +43,9 @@ func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string
 		return err
 	}
 	defer page.Close()
+	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required, after a missing parent
+		return err
+	}
 	for {
 		row, err := page.Next()
 		if err != nil {
@@ -145,9 +148,6 @@ func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) 
 
 // changeRange updates or deletes the resources of a range, or none of them.
 func (w *Work) changeRange(write Write) ([]Resource, error) {
-	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required
-		return nil, err
-	}
 	found, err := w.readRange(write)
 	if err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 
 func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
 	if write.Range != nil {
-		return nil, s.requireParent(write.Path)
+		return s.rangeViolations(write)
 	}
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
@@ -79,6 +79,13 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 	}
 	found, err := s.violations(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}})
 	return joined(nil, found), err
+}
+
+func (s *lookup) rangeViolations(write Write) (problem.Errors, error) {
+	if err := s.requireParent(write.Path); err != nil {
+		return nil, err
+	}
+	return nil, write.Condition.AllowsChange("")
 }
 
 // violations reports changed attributes that the caller may not change, and references to nothing, of each resource. One
