@@ -34,7 +34,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 		return nil, err
 	}
 	idempotent, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
-		return fingerprintOf([]byte(r.Method), []byte(a.Prefix+transactionAddress), body)
+		return fingerprintOf(r.URL.RawQuery, []byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err

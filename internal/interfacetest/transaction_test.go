@@ -142,7 +142,9 @@ func TestIdempotencyOfMany(t *testing.T) {
 			if i == 0 {
 				s.do("POST", "/accounts", request.body, "Idempotency-Key", key).expectErrors(t, 422, "idempotency_key_reused Idempotency-Key")
 			}
-			s.do(request.method, request.path+map[bool]string{true: "&", false: "?"}[strings.Contains(request.path, "?")]+"dry_run=true", request.body, "Idempotency-Key", "other").expectErrors(t, 400, "invalid_parameter dry_run")
+			path := request.path + map[bool]string{true: "&", false: "?"}[strings.Contains(request.path, "?")]
+			s.do(request.method, path+"dry_run=false", request.body, "Idempotency-Key", key).expectErrors(t, 422, "idempotency_key_reused Idempotency-Key")
+			s.do(request.method, path+"dry_run=true", request.body, "Idempotency-Key", "other").expectErrors(t, 400, "invalid_parameter dry_run")
 		}
 		s.get("/accounts?filter[email][in]=new,t,u&sort=email").expectLength(t, 1)
 	})
