@@ -93,11 +93,16 @@ func TestRangesAreRefused(t *testing.T) {
 			{"DELETE", "?limit=1&dry_run=maybe", "", 400, "invalid_parameter dry_run"},
 			{"PATCH", "?limit=1", `{"name":null,"nope":1}`, 422, "required /name, unknown_attribute /nope"},
 			{"PATCH", "?limit=1", `[]`, 422, "not_an_object"},
+			{"PATCH", "?limit=0", `1`, 422, "not_an_object"},
 			{"PATCH", "?limit=1", `{"id":"` + id(0) + `"}`, 422, "read_only /id"},
 			{"PATCH", "?limit=1", `{"created_at":"2001-02-03T04:05:06.789Z"}`, 422, "read_only /created_at"},
 		} {
 			s.expectRefusal(t, test.method, "/users"+test.query, test.body, test.status, test.want)
 		}
+		s.createAll("/posts", `{"title":"A"}`)
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"`+id(9)+`"}`).expectErrors(t, 422, "type /title, unknown_reference /user_id")
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"`+id(0)+`"}`).expectErrors(t, 422, "type /title")
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"x"}`).expectErrors(t, 422, "type /title, format /user_id")
 		for _, header := range []string{"If-Match", "If-None-Match"} {
 			s.do("DELETE", "/users?limit=1", "", header, "*").expectErrors(t, 400, "malformed_request "+header)
 		}
@@ -178,6 +183,7 @@ func TestRangesOfSubCollections(t *testing.T) {
 		s.do("DELETE", "/people/"+id(9)+"/cats?limit=1", "").expectErrors(t, 404, "not_found")
 		s.do("PATCH", "/people/"+id(9)+"/cats?limit=1", `{"nope":1}`).expectErrors(t, 404, "not_found")
 		s.do("PATCH", path+"?limit=9", `{"person_id":"`+id(8)+`"}`).expectErrors(t, 422, "unknown_reference /person_id")
+		s.do("PATCH", path+"?limit=9", `{"person_id":"`+id(8)+`","name":1}`).expectErrors(t, 422, "type /name, unknown_reference /person_id")
 	})
 }
 

@@ -81,11 +81,17 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 	return joined(nil, found), err
 }
 
+// rangeViolations reports references to nothing. The resources of the range are not read: that can take long, and is left to
+// FindRange. So each reference counts as changed.
 func (s *lookup) rangeViolations(write Write) (problem.Errors, error) {
 	if err := s.requireParent(write.Path); err != nil {
 		return nil, err
 	}
-	return nil, write.Condition.AllowsChange("")
+	if err := write.Condition.AllowsChange(""); err != nil || len(write.Inputs) == 0 {
+		return nil, err
+	}
+	found, err := s.violations(write.Path, []writing{{input: write.Inputs[0]}})
+	return joined(nil, found), err
 }
 
 // violations reports changed attributes that the caller may not change, and references to nothing, of each resource. One
