@@ -41,17 +41,16 @@ func (a *API) idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool,
 
 // fingerprint identifies the content of a request, without preferences about its reply.
 func (a *API) fingerprint(request resource.Request, query string) string {
-	parts := [][]byte{
+	return fingerprintOf(query,
 		[]byte(request.Method), []byte(a.collectionAddress(request.Path)), request.ID[:],
-		[]byte(strings.Join(request.IfMatch, ",")), []byte(strings.Join(request.IfNoneMatch, ",")), request.Body,
-	}
+		[]byte(strings.Join(request.IfMatch, ",")), []byte(strings.Join(request.IfNoneMatch, ",")), request.Body)
+}
+
+// fingerprintOf identifies a request by its query and the other parts of its content.
+func fingerprintOf(query string, parts ...[]byte) string {
 	if query != "" { // without one, records of earlier versions stay valid
 		parts = append(parts, []byte(query))
 	}
-	return fingerprintOf(parts...)
-}
-
-func fingerprintOf(parts ...[]byte) string {
 	hash := sha256.New()
 	for _, part := range parts {
 		fmt.Fprintf(hash, "%d:", len(part))

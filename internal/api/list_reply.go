@@ -42,9 +42,6 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if err != nil {
 		return nil, err
 	}
-	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // a list has no ETag
-		return &reply{status: http.StatusNotModified}, err
-	}
 	q, err := query.Parse(mode, c, r.URL.RawQuery, limits)
 	if err != nil {
 		return nil, err
@@ -61,6 +58,13 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 		defer timer.End()
 		found()
 		return nil, timer.Explain(err)
+	}
+	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
+		p.rows.Close()
+		timer.End()
+		found()
+		return &reply{status: http.StatusNotModified}, err
 	}
 	return a.openReply(r, a.listAddress(t), q, timer, &p, found)
 }

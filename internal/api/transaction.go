@@ -34,7 +34,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 		return nil, err
 	}
 	idempotent, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
-		return fingerprintOf([]byte(r.Method), []byte(a.Prefix+transactionAddress), body)
+		return fingerprintOf(r.URL.RawQuery, []byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err
@@ -158,12 +158,13 @@ func (a *API) stepTarget(given model.Step, t *target) (*target, query.Query, err
 	if verb := to.verb(given.Method); !to.path.By.May(verb, to.path.Collection) && !to.mayUpsert(verb) {
 		return nil, query.Query{}, to.path.Require(verb)
 	}
-	q, err := a.parseWrite(given.Method, raw, to)
+	creates := to.path.Collection
+	if isItem {
+		creates = nil
+	}
+	q, err := query.Parse(query.OfStep, creates, raw, a.queryLimits(to))
 	if err == nil && q.OnConflict == nil {
 		err = to.path.Require(to.verb(given.Method))
-	}
-	if err == nil && q.DryRun {
-		err = fault.Parameter("dry_run", problem.CodeUnknownParameter, "Send dry_run with the transaction, not with a step.")
 	}
 	return to, q, err
 }

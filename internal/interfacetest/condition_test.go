@@ -107,6 +107,31 @@ func TestIfNoneMatch(t *testing.T) {
 	})
 }
 
+// TestConditionsOfLists: a request is checked before its condition.
+func TestConditionsOfLists(t *testing.T) {
+	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
+		s.do("POST", "/users", newUser(1))
+		known, unknown := "/users/"+id(1), "/users/"+id(9)
+		for _, list := range []string{"/users", known + "/posts", "/-/groups/users", "/changes", known + "/changes"} {
+			for _, method := range []string{"GET", "HEAD"} {
+				if got := s.do(method, list, "", "If-None-Match", "*"); got.status != 304 || got.body != "" {
+					t.Errorf("%s %s: got %d %s", method, list, got.status, got.body)
+				}
+			}
+			s.get(list, "If-Match", `"x"`).expectErrors(t, 412, "precondition_failed If-Match")
+			for _, condition := range [][]string{{"If-None-Match", "*"}, {"If-Match", `"x"`}} {
+				s.get(list+"?nope=1", condition...).expectErrors(t, 400, "unknown_parameter nope")
+			}
+			s.get(list+"?nope=1", "If-Match", "nonsense").expectErrors(t, 400, "malformed_request If-Match")
+		}
+		for _, condition := range [][]string{{"If-None-Match", "*"}, {"If-Match", `"x"`}} {
+			s.get(unknown+"/posts", condition...).expectErrors(t, 404, "not_found")
+			s.get(unknown+"/changes", condition...).expectErrors(t, 404, "not_found")
+			s.get("/users?cursor="+id(9), condition...).expectErrors(t, 400, "unknown_cursor cursor")
+		}
+	})
+}
+
 func TestIfMatch(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		old := s.do("POST", "/users", newUser(1)).tag(t)

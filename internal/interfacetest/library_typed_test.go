@@ -212,6 +212,21 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 		if _, err := items.Delete(ctx, first.ID, plural.IfMatch("")); err == nil || !strings.HasPrefix(err.Error(), "IfMatch needs the ETag") {
 			t.Errorf("got %v", err)
 		}
+		// A transaction has read what it changes: an invalid body is the only mistake.
+		if err := s.opened.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
+			in, wrong := items.In(tx), map[string]any{"name": 1}
+			_, one := in.Update(ctx, first.ID, wrong)
+			_, many := in.UpdateMany(ctx, wrong, plural.Limit(1))
+			for name, err := range map[string]error{"one": one, "many": many} {
+				if err == nil || err.Error() != "type at /name: Must be a string, but is a number." {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			_, err := in.UpdateMany(ctx, map[string]any{}, plural.Limit(1))
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
 		second.Name = "c"
 		third, err := items.Replace(ctx, first.ID, second, plural.IfMatch(first.ETag), plural.IfMatch(second.ETag))
 		if err != nil || third.Name != "c" {

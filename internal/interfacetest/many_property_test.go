@@ -255,7 +255,7 @@ func TestManyLikeTheModel(t *testing.T) {
 // drawMany draws one write, and compares.
 func (h *accessServer) drawMany(t *rapid.T, m *manyModel, next *int) {
 	caller := rapid.SampledFrom([]string{"a", "b", "admin"}).Draw(t, "caller")
-	q := selection{rapid.IntRange(0, 3).Draw(t, "at least"), rapid.IntRange(0, 3).Draw(t, "offset"), rapid.IntRange(-3, 6).Draw(t, "limit"), rapid.Bool().Draw(t, "descending")}
+	q := selection{rapid.IntRange(0, 3).Draw(t, "at least"), rapid.IntRange(0, 12).Draw(t, "offset"), rapid.IntRange(-15, 6).Draw(t, "limit"), rapid.Bool().Draw(t, "descending")}
 	var method, path, body string
 	var do func(m *manyModel) (status, affected int)
 	found := m.listed(caller, q)

@@ -86,6 +86,11 @@ func TestTransactionsAreRefused(t *testing.T) {
 			{"[" + good + "," + step("POST", "/accounts/"+id(0), `{}`) + "]", 422, "enum /1/method"},
 			{"[" + good + "," + step("POST", "/accounts?on_conflict=name", `{}`) + "]", 400, "invalid_parameter /1/path"},
 			{"[" + good + "," + step("POST", "/accounts?dry_run=true", `{}`) + "]", 400, "unknown_parameter /1/path"},
+			{"[" + good + "," + step("POST", "/accounts?dry_run=false&on_conflict=email", `{"email":"n","name":"N"}`) + "]", 400, "unknown_parameter /1/path"},
+			{"[" + good + "," + step("POST", "/accounts?dry_run=x&limit=1", `{"name":"N"}`) + "]", 400, "unknown_parameter /1/path, unknown_parameter /1/path"},
+			{"[" + good + "," + step("PATCH", "/accounts/"+id(0)+"?dry_run=false", `{"name":"X"}`) + "]", 400, "unknown_parameter /1/path"},
+			{"[" + good + "," + step("PUT", "/accounts/"+id(0)+"?on_conflict=email", `{"name":"X","email":"a"}`) + "]", 400, "unknown_parameter /1/path"},
+			{"[" + good + "," + step("POST", "/accounts?on_conflict=email&on_conflict=email", `{}`) + "]", 400, "duplicate_parameter /1/path"},
 			{"[" + good + "," + step("DELETE", "/accounts/"+id(0)+"?filter[name]=A", "") + "]", 400, "unknown_parameter /1/path"},
 			{"[" + good + "," + step("POST", "/accounts", `[]`) + "]", 422, "not_an_object /1/body"},
 			{"[" + good + "," + step("POST", "/accounts?on_conflict=email", `[]`) + "]", 422, "not_an_object /1/body"},
@@ -137,7 +142,9 @@ func TestIdempotencyOfMany(t *testing.T) {
 			if i == 0 {
 				s.do("POST", "/accounts", request.body, "Idempotency-Key", key).expectErrors(t, 422, "idempotency_key_reused Idempotency-Key")
 			}
-			s.do(request.method, request.path+map[bool]string{true: "&", false: "?"}[strings.Contains(request.path, "?")]+"dry_run=true", request.body, "Idempotency-Key", "other").expectErrors(t, 400, "invalid_parameter dry_run")
+			path := request.path + map[bool]string{true: "&", false: "?"}[strings.Contains(request.path, "?")]
+			s.do(request.method, path+"dry_run=false", request.body, "Idempotency-Key", key).expectErrors(t, 422, "idempotency_key_reused Idempotency-Key")
+			s.do(request.method, path+"dry_run=true", request.body, "Idempotency-Key", "other").expectErrors(t, 400, "invalid_parameter dry_run")
 		}
 		s.get("/accounts?filter[email][in]=new,t,u&sort=email").expectLength(t, 1)
 	})

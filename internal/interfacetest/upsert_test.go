@@ -110,6 +110,9 @@ func TestUpsertsAreRefused(t *testing.T) {
 			{"on_conflict=email", `{"email":"a","nope":1}`, 422, "unknown_attribute /nope"},
 			{"on_conflict=email", `[{"email":"a","name":"X"},{"email":"new"},1,{"email":"b","number":"x"}]`, 422, "required /1/name, not_an_object /2, type /3/number"},
 			{"on_conflict=email", `{"email":"a","id":"` + id(1) + `"}`, 422, "read_only /id"},
+			{"on_conflict=email", `{"email":"a","id":"` + id(1) + `","name":1,"other_id":"` + id(9) + `"}`, 422, "type /name, read_only /id, unknown_reference /other_id"},
+			{"on_conflict=email", `{"email":"a","id":"` + id(0) + `","name":1}`, 422, "type /name"},
+			{"on_conflict=email", `{"email":"a","id":1,"name":1}`, 422, "type /id, type /name"},
 			{"on_conflict=email", `{"email":"a","created_at":"2001-02-03T04:05:06.789Z"}`, 422, "unknown_attribute /created_at"},
 			{"on_conflict=email", `{"email":"a","other_id":"` + id(9) + `"}`, 422, "unknown_reference /other_id"},
 			{"on_conflict=email", `[{"email":"new","name":"X","other_id":"` + id(9) + `"}]`, 422, "unknown_reference /0/other_id"},
@@ -117,7 +120,7 @@ func TestUpsertsAreRefused(t *testing.T) {
 			{"on_conflict=email", `[{"email":"n1","name":"X","other_id":"` + id(8) + `"},{"email":"a","other_id":"` + id(9) + `"},{"email":"n2","name":"Y","other_id":"` + id(8) + `"},{"email":"b","other_id":"` + id(9) + `"}]`,
 				422, "unknown_reference /0/other_id, unknown_reference /1/other_id, unknown_reference /2/other_id, unknown_reference /3/other_id"},
 			{"on_conflict=email", `[{"email":"a","other_id":"` + id(9) + `"},{"email":"n1","other_id":"` + id(8) + `"},{"email":"b","number":"x","id":"` + id(0) + `"},{"email":"n2","name":"Y","other_id":"` + id(8) + `"}]`,
-				422, "unknown_reference /0/other_id, required /1/name, unknown_reference /1/other_id, type /2/number, unknown_reference /3/other_id"},
+				422, "unknown_reference /0/other_id, required /1/name, unknown_reference /1/other_id, type /2/number, read_only /2/id, unknown_reference /3/other_id"},
 			{"on_conflict=email", `[{"email":"b","id":"` + id(0) + `","other_id":"` + id(9) + `"},{"email":"n1"}]`, 422, "read_only /0/id, unknown_reference /0/other_id, required /1/name"},
 			{"on_conflict=email", `[{"email":"new","name":"X"},{"email":"a"},{"email":"new","name":"Y"},{"email":"a"}]`, 409, "not_unique /2/email, not_unique /3/email"},
 			{"on_conflict=email", `[{"name":"X"},{"email":"new"},{"email":"a","number":"x"},{"email":"b","other_id":"` + id(9) + `"},{"name":1,"other_id":"` + id(8) + `"}]`,
@@ -169,18 +172,38 @@ func TestUpsertChildren(t *testing.T) {
 // TestRequiredIfMatchOfMany: where If-Match is required, a range cannot be changed, nor a resource
 // by an upsert, and a step of a transaction needs if_match.
 func TestRequiredIfMatchOfMany(t *testing.T) {
-	strict := mustSchema(t, schema.Collection{Name: "notes", NoTimestamps: true, RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "key", Type: schema.String, MaxLength: 50, Unique: true}}})
+	strict := mustSchema(t,
+		schema.Collection{Name: "notes", NoTimestamps: true, RequireIfMatch: true, Attributes: []schema.Attribute{{Name: "key", Type: schema.String, MaxLength: 50, Unique: true}}},
+		schema.Collection{Name: "topics", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "name", Type: schema.String}}},
+		schema.Collection{Name: "remarks", NoTimestamps: true, RequireIfMatch: true, Parent: &schema.Parent{Collection: "topics"}, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
+	)
 	eachStore(t, strict, func(t *testing.T, s *server) {
 		s.do("POST", "/notes?on_conflict=key", `{"id":"`+id(0)+`","key":"a"}`).expect(t, 201, `{"data":{"id":"`+id(0)+`","type":"notes","key":"a"}}`)
 		s.do("POST", "/notes?on_conflict=key", `{"key":"a"}`).expectErrors(t, 428, "precondition_required")
 		s.do("POST", "/notes?on_conflict=key", `[{"key":"b"},{"key":"a"}]`).expectErrors(t, 428, "precondition_required /1")
 		s.do("PATCH", "/notes?limit=1", `{"key":"c"}`).expectErrors(t, 428, "precondition_required If-Match")
 		s.do("DELETE", "/notes?limit=1", "").expectErrors(t, 428, "precondition_required If-Match")
+		// The body and the number of resources are checked later.
+		s.do("PATCH", "/notes?limit=1", `{"key":1}`).expectErrors(t, 428, "precondition_required If-Match")
+		s.do("PATCH", "/notes?limit=1", `[]`).expectErrors(t, 428, "precondition_required If-Match")
+		s.createAll("/notes", `{"key":"b"}`, `{"key":"c"}`)
+		s.do("PATCH", "/notes?limit=3", `{"key":"c"}`).expectErrors(t, 428, "precondition_required If-Match")
+		s.do("DELETE", "/notes?limit=3&dry_run=true", "").expectErrors(t, 428, "precondition_required If-Match")
+		s.do("DELETE", "/notes?cursor="+id(9), "").expectErrors(t, 400, "unknown_cursor cursor")
 		step := `{"method":"PATCH","path":"/notes/` + id(0) + `","body":{"key":"z"}`
 		s.do("POST", "/-/transaction", `[`+step+`}]`).expectErrors(t, 428, "precondition_required /0/if_match")
 		tag := strings.ReplaceAll(s.get("/notes/"+id(0)).header.Get("ETag"), `"`, `\"`)
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"`+tag+`"}]`).expect(t, 200, data(`{"id":"`+id(0)+`","type":"notes","key":"z"}`))
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"`+tag+`"}]`).expectErrors(t, 412, "precondition_failed /0/if_match")
 		s.do("POST", "/-/transaction", `[`+step+`,"if_match":"x"}]`).expectErrors(t, 400, "malformed_request /0/if_match")
-	})
+		// A missing parent comes first.
+		s.createAll("/topics", `{"id":"`+id(1)+`"}`)
+		for parent, want := range map[int][]any{1: {428, "precondition_required If-Match"}, 9: {404, "not_found"}} {
+			path := "/topics/" + id(parent) + "/remarks?limit=1"
+			for _, body := range []string{`{"text":"a"}`, `{"text":1}`} {
+				s.do("PATCH", path, body).expectErrors(t, want[0].(int), want[1].(string))
+			}
+			s.do("DELETE", path, "").expectErrors(t, want[0].(int), want[1].(string))
+		}
+	}, func(c *plural.Config) { c.MaxItems = 2 })
 }

@@ -26,6 +26,8 @@ func TestUpdateRange(t *testing.T) {
 		for query, want := range map[string][]int{
 			"limit=2": {0, 1}, "limit=-2": {3, 4}, "offset=3": {3, 4}, "o=4&l=-2": {2, 3}, "cursor=" + id(3): {3, 4},
 			"cursor=" + id(3) + "&limit=-2": {1, 2}, "limit=0": {}, "offset=9": {}, "limit=-9000": {0, 1, 2, 3, 4},
+			"offset=2000&limit=-3000": {0, 1, 2, 3, 4}, "offset=2000&limit=-1997": {3, 4}, "offset=2000&limit=-1990": {}, "offset=2&limit=-3000": {0, 1}, "offset=3&limit=9223372036854775807": {3, 4},
+			"filter[active]=true&offset=2000&limit=-3000": {0, 2, 4}, "offset=9223372036854775807&limit=-9223372036854775808": {0, 1, 2, 3, 4},
 			"filter[name]=nobody": {}, "sort=-email&limit=1&filter[id][in]=" + id(1) + "," + id(3): {3},
 		} {
 			s.do("PATCH", "/users?"+query, `{"name":"Y"}`).expectPositions(t, query, want...)
@@ -33,6 +35,7 @@ func TestUpdateRange(t *testing.T) {
 			listed.expectPositions(t, "after "+query, want...)
 			s.do("PATCH", "/users?filter[name]=Y", `{"name":"Z"}`).expectPositions(t, "back from "+query, want...)
 		}
+		s.do("PATCH", "/users?sort=-id&offset=2000&limit=-1997", `{"name":"Y"}`).expectPositions(t, "sorted", 1, 0)
 	})
 }
 
@@ -61,7 +64,7 @@ func TestDeleteRange(t *testing.T) {
 		if rest.total() != "3" {
 			t.Errorf("total %s", rest.total())
 		}
-		s.do("DELETE", "/users?offset=0", "").expectPositions(t, "all", 1, 3, 4)
+		s.do("DELETE", "/users?offset=2000&limit=-3000", "").expectPositions(t, "all", 1, 3, 4)
 		s.get("/users").expect(t, 200, data())
 	})
 }
@@ -90,11 +93,16 @@ func TestRangesAreRefused(t *testing.T) {
 			{"DELETE", "?limit=1&dry_run=maybe", "", 400, "invalid_parameter dry_run"},
 			{"PATCH", "?limit=1", `{"name":null,"nope":1}`, 422, "required /name, unknown_attribute /nope"},
 			{"PATCH", "?limit=1", `[]`, 422, "not_an_object"},
+			{"PATCH", "?limit=0", `1`, 422, "not_an_object"},
 			{"PATCH", "?limit=1", `{"id":"` + id(0) + `"}`, 422, "read_only /id"},
 			{"PATCH", "?limit=1", `{"created_at":"2001-02-03T04:05:06.789Z"}`, 422, "read_only /created_at"},
 		} {
 			s.expectRefusal(t, test.method, "/users"+test.query, test.body, test.status, test.want)
 		}
+		s.createAll("/posts", `{"title":"A"}`)
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"`+id(9)+`"}`).expectErrors(t, 422, "type /title, unknown_reference /user_id")
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"`+id(0)+`"}`).expectErrors(t, 422, "type /title")
+		s.do("PATCH", "/posts?limit=1", `{"title":1,"user_id":"x"}`).expectErrors(t, 422, "type /title, format /user_id")
 		for _, header := range []string{"If-Match", "If-None-Match"} {
 			s.do("DELETE", "/users?limit=1", "", header, "*").expectErrors(t, 400, "malformed_request "+header)
 		}
@@ -111,7 +119,7 @@ func TestRangeLimits(t *testing.T) {
 		for i := range 7 {
 			s.createAll("/users", fmt.Sprintf(`{"id":"%s","name":"User %d","email":"user%d@example.com","active":%t}`, id(i), i, i, i != 0))
 		}
-		for _, query := range []string{"filter[active]=true", "limit=6", "limit=-6", "offset=1", "cursor=" + id(1), "cursor=" + id(1) + "&limit=100", "filter[active]=true&limit=6"} {
+		for _, query := range []string{"filter[active]=true", "limit=6", "limit=-6", "offset=1", "cursor=" + id(1), "cursor=" + id(1) + "&limit=100", "filter[active]=true&limit=6", "offset=7&limit=-6", "offset=20&limit=-19", "filter[active]=true&offset=20&limit=-30"} {
 			for _, method := range []string{"PATCH", "DELETE"} {
 				body := map[string]string{"PATCH": `{"name":"X"}`}[method]
 				refused := s.do(method, "/users?"+query, body)
@@ -122,6 +130,7 @@ func TestRangeLimits(t *testing.T) {
 			}
 		}
 		s.get("/users?filter[name]=X").expect(t, 200, data())
+		s.do("PATCH", "/users?offset=20&limit=-18", `{"name":"X"}`).expectPositions(t, "five", 2, 3, 4, 5, 6)
 		s.do("PATCH", "/users?limit=-5", `{"name":"X"}`).expectPositions(t, "five", 2, 3, 4, 5, 6)
 		s.do("DELETE", "/users?filter[name]=X", "").expectPositions(t, "five", 2, 3, 4, 5, 6)
 	}, func(c *plural.Config) { c.MaxItems = 5 })
@@ -174,6 +183,7 @@ func TestRangesOfSubCollections(t *testing.T) {
 		s.do("DELETE", "/people/"+id(9)+"/cats?limit=1", "").expectErrors(t, 404, "not_found")
 		s.do("PATCH", "/people/"+id(9)+"/cats?limit=1", `{"nope":1}`).expectErrors(t, 404, "not_found")
 		s.do("PATCH", path+"?limit=9", `{"person_id":"`+id(8)+`"}`).expectErrors(t, 422, "unknown_reference /person_id")
+		s.do("PATCH", path+"?limit=9", `{"person_id":"`+id(8)+`","name":1}`).expectErrors(t, 422, "type /name, unknown_reference /person_id")
 	})
 }
 

@@ -192,6 +192,7 @@ func (o *Operations) decode(job store.Job, accepting bool, decode func(resource.
 	request := resource.Request{
 		Method: job.Method, Path: resource.Path{Collection: c, Parent: job.Parent, By: o.Guard.PolicyInForce().Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch), CountPending: accepting,
+		IfMatchOptional: true, // whether it is required was decided on acceptance
 	}
 	if job.Parent != nil && c.ParentLink() == nil {
 		return resource.Write{}, fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)
@@ -200,9 +201,7 @@ func (o *Operations) decode(job store.Job, accepting bool, decode func(resource.
 	if err == nil && write.Verb == resource.Create {
 		write.SetID(job.Resource)
 	}
-	// Whether If-Match is required was decided on acceptance, and ETags are those of the schema at
-	// that time.
-	write.Condition.Required, write.Schema = false, job.Schema
+	write.Schema = job.Schema // ETags are those of the schema on acceptance
 	return write, err
 }
 

@@ -111,6 +111,10 @@ func (p *parser) parameter(given parameter) {
 		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
 		return
 	}
+	if p.mode == OfStep && (!p.has(long) || p.collection == nil) {
+		p.fail(given, problem.CodeUnknownParameter, "A step has no parameter but on_conflict of POST. Send dry_run with the transaction.")
+		return
+	}
 	name, isFilter := parseFilterName(given.name)
 	first, again := p.seen[long]
 	if again && !isList(long, name.op, isFilter) {
@@ -162,6 +166,7 @@ var namesByMode = [...][]string{
 	OfOne:     {"include", "fields"},
 	OfWrite:   {"dry_run"},
 	OfCreate:  {"dry_run", "on_conflict"},
+	OfStep:    {"on_conflict"},
 	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
 	OfGroups:  {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"},
 	ofInclude: {"limit", "sort", "total"},

@@ -67,6 +67,7 @@ const (
 	OfOne                 // one resource: fields and included relations
 	OfWrite               // a write to one resource: dry_run. The collection may be nil
 	OfCreate              // a write that creates: dry_run and on_conflict
+	OfStep                // a step of a transaction: on_conflict if it creates. Otherwise the collection is nil
 	OfRange               // a write to a range of a collection, which must select something, and has no default limit
 	OfGroups              // a range of the groups of a collection
 	ofInclude             // an embedded relation

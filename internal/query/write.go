@@ -10,7 +10,7 @@ import (
 )
 
 // writes reports whether the request is a write.
-func (m Mode) writes() bool { return m == OfWrite || m == OfCreate || m == OfRange }
+func (m Mode) writes() bool { return m == OfWrite || m == OfCreate || m == OfStep || m == OfRange }
 
 // onConflict reads the names of a unique group, in any order. The id is unique as well.
 func (p *parser) onConflict(given parameter) {

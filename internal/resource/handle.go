@@ -121,14 +121,14 @@ func (h *Handle) Limits(c *model.Collection) query.Limits {
 // Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
 // never required: the function has read what it changes.
 func (h *Handle) Do(request Request) (results []Resource, err error) {
-	request.Path.By = h.by
+	request.Path.By, request.IfMatchOptional = h.by, true
 	err = h.use(func(w *Work) error {
 		return w.Savepoint(func() error {
 			write, err := w.Decode(request)
 			if err != nil {
 				return err
 			}
-			write.Condition.Required, write.withoutBefore = false, !h.runsBefore
+			write.withoutBefore = !h.runsBefore
 			if h.runsBefore {
 				if err := w.resources.runBefore(w.ctx, &write); err != nil {
 					return err

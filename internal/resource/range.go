@@ -31,7 +31,7 @@ func (write *Write) checkRange() error {
 }
 
 // FindRange reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. QuotaKey is whose quota of reads it uses.
+// whether they are too many. It refuses a range where If-Match is required. QuotaKey is whose quota of reads it uses.
 func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string) error {
 	if write.Range == nil {
 		return nil
@@ -43,6 +43,9 @@ func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string
 		return err
 	}
 	defer page.Close()
+	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required, after a missing parent
+		return err
+	}
 	for {
 		row, err := page.Next()
 		if err != nil {
@@ -61,6 +64,11 @@ func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string
 // pageQuery asks for the resources of the range, and for one more than may be changed.
 func (write *Write) pageQuery() store.PageQuery {
 	q := *write.Range
+	if q.Range.Anchor == query.AtOffset {
+		// A negative limit decides where the range starts. Counted from its start, the range can be cut without moving it.
+		from, to := query.Span(q.Range.Offset, q.Range.Limit, math.MaxInt64)
+		q.Range.Offset, q.Range.Limit = from, to-from
+	}
 	most := int64(write.bodyLimits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
 	return pageQuery(write.Path, q, false)
@@ -140,9 +148,6 @@ func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) 
 
 // changeRange updates or deletes the resources of a range, or none of them.
 func (w *Work) changeRange(write Write) ([]Resource, error) {
-	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required
-		return nil, err
-	}
 	found, err := w.readRange(write)
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ type Request struct {
 	DryRun   bool // see Work.DryRun
 
 	IfMatch, IfNoneMatch []string // header values, nil if not sent
+	IfMatchOptional      bool     // also where the collection requires If-Match
 
 	CountPending bool // see Write
 
@@ -88,7 +89,7 @@ func (r *Resources) DecodeAlone(request Request) (write Write, err error) {
 		}
 	}
 	c := request.Path.Collection
-	write.Condition.Required = write.Verb != Create && c.RequireIfMatch
+	write.Condition.Required = write.Verb != Create && c.RequireIfMatch && !request.IfMatchOptional
 	if write.Verb == Delete {
 		return write, nil
 	}

@@ -240,7 +240,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 			return atPointer(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
 		}
 		invalid[k] = slices.Clone(each.PatchFaults)
-		if len(each.PatchFaults) == 0 && each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
+		if each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
 			invalid[k].Add(fault.At(pointer+"/id", problem.CodeReadOnly, "The resource exists with the id %s, which cannot change. Leave the id out.", record.ID(model.IDColumn)))
 		}
 		wrong = wrong || len(invalid[k]) > 0

@@ -55,7 +55,7 @@ func (s *lookup) createViolations(write Write) (problem.Errors, error) {
 
 func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
 	if write.Range != nil {
-		return nil, s.requireParent(write.Path)
+		return s.rangeViolations(write)
 	}
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
@@ -78,6 +78,19 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		return nil, err
 	}
 	found, err := s.violations(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}})
+	return joined(nil, found), err
+}
+
+// rangeViolations reports references to nothing. The resources of the range are not read: that can take long, and is left to
+// FindRange. So each reference counts as changed.
+func (s *lookup) rangeViolations(write Write) (problem.Errors, error) {
+	if err := s.requireParent(write.Path); err != nil {
+		return nil, err
+	}
+	if err := write.Condition.AllowsChange(""); err != nil || len(write.Inputs) == 0 {
+		return nil, err
+	}
+	found, err := s.violations(write.Path, []writing{{input: write.Inputs[0]}})
 	return joined(nil, found), err
 }
 
