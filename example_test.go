@@ -1,6 +1,7 @@
 package plural_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/problem"
@@ -41,6 +43,9 @@ type Book struct {
 func openLibrary(hooks ...plural.Hook) (*plural.Server, func()) {
 	dir, err := os.MkdirTemp("", "plural")
 	must(err)
+	for i := range hooks { // also on a busy machine
+		hooks[i].Timeout = cmp.Or(hooks[i].Timeout, 5*time.Minute)
+	}
 	server := openLibraryIn(dir, hooks...)
 	return server, func() {
 		must(server.Stop(context.Background()))

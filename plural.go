@@ -121,7 +121,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 
 		Abandoned: s.abandoned,
 		Stopping:  s.refusing,
-		ListFound: newSlowLists(config.SlowQuery, resources, observer).note,
+		ListFound: newSlowLists(config, resources, observer).note,
 		Ready:     st.Ping,
 	})
 	s.background.start(ctx, s, operations)

@@ -13,24 +13,31 @@ import (
 
 // slowLists logs lists that take long: each shape at most once a minute, and a limited number of shapes.
 type slowLists struct {
-	limit     time.Duration // for the database to find the first piece of a list
-	resources *resource.Resources
-	observer  *observe.Observer
-	now       func() time.Time
+	limit       time.Duration // for the database to find the first piece of a list
+	explainTime time.Duration // for the database to make a plan
+	resources   *resource.Resources
+	observer    *observe.Observer
+	now         func() time.Time
 
 	mutex  sync.Mutex
 	logged map[string]time.Time // by shape
 }
 
-func newSlowLists(limit time.Duration, resources *resource.Resources, observer *observe.Observer) *slowLists {
-	return &slowLists{limit: limit, resources: resources, observer: observer, now: time.Now, logged: map[string]time.Time{}}
+func newSlowLists(config Config, resources *resource.Resources, observer *observe.Observer) *slowLists {
+	return &slowLists{
+		limit: config.SlowQuery, explainTime: explainTime(config.QueryTimeout),
+		resources: resources, observer: observer, now: time.Now, logged: map[string]time.Time{},
+	}
 }
 
+// explainTime is how long the database may take to make a plan. The client waits meanwhile: it is a small part of the time for a
+// query, but at least a second, also if that time has no limit.
+func explainTime(queryTimeout time.Duration) time.Duration { return max(time.Second, queryTimeout/30) }
+
 const (
-	slowEach       = time.Minute // between two lines of the same shape
-	maxSlowShapes  = 1000
-	maxExplainTime = time.Second
-	maxSlowText    = 4 << 10 // bytes of a statement or a plan in the log
+	slowEach      = time.Minute // between two lines of the same shape
+	maxSlowShapes = 1000
+	maxSlowText   = 4 << 10 // bytes of a statement or a plan in the log
 )
 
 // due reports whether a shape is to be logged, and remembers that it was.
@@ -66,7 +73,7 @@ func (s *slowLists) note(ctx context.Context, requestID string, path resource.Pa
 		return
 	}
 	// The client may be gone.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxExplainTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.explainTime)
 	defer cancel()
 	sql, plan, err := s.resources.Explain(ctx, path, q)
 	if err != nil {

@@ -1,10 +1,23 @@
 package plural
 
 import (
+	"maps"
 	"strconv"
 	"testing"
 	"time"
 )
+
+// TestTimeForPlans: a thirtieth of the time for a query, and at least a second.
+func TestTimeForPlans(t *testing.T) {
+	got := map[time.Duration]time.Duration{}
+	want := map[time.Duration]time.Duration{-1: time.Second, time.Millisecond: time.Second, 30 * time.Second: time.Second, 5 * time.Minute: 10 * time.Second}
+	for queryTimeout := range want {
+		got[queryTimeout] = newSlowLists(Config{QueryTimeout: queryTimeout}, nil, nil).explainTime
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
 
 // TestSlowListsAreBounded: a shape is logged once a minute, and only so many shapes.
 func TestSlowListsAreBounded(t *testing.T) {

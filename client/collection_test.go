@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
@@ -289,7 +290,7 @@ func TestOperations(t *testing.T) {
 // TestFailedOperation: one that is refused when it is carried out says why, as a write
 // that is done at once would have.
 func TestFailedOperation(t *testing.T) {
-	refuse := plural.Hook{Collection: "users", On: []plural.Verb{plural.Create}, Before: func(context.Context, *plural.Change) error {
+	refuse := plural.Hook{Collection: "users", On: []plural.Verb{plural.Create}, Timeout: 5 * time.Minute, Before: func(context.Context, *plural.Change) error {
 		return plural.Invalid("/name", "Not today.")
 	}}
 	eachStore(t, func(t *testing.T, url string) {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/pgtest"
 )
@@ -83,6 +84,16 @@ func (p *process) stop(t *testing.T, signal os.Signal) error {
 		t.Fatal(err)
 	}
 	return p.Wait()
+}
+
+// eventually waits for what must happen, long enough for any machine.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(5 * time.Minute); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came to be that", what)
+		}
+	}
 }
 
 func post(t *testing.T, url, body string) string {

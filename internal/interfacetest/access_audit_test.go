@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/plural-go/plural"
 )
@@ -78,16 +77,13 @@ func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 func TestAccessOfARevokedKeyEnds(t *testing.T) {
 	eachAccessServer(t, func(t *testing.T, open opener) {
 		begun, release := make(chan struct{}), make(chan struct{})
-		h := open(func(c *plural.Config) {
-			c.Workers, c.MaxHookTime = 1, time.Minute
-			c.Hooks = []plural.Hook{{Collection: "users", Before: func(_ context.Context, change *plural.Change) error {
-				if change.Caller.Role == "editor" {
-					close(begun)
-					<-release
-				}
-				return nil
-			}}}
-		})
+		h := open(withHooks(plural.Hook{Collection: "users", Before: func(_ context.Context, change *plural.Change) error {
+			if change.Caller.Role == "editor" {
+				close(begun)
+				<-release
+			}
+			return nil
+		}}), func(c *plural.Config) { c.Workers = 1 })
 		later := func(caller, path, body string) {
 			t.Helper()
 			if a := h.as(caller, "POST", path, body, "Prefer", "respond-async"); a.status != 202 {
@@ -136,7 +132,7 @@ func TestHooksKnowTheCaller(t *testing.T) {
 				After:      func(_ context.Context, change *plural.Change) { note("after", change) },
 			})
 		}
-		h := open(func(c *plural.Config) { c.Hooks = hooks })
+		h := open(withHooks(hooks...))
 		h.all("users", []string{fmt.Sprintf(`{"id":"%s","name":"Ada"}`, id(adaAt)), fmt.Sprintf(`{"id":"%s","name":"Bo"}`, id(boAt))})
 		body := func(owner int) string { return fmt.Sprintf(`{"title":"x","user_id":"%s"}`, id(owner)) }
 		if a := h.as("ada", "POST", "/posts", body(adaAt)); a.status != 201 {

@@ -78,6 +78,13 @@ func TestRolesOfAnIssuer(t *testing.T) {
 			c.Access.Tokens = &schema.Tokens{Issuer: from, Audience: "plural", RoleClaim: "realm_access.roles"}
 		})
 		h.fill(true, "example.com")
+		token := func(who string, roles any) string {
+			return "Bearer " + signed(t, key, map[string]any{
+				"iss": from, "aud": "plural", "sub": who, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": roles},
+			})
+		}
+		// A busy issuer may not answer in time.
+		eventually(t, "the server has the keys of the issuer", func() bool { return h.get("/posts", "Authorization", token("first", "editor")).status != 503 })
 		for _, c := range []struct {
 			who   string
 			roles any
@@ -91,9 +98,7 @@ func TestRolesOfAnIssuer(t *testing.T) {
 			{"nobody", []string{}, [3]int{403, 403, 403}},
 			{"a number", 1, [3]int{403, 403, 403}},
 		} {
-			h.keys[c.who] = "Bearer " + signed(t, key, map[string]any{
-				"iss": from, "aud": "plural", "sub": c.who, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": c.roles},
-			})
+			h.keys[c.who] = token(c.who, c.roles)
 			got := [3]int{h.as(c.who, "GET", "/posts/"+id(11), "").status, h.as(c.who, "POST", "/users", `{"name":"x"}`).status, h.as(c.who, "POST", "/posts", `{"title":"x"}`).status}
 			if got != c.want {
 				t.Errorf("%s gets %v, want %v", c.who, got, c.want)

@@ -35,6 +35,16 @@ func (s *server) stream(path string, headers ...string) *events {
 
 func openStream(t testing.TB, client *http.Client, url string, headers ...string) *events {
 	t.Helper()
+	e, err := tryStream(t, client, url, headers...)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	return e
+}
+
+// tryStream opens a stream. The error is that of the connection.
+func tryStream(t testing.TB, client *http.Client, url string, headers ...string) (*events, error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {
@@ -50,7 +60,7 @@ func openStream(t testing.TB, client *http.Client, url string, headers ...string
 	response, err := client.Do(r)
 	if err != nil {
 		cancel()
-		t.Fatalf("GET %s: %v", url, err)
+		return nil, err
 	}
 	e := &events{t: t, protocol: response.ProtoMajor, status: response.StatusCode, header: response.Header, arrived: make(chan event, 1024), quiet: true}
 	ended := make(chan struct{})
@@ -68,7 +78,7 @@ func openStream(t testing.TB, client *http.Client, url string, headers ...string
 	if e.status != 200 {
 		t.Fatalf("GET %s: %d", url, e.status)
 	}
-	return e
+	return e, nil
 }
 
 // read takes a stream apart, as the HTML standard says.

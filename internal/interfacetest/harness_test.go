@@ -136,6 +136,16 @@ func (s *server) get(path string, headers ...string) answer {
 	return s.do("GET", path, "", headers...)
 }
 
+// awaitReady waits until the server is ready. The database has two seconds to respond, which a busy machine may exceed.
+func (s *server) awaitReady() (ready answer) {
+	s.t.Helper()
+	eventually(s.t, "the server is ready", func() bool {
+		ready = s.get("/-/ready")
+		return ready.status == 200
+	})
+	return ready
+}
+
 // create posts a body and returns the id of the new resource.
 func (s *server) create(path, body string) string {
 	s.t.Helper()

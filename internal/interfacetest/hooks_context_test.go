@@ -30,7 +30,7 @@ func TestHooksRunToTheirEndWithoutTheirCaller(t *testing.T) {
 	server, err := plural.Open(context.Background(), plural.Config{
 		Schema: declared, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db"), Logger: slog.New(slog.DiscardHandler),
 		Hooks: []plural.Hook{{
-			Collection: "notes",
+			Collection: "notes", Timeout: hung,
 			Within: func(within context.Context, _ *plural.Tx, change *plural.Change) error {
 				cancel()
 				if within.Err() != nil {

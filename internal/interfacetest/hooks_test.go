@@ -1,8 +1,10 @@
 package interfacetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,9 +29,15 @@ func journalSchema(t *testing.T) *schema.Schema {
 	return s
 }
 
-// withHooks adds hooks to the configuration of a server.
+// withHooks adds hooks to the configuration of a server. Those without a Timeout have all the time that they need.
 func withHooks(hooks ...plural.Hook) func(*plural.Config) {
-	return func(c *plural.Config) { c.Hooks = hooks }
+	return func(c *plural.Config) {
+		c.Hooks = slices.Clone(hooks)
+		for i := range c.Hooks {
+			c.Hooks[i].Timeout = cmp.Or(c.Hooks[i].Timeout, hung)
+		}
+		c.MaxHookTime = cmp.Or(c.MaxHookTime, hung)
+	}
 }
 
 // lines reads the journal.

@@ -286,7 +286,7 @@ func TestHooksOfTypedWritesOfMany(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, "hooks", before, []string{"update " + id(11), "update " + id(12), "delete " + id(14)})
-	}, func(c *plural.Config) { c.Hooks = hooks })
+	}, withHooks(hooks...))
 }
 
 func TestMistakesOfTypedCalls(t *testing.T) {

@@ -80,7 +80,7 @@ func TestRestart(t *testing.T) {
 	effects := map[string]int{}
 	note := func(c *plural.Config) {
 		effects = map[string]int{}
-		c.Hooks = append(c.Hooks, plural.Hook{Collection: "people", After: func(_ context.Context, change *plural.Change) {
+		c.Hooks = append(c.Hooks, plural.Hook{Collection: "people", Timeout: hung, After: func(_ context.Context, change *plural.Change) {
 			mutex.Lock()
 			defer mutex.Unlock()
 			effects[change.ID+" "+string(change.Verb)]++

@@ -169,10 +169,9 @@ func TestBodyLimits(t *testing.T) {
 // TestSystemPaths: what is not part of the resource interface has its own types.
 func TestSystemPaths(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
-		for path, want := range map[string]string{"/-/health": `{"status":"ok"}`, "/-/ready": `{"status":"ready"}`} {
-			got := s.get(path)
+		for want, got := range map[string]answer{`{"status":"ok"}`: s.get("/-/health"), `{"status":"ready"}`: s.awaitReady()} {
 			if got.status != 200 || got.body != want || got.header.Get("Content-Type") != "application/json" || got.header.Get("X-Request-Id") == "" {
-				t.Errorf("%s: %d %v %s", path, got.status, got.header, got.body)
+				t.Errorf("got %d %v %s, want %s", got.status, got.header, got.body, want)
 			}
 		}
 		s.get("/users/" + id(0))

@@ -382,7 +382,7 @@ func TestSharedCreatesAreStoredOnce(t *testing.T) {
 		for _, gentle := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " gentle ", gentle), func(t *testing.T) {
 				var afters sync.Map
-				s := start(t, markedSchema(t), database(t), func(c *plural.Config) { c.Hooks = markedHooks(&afters) })
+				s := start(t, markedSchema(t), database(t), withHooks(markedHooks(&afters)...))
 				m := &marking{t: t, servers: []*server{s}, gentle: gentle}
 				m.run(stressClients, stressRequests)
 				m.checkEnded()
@@ -405,7 +405,7 @@ func TestSharedCreatesInTrouble(t *testing.T) {
 // testTrouble: two servers share the database.
 func testTrouble(t *testing.T, gentle bool) {
 	var afters sync.Map
-	s := start(t, markedSchema(t), pgtest.URL(t), func(c *plural.Config) { c.Hooks = markedHooks(&afters) })
+	s := start(t, markedSchema(t), pgtest.URL(t), withHooks(markedHooks(&afters)...))
 	m := &marking{t: t, servers: []*server{s, s.another()}, trouble: true, gentle: gentle}
 	ctx, cancel := context.WithCancel(context.Background())
 	var troubling sync.WaitGroup

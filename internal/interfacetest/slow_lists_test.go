@@ -70,7 +70,9 @@ collections:
 		if strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-	}, logged.keep, func(c *plural.Config) { c.SlowQuery = time.Nanosecond })
+	}, logged.keep, func(c *plural.Config) {
+		c.SlowQuery, c.QueryTimeout = time.Nanosecond, 30*hung // a thirtieth is for the plan
+	})
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
 		s.get("/tasks")
 		if got := logged.find(t, "slow list"); len(got) > 0 {

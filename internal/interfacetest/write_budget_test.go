@@ -123,7 +123,7 @@ func TestUpsertsWithHooksReserveOnce(t *testing.T) {
 				// 20 MiB are for one caller: each resource is read and returned.
 				s.do("POST", "/texts?on_conflict=code", upserts(9, "u")).expectLength(t, 9)
 				s.do("POST", "/texts?on_conflict=code", upserts(10, "x")).expectErrors(t, 413, "too_many_items")
-			}, func(c *plural.Config) { c.MaxWriteMemory, c.MaxBody, c.Hooks = 40<<20, 16<<20, hooks })
+			}, func(c *plural.Config) { c.MaxWriteMemory, c.MaxBody = 40<<20, 16<<20 }, withHooks(hooks...))
 		})
 	}
 }

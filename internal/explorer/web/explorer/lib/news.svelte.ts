@@ -2,6 +2,7 @@
 // marked for a moment; rows that would move others are counted, and come when the user asks.
 
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
+import { hideAfter } from './hide'
 import type { Resource } from './schema'
 
 const MARKED = 3000 // milliseconds
@@ -36,7 +37,7 @@ export class News {
     if (moved) this.moved = true
     const names = new Set(Object.keys(previous ?? row))
     this.marks.set(row.id, names)
-    setTimeout(() => this.marks.get(row.id) === names && this.marks.delete(row.id), MARKED)
+    hideAfter(MARKED, () => this.marks.get(row.id) === names && this.marks.delete(row.id))
   }
 
   clear() {

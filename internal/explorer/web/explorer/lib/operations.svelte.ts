@@ -3,6 +3,7 @@
 import { ask, changes, root } from './app.svelte'
 import { Unreachable } from './api'
 import type { Fault } from './form'
+import { hideAfter } from './hide'
 
 export interface Operation {
   id: string
@@ -29,7 +30,7 @@ class Notes {
   tell(text: string, action?: Note['action']) {
     const id = `note-${++this.count}`
     this.all = [...this.all.filter((note) => note.action || note.text !== text), { id, text, operation: null, ...(action && { action }) }]
-    setTimeout(() => this.dismiss(id), action ? 20_000 : 5000)
+    hideAfter(action ? 20_000 : 5000, () => this.dismiss(id))
   }
 
   dismiss(id: string) {
