@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
 )
 
 // inBubble runs a test on a clock that moves only when everybody waits.
@@ -244,4 +247,37 @@ func TestErrorsOfCallsAreNotThoseOfTheRequest(t *testing.T) {
 	if w.Code != 500 || w.Body.String() != want {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
+}
+
+// TestWatchEndsWithASchemaThatCannotBeRead: it does not subscribe again and again.
+func TestWatchEndsWithASchemaThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		server := openLibraryIn(dir)
+		defer server.Stop(context.Background())
+		var got []string
+		for event, err := range server.Watch(context.Background(), "authors") {
+			if err != nil {
+				got = append(got, err.Error())
+				continue
+			}
+			got = append(got, string(event.Kind))
+			reviews, err := schema.Of[Review]()
+			must(err)
+			declared, err := schema.New(reviews)
+			must(err)
+			_, err = plural.Migrate(context.Background(), plural.Config{Schema: declared, Database: "sqlite:" + filepath.Join(dir, "library.db")}, plural.MigrateOptions{AllowLoss: true})
+			must(err)
+		}
+		want := []string{"synced", "unavailable: The schema of the database has changed since the server was started. Restart the server with that schema."}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// Review is the only resource of another schema.
+type Review struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
 }
