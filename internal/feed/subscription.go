@@ -141,9 +141,6 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 // requireChange returns the error that the parent or the one resource is missing, unless the log has a
 // change of it after the position: then the client may not know yet that it is gone.
 func (s *Subscription) requireChange(p position, missing error) error {
-	if s.view.Path.IsHidden() {
-		return missing // the caller may not know the children of any parent
-	}
 	// The change may have no position yet.
 	if _, err := s.feed.store.Sequence(s.ctx); err != nil {
 		return err
@@ -409,10 +406,10 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 			return nil, oldest, 0, false, err
 		}
 	}
-	if more || q.Collection == nil {
-		return items, oldest, last, more, nil
+	if more {
+		return items, oldest, last, true, nil
 	}
-	// The rest of the log is about other resources.
+	// The rest of the log is about other resources, or its last positions have no change.
 	end, err := tx.Point()
 	return items, oldest, max(last, end.Number), false, err
 }
