@@ -3,7 +3,10 @@ package plural_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http/httptest"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/problem"
+	"github.com/plural-go/plural/schema"
 )
 
 // inBubble runs a test on a clock that moves only when everybody waits.
@@ -244,4 +248,82 @@ func TestErrorsOfCallsAreNotThoseOfTheRequest(t *testing.T) {
 	if w.Code != 500 || w.Body.String() != want {
 		t.Errorf("got %d %s", w.Code, w.Body)
 	}
+}
+
+// TestWatchEndsWithASchemaThatCannotBeRead: it does not subscribe again and again.
+func TestWatchEndsWithASchemaThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		server := openLibraryIn(dir)
+		defer server.Stop(context.Background())
+		var got []string
+		for event, err := range server.Watch(context.Background(), "authors") {
+			if err != nil {
+				got = append(got, err.Error())
+				continue
+			}
+			got = append(got, string(event.Kind))
+			reviews, err := schema.Of[Review]()
+			must(err)
+			declared, err := schema.New(reviews)
+			must(err)
+			_, err = plural.Migrate(context.Background(), plural.Config{Schema: declared, Database: "sqlite:" + filepath.Join(dir, "library.db")}, plural.MigrateOptions{AllowLoss: true})
+			must(err)
+		}
+		want := []string{"synced", "unavailable: The schema of the database has changed since the server was started. Restart the server with that schema."}
+		if !slices.Equal(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
+}
+
+// Review is the only resource of another schema.
+type Review struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// TestBookmarks: every fourth heartbeat is a bookmark, and no minute passes without one.
+func TestBookmarks(t *testing.T) {
+	for heartbeat, want := range map[time.Duration]string{
+		10 * time.Second: "10s:, 20s:, 30s:, 40s bookmark, 50s:, 1m0s:, 1m10s:, 1m20s bookmark, 1m30s:, 1m40s:, 1m50s:, 2m0s bookmark",
+		15 * time.Second: "15s:, 30s:, 45s:, 1m0s bookmark, 1m15s:, 1m30s:, 1m45s:, 2m0s bookmark",
+		25 * time.Second: "25s:, 50s bookmark, 1m15s:, 1m40s bookmark, 2m5s:",
+		time.Minute:      "1m0s bookmark, 2m0s bookmark",
+		90 * time.Second: "1m0s bookmark, 2m0s bookmark",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			authors, err := schema.Of[Author]()
+			must(err)
+			declared, err := schema.New(authors)
+			must(err)
+			server, err := plural.Open(context.Background(), plural.Config{
+				Schema: declared, Database: "sqlite:" + filepath.Join(t.TempDir(), "library.db"), Logger: slog.New(slog.DiscardHandler), StreamHeartbeat: heartbeat,
+			})
+			must(err)
+			defer server.Stop(context.Background())
+			ctx, cancel := context.WithTimeout(context.Background(), 129*time.Second)
+			defer cancel()
+			r := httptest.NewRequest("GET", "/authors", nil).WithContext(ctx)
+			r.Header.Set("Accept", "text/event-stream")
+			w := &timedWriter{ResponseRecorder: httptest.NewRecorder(), began: time.Now()}
+			server.ServeHTTP(w, r)
+			if got := strings.Join(w.pieces, ", "); got != "0s synced, "+want {
+				t.Errorf("with %s\ngot  %s\nwant 0s synced, %s", heartbeat, got, want)
+			}
+		})
+	}
+}
+
+// timedWriter notes when each piece of a stream was written, and the name of its event.
+type timedWriter struct {
+	*httptest.ResponseRecorder
+	began  time.Time
+	pieces []string
+}
+
+func (w *timedWriter) Write(piece []byte) (int, error) {
+	line, _, _ := strings.Cut(string(piece), "\n")
+	w.pieces = append(w.pieces, time.Since(w.began).String()+strings.TrimPrefix(line, "event:"))
+	return len(piece), nil
 }

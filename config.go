@@ -112,7 +112,7 @@ type Config struct {
 	MaxStreamsPerCaller int
 
 	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
-	// connection; every fourth time it is a bookmark. Default: 15 s.
+	// connection. Every fourth time, and at least every 60 s, it sends a bookmark. Default: 15 s.
 	StreamHeartbeat time.Duration
 
 	// RateLimit bounds the requests from one address; more are refused with 429. Access has the

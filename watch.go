@@ -29,7 +29,7 @@ const (
 	EventDeleted EventKind = "deleted" // a resource was deleted; Resource is its last state
 	EventEntered EventKind = "entered" // a resource began to match the filters, or the rule of the caller
 	EventLeft    EventKind = "left"    // a resource ceased to match; only its ID is known
-	EventReset   EventKind = "reset"   // the position is unknown or too old: forget everything, a list follows
+	EventReset   EventKind = "reset"   // the changes since the last event are unknown: forget everything, a list follows
 )
 
 // Event is a change of a list that is watched, or a part of its first state.
@@ -74,7 +74,8 @@ func Since(position string) Param {
 // Watch iterates over the resources of a collection, or those that filters select, and then over
 // their changes, by this server or another one on the same database, as they are committed: none is
 // missing, doubled or out of order. It ends with the context, when the server stops (ErrStopped),
-// or with another error. It sees what the caller of the context may list and read.
+// or with another error, such as a schema of the database that the server cannot read. It sees what
+// the caller of the context may list and read.
 //
 // Filters and Since can be given, and no other parameters.
 func (s *Server) Watch(ctx context.Context, collection string, params ...Param) iter.Seq2[Event[json.RawMessage], error] {
@@ -139,17 +140,26 @@ func shapeOf(path resource.Path, params []Param) (shape feed.Shape, since string
 	return feed.Shape{Path: path, Filter: q.Filter}, p.since, err
 }
 
-// follow calls visit with all events, and subscribes again where the feed could not go on.
+// follow calls visit with all events, and subscribes again where the feed could not go on. A schema
+// that the server cannot read ends it: then Subscribe fails.
 func (s *Server) follow(ctx context.Context, shape feed.Shape, since string, visit func(feed.Event) error) error {
 	for {
-		again, err := s.followOnce(ctx, shape, &since, visit)
+		visited, again, err := s.followOnce(ctx, shape, &since, visit)
 		if !again {
 			return err
+		}
+		if visited && since == "" {
+			// The list was not complete. The next one is another list.
+			if err := visit(feed.Event{Kind: feed.Reset}); err != nil {
+				return err
+			}
 		}
 	}
 }
 
-func (s *Server) followOnce(ctx context.Context, shape feed.Shape, since *string, visit func(feed.Event) error) (again bool, err error) {
+// followOnce calls visit with the events of one subscription. Since becomes the position after the last
+// event that was visited, which is empty within a list.
+func (s *Server) followOnce(ctx context.Context, shape feed.Shape, since *string, visit func(feed.Event) error) (visited, again bool, err error) {
 	subscription, err := s.feed.Subscribe(ctx, shape, *since, "")
 	if err == nil {
 		defer subscription.Close() // also if the body of the loop panics
@@ -163,19 +173,20 @@ func (s *Server) followOnce(ctx context.Context, shape feed.Shape, since *string
 			if err = visit(events[i]); err != nil {
 				break
 			}
-			if events[i].Position != "" {
-				*since = events[i].Position
-			}
+			visited, *since = true, events[i].Position
 		}
 	}
 	var end *feed.End
 	if !errors.As(err, &end) {
-		return false, err
+		return visited, false, err
 	}
-	if end.Cause == feed.Shutdown {
-		return false, ErrStopped
+	switch end.Cause {
+	case feed.Shutdown:
+		return visited, false, ErrStopped
+	case feed.Behind, feed.HistoryChanged, feed.SchemaChanged:
+		return visited, true, nil
 	}
-	return end.Cause == feed.Behind || end.Cause == feed.HistoryChanged, err
+	return visited, false, err
 }
 
 // eventOf reads what an event tells.

@@ -46,7 +46,8 @@ type Config struct {
 	MaxRequests  int64         // concurrent requests; 0: no limit
 
 	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
-	// connection and dead clients are noticed; every fourth time it is a bookmark.
+	// connection and dead clients are noticed. Every fourth time, and at least every 60 s, it sends a
+	// bookmark.
 	StreamHeartbeat time.Duration
 
 	Rate           schema.Rate            // of requests from one address

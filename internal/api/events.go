@@ -16,8 +16,17 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// bookmarkAfter is after how many heartbeats without an event a bookmark is sent.
-const bookmarkAfter = 4
+const (
+	bookmarkAfter  = 4           // heartbeats without an event, at the latest
+	bookmarkWithin = time.Minute // of the last event
+)
+
+// heartbeats is how often a stream without events sends something, and every how many times that is a
+// bookmark.
+func heartbeats(every time.Duration) (_ time.Duration, bookmark int) {
+	every = min(every, bookmarkWithin)
+	return every, min(bookmarkAfter, int(bookmarkWithin/every))
+}
 
 var errStopping = errors.New("the server is shutting down")
 
@@ -137,9 +146,10 @@ func (s *eventStream) send(out *response, r *http.Request) error {
 
 // sendEvents writes events until the stream ends, which is no error, or fails.
 func (s *eventStream) sendEvents(out *response) error {
+	every, bookmark := heartbeats(s.api.StreamHeartbeat)
 	quiet := 0 // heartbeats since the last event
 	for {
-		events, waited, err := s.next()
+		events, waited, err := s.next(every)
 		ended := (*feed.End)(nil)
 		switch {
 		case err == nil:
@@ -150,7 +160,7 @@ func (s *eventStream) sendEvents(out *response) error {
 		case waited && s.ctx.Err() == nil:
 			quiet++
 			// A client that catches up does not begin from the start if it has to connect again.
-			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmarkAfter == 0 {
+			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmark == 0 {
 				err = s.write(out, s.subscription.Bookmark())
 			} else {
 				err = s.writePiece(out, []byte(":\n\n"))
@@ -162,10 +172,10 @@ func (s *eventStream) sendEvents(out *response) error {
 	}
 }
 
-// next waits for events, no longer than until the next heartbeat. Waited means that the time for
+// next waits for events, no longer than a time until the next heartbeat. Waited means that the time for
 // that has come: an error of the database may look like the end of a context, but is none.
-func (s *eventStream) next() (events []feed.Event, waited bool, err error) {
-	ctx, cancel := context.WithTimeout(s.ctx, s.api.StreamHeartbeat)
+func (s *eventStream) next(wait time.Duration) (events []feed.Event, waited bool, err error) {
+	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()
 	events, err = s.subscription.Next(ctx)
 	return events, ctx.Err() != nil && errors.Is(err, ctx.Err()), err

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -151,4 +153,50 @@ func TestPiecesOfASnapshot(t *testing.T) {
 			t.Errorf("at the end: %v", kinds[rows-1:])
 		}
 	})
+}
+
+// TestEndWithoutChange: the copy of a database may have given positions after that of its last change.
+func TestEndWithoutChange(t *testing.T) {
+	url := sqliteURL(t)
+	first := openNotes(t, url, Options{})
+	first.mustDo(t, http.MethodPost, first.links, model.ID{15: 1}, map[string]any{"label": "a"})
+	if err := first.feed.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last := int64(0)
+	err := databases.With(context.Background(), url, func(b db.Database) error {
+		return b.Migrate(context.Background(), func(c db.Conn) (err error) {
+			if last, err = db.Int(c, b.LastGiven()); err != nil {
+				return err
+			}
+			_, after := b.Loading(last + 5)
+			return db.ExecAll(c, after...)
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := openNotes(t, url, Options{}) // no reader: the test does its work
+	shape := Shape{Path: resource.Path{By: n.permit("admin", "root")}}
+	now, err := n.feed.end(context.Background())
+	if err != nil || now.Number != last+5 {
+		t.Fatalf("the end is %d, %v", now.Number, err)
+	}
+	reader := New(n.feed.store, Options{})
+	if err := reader.readBatch(context.Background(), last); err != nil || reader.position != last+5 {
+		t.Errorf("the reader is at %d, %v", reader.position, err)
+	}
+	// The second one begins when the reader is at the end already.
+	for _, who := range []string{"first", "second"} {
+		s := n.subscribe(t, shape, n.feed.Link(shape, now.History, changelog.Point{Number: last}))
+		if err := n.feed.tick(context.Background()); err != nil {
+			t.Errorf("%s: %v", who, err)
+		}
+		if s.Progress() != Following || n.feed.position != last+5 {
+			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.position, last+5)
+		}
+		if p, err := n.feed.signer.parse(s.Bookmark().Position); err != nil || p.point.Number != last+5 {
+			t.Errorf("%s: the position is %d, %v", who, p.point.Number, err)
+		}
+	}
 }

@@ -192,10 +192,11 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	}
 	defer tx.Close()
 	f.endOtherSchemas()
-	history, err := tx.History()
+	end, err := tx.Point()
 	if err != nil {
 		return err
 	}
+	history := end.History
 	floor, _, err := tx.Floor()
 	if err != nil {
 		return err
@@ -208,9 +209,12 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		f.endOtherHistories(history)
 	}
 	f.mutex.Unlock()
-	entries, last, _, err := tx.Log(changelog.Query{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
+	entries, last, more, err := tx.Log(changelog.Query{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
 	if err != nil {
 		return err
+	}
+	if !more {
+		last = max(last, end.Number) // the last positions of SQLite may have no change
 	}
 	f.report(entries)
 	if last <= after {

@@ -233,6 +233,57 @@ func TestParents(t *testing.T) {
 	})
 }
 
+// TestResumeWithoutParent: a parent that was hidden or deleted meanwhile ends the stream where a stream that was open
+// ended, and nothing of the time after that is told.
+func TestResumeWithoutParent(t *testing.T) {
+	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
+		book, note := model.ID{15: 7}, model.ID{15: 1}
+		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a", "owner": "ada"})
+		n.mustDo(t, http.MethodPost, n.notes, note, map[string]any{"owner": "ada", "book_id": book.String()})
+		shape := Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
+		one := shape
+		one.ID = &note
+		seen := func(title, change string) string {
+			return `{"data":{"id":"` + firstID + `","type":"notes","title":"` + title + `","open":null,"owner":"ada","book_id":"` + book.String() + `","created_at":"T","updated_at":"T"},` + change + changed + `}`
+		}
+		const gone = "the stream ended: its path does not exist any more"
+		refused := func(shape Shape, position string) {
+			t.Helper()
+			if s, err := n.feed.Subscribe(context.Background(), shape, position, "test"); !fault.Is(err, problem.CodeNotFound) {
+				t.Errorf("got %v %v", s, err)
+			}
+		}
+		before := map[*Shape]string{}
+		for _, each := range []*Shape{&shape, &one} {
+			before[each] = take(t, n.subscribe(t, *each, ""), 2)[1].Position
+		}
+		n.mustDo(t, http.MethodPatch, n.notes, note, map[string]any{"title": "seen"})
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "eve"})
+		n.mustDo(t, http.MethodPatch, n.notes, note, map[string]any{"title": "hidden"})
+		for each, position := range before {
+			s := n.subscribe(t, *each, position)
+			events := take(t, s, 1)
+			expect(t, []string{string(events[0].Kind) + " " + string(events[0].Data)}, "updated "+seen("seen", `"previous":{"title":null},`))
+			expect(t, next(t, s, 1), gone)
+			refused(*each, events[0].Position)
+			other := *each
+			other.Path.By = n.permit("user", "bob")
+			refused(other, position)
+		}
+		// It is shown again, and deleted: whoever was told that it is gone begins again.
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "ada"})
+		position := take(t, n.subscribe(t, shape, ""), 2)[1].Position
+		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"name": "b"}) // which is no event
+		n.mustDo(t, http.MethodDelete, n.books, book, nil)
+		s := n.subscribe(t, shape, position)
+		events := take(t, s, 1)
+		expect(t, []string{string(events[0].Kind) + " " + string(events[0].Data)}, "deleted "+seen("hidden", ""))
+		expect(t, next(t, s, 1), gone)
+		refused(shape, events[0].Position)
+		refused(shape, "")
+	})
+}
+
 func TestStreamOfTheLog(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})

@@ -95,23 +95,26 @@ var errTooLate = errors.New("the stream did not get its turn in time")
 // resume continues from a position, or begins again if that is not possible.
 func (s *Subscription) resume(ctx context.Context, p position) error {
 	var why resetReason
+	var missing error
 	err := s.inTurn(ctx, toCheck, func() (err error) {
 		why, err = s.verify(p)
-		if s.view.ID != nil && fault.Is(err, problem.CodeNotFound) {
-			// The deletion may have no position yet.
-			if _, err = s.feed.store.Sequence(s.ctx); err == nil {
-				why, err = s.verify(p)
-			}
+		if fault.Is(err, problem.CodeNotFound) {
+			missing, err = err, s.requireChange(p, err)
 		}
 		if err != nil || why != "" {
 			return err
 		}
 		return s.continueAfter(p.point)
 	})
-	if err != nil || why == "" {
+	switch {
+	case err != nil:
 		return err
+	case why != "":
+		return s.begin(ctx, why)
+	case missing != nil:
+		return s.readFirst(ctx, missing)
 	}
-	return s.begin(ctx, why)
+	return nil
 }
 
 // verify compares a position with the log, and makes sure that what the stream is about exists. The
@@ -129,15 +132,51 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 		return "", err
 	}
 	found, err := tx.View(s.view.collection, s.view.scope, *s.view.ID, nil)
-	if err != nil || found {
-		return "", err
-	}
-	// The client may not know yet that it is gone. Otherwise the stream would never end.
-	since, _, _, err := tx.Log(changelog.Query{After: p.point.Number, Collection: s.view.collection, ID: s.view.ID, Most: 1})
-	if err == nil && len(since) == 0 {
+	if err == nil && !found {
 		err = resource.NotFound(s.view.collection, *s.view.ID)
 	}
 	return "", err
+}
+
+// requireChange returns the error that the parent or the one resource is missing, unless the log has a
+// change of it after the position: then the client may not know yet that it is gone.
+func (s *Subscription) requireChange(p position, missing error) error {
+	// The change may have no position yet.
+	if _, err := s.feed.store.Sequence(s.ctx); err != nil {
+		return err
+	}
+	tx, err := s.feed.store.Read(s.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	for _, q := range []changelog.Query{{Collection: s.view.collection, ID: s.view.ID}, {Collection: s.view.parents(), ID: s.view.Path.Parent}} {
+		if q.ID == nil {
+			continue
+		}
+		q.After, q.Most = p.point.Number, 1
+		if found, _, _, err := tx.Log(q); err != nil || len(found) > 0 {
+			return err
+		}
+	}
+	return missing
+}
+
+// readFirst reads the first events of a stream whose parent or one resource is missing. If there are
+// none, it returns that error: a client that got an empty stream would connect again and again.
+func (s *Subscription) readFirst(ctx context.Context, missing error) error {
+	for len(s.pending) == 0 {
+		switch {
+		case s.finish != nil || s.Progress() == Following:
+			return missing
+		case ctx.Err() != nil:
+			return nil // the log is long: bookmarks say how far it was read
+		}
+		if err := s.step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // continueAfter sends the changes after a point.
@@ -367,10 +406,10 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 			return nil, oldest, 0, false, err
 		}
 	}
-	if more || q.Collection == nil {
-		return items, oldest, last, more, nil
+	if more {
+		return items, oldest, last, true, nil
 	}
-	// The rest of the log is about other resources.
+	// The rest of the log is about other resources, or its last positions have no change.
 	end, err := tx.Point()
 	return items, oldest, max(last, end.Number), false, err
 }

@@ -153,14 +153,27 @@ func TestStreamOfChildren(t *testing.T) {
 			"entered "+eventOf(written(11, "Other", quoted(id(0))), ""),
 			`left {"data":{"id":"`+id(10)+`","type":"posts"}}`)
 		child := s.stream("/users/" + id(0) + "/posts/" + id(11))
-		child.expect(`listed {"data":`+written(11, "Other", quoted(id(0)))+`}`, `synced {}`)
 		s.get("/users/"+id(5)+"/posts", "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
 		s.get("/users/"+id(0)+"/posts/"+id(10), "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
+		childPosition := child.expect(`listed {"data":`+written(11, "Other", quoted(id(0)))+`}`, `synced {}`)
+		s.write("POST", "/users/"+id(0)+"/posts", `{"id":"`+id(12)+`","title":"Last"}`)
 		s.write("DELETE", "/posts/"+id(11), "")
-		s.write("DELETE", "/users/"+id(0), "")
-		children.expect("deleted " + eventOf(written(11, "Other", quoted(id(0))), ""))
-		children.expectEnd()
-		s.get("/users/"+id(0)+"/posts", "Accept", "text/event-stream", "Last-Event-ID", position).expectErrors(t, 404, "not_found")
+		s.write("DELETE", "/users/"+id(0), "") // which leaves the last post without a parent
+		// A client that was not connected meanwhile gets what the others got.
+		path := "/users/" + id(0) + "/posts"
+		created, deleted := "created "+eventOf(written(12, "Last", quoted(id(0))), ""), "deleted "+eventOf(written(11, "Other", quoted(id(0))), "")
+		left := `left {"data":{"id":"` + id(12) + `","type":"posts"}}`
+		for _, each := range []*events{children, s.stream(path, "Last-Event-ID", position)} {
+			last := each.expect(created, deleted, left)
+			each.expectEnd()
+			s.get(path, "Accept", "text/event-stream", "Last-Event-ID", last).expectErrors(t, 404, "not_found")
+		}
+		for _, each := range []*events{child, s.stream(path+"/"+id(11), "Last-Event-ID", childPosition)} {
+			last := each.expect(deleted)
+			each.expectEnd()
+			s.get(path+"/"+id(11), "Accept", "text/event-stream", "Last-Event-ID", last).expectErrors(t, 404, "not_found")
+		}
+		s.get(path, "Accept", "text/event-stream").expectErrors(t, 404, "not_found")
 	})
 }
 

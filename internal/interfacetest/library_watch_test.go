@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,104 @@ func TestWatchPanics(t *testing.T) {
 		}()
 		if text := s.get("/-/metrics").body; !strings.Contains(string(text), "plural_streams 0\n") {
 			t.Errorf("a stream is left over: %s", text)
+		}
+	})
+}
+
+// newSchemaVersion is what a migration that changes nothing does to the table of schemas. Unlike a migration, it
+// does not wait for lists that are open.
+const newSchemaVersion = "INSERT INTO _plural_schemas (version, at, document, numbers) SELECT version + 1, at, document, numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1"
+
+// TestWatchBeginsItsListAgain: a list that the feed could not complete is forgotten by a reset, and what was deleted
+// since is not in the next one.
+func TestWatchBeginsItsListAgain(t *testing.T) {
+	const rows = 100
+	eachStore(t, itemSchema(t), func(t *testing.T, s *server) {
+		ctx := context.Background()
+		items := of[Item](t, s.opened)
+		large := make([]Item, rows) // so that the list is sent in several pieces
+		for i := range large {
+			large[i] = Item{Name: strings.Repeat("x", 1000), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+		}
+		if _, err := items.CreateMany(ctx, large); err != nil {
+			t.Fatal(err)
+		}
+		other := s.stream("/items?filter[done]=true")
+		other.expect(`synced {}`)
+		var got []string
+		for event, err := range items.Watch(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, strings.TrimSpace(string(event.Kind)+" "+event.ID))
+			if len(got) == 1 {
+				s.sql(newSchemaVersion)
+				if _, err := items.Delete(ctx, event.ID); err != nil {
+					t.Fatal(err)
+				}
+				other.expectEnd() // all streams end together
+			}
+			if event.Kind == plural.EventSynced {
+				break
+			}
+		}
+		listed, err := items.List(ctx)
+		if err != nil || len(listed) != rows-1 {
+			t.Fatalf("%d items, %v", len(listed), err)
+		}
+		want := []string{"reset"}
+		for _, item := range listed {
+			want = append(want, "listed "+item.ID)
+		}
+		want = append(want, "synced")
+		if at := slices.Index(got, "reset"); at < 1 || at >= rows || !slices.Equal(got[at:], want) {
+			t.Errorf("reset at %d, and then\n%s\nwant\n%s", at, strings.Join(got[max(at, 0):], "\n"), strings.Join(want, "\n"))
+		}
+	})
+}
+
+// TestWatchGoesOnWithANewHistory: the loop does not end, and what it adds up is the list.
+func TestWatchGoesOnWithANewHistory(t *testing.T) {
+	eachStore(t, itemSchema(t), func(t *testing.T, s *server) {
+		ctx := context.Background()
+		items := of[Item](t, s.opened)
+		create := func(name string) {
+			t.Helper()
+			if _, err := items.Create(ctx, Item{Name: name, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		create("before")
+		names, resets, synced := map[string]string{}, 0, 0
+		for event, err := range items.Watch(ctx) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch event.Kind {
+			case plural.EventListed, plural.EventCreated:
+				if names[event.ID] != "" {
+					t.Errorf("%s is known already", event.Resource.Name)
+				}
+				names[event.ID] = event.Resource.Name
+			case plural.EventReset:
+				resets++
+				clear(names)
+			case plural.EventSynced:
+				if synced++; synced == 1 {
+					if err := plural.RenewHistory(ctx, s.config.Database); err != nil {
+						t.Fatal(err)
+					}
+					create("after")
+				}
+			default:
+				t.Fatalf("got %s", event.Kind)
+			}
+			if event.Position != "" && len(names) == 2 {
+				break
+			}
+		}
+		if got := slices.Sorted(maps.Values(names)); !slices.Equal(got, []string{"after", "before"}) || resets == 0 {
+			t.Errorf("got %v, %d resets", got, resets)
 		}
 	})
 }
