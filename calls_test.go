@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -171,7 +172,7 @@ func TestNestedLoopsUseAConnectionEach(t *testing.T) {
 		}
 		depth, err := nest(0)
 		var busy *problem.Error
-		if depth != 96 || !errors.As(err, &busy) || busy.Code != "unavailable" || time.Since(began) != 5*time.Second {
+		if depth != 96 || !errors.As(err, &busy) || busy.Code != "unavailable" || time.Since(began) != db.MaxWait {
 			t.Errorf("after %s, %d loops deep: %v", time.Since(began), depth, err)
 		}
 	})
