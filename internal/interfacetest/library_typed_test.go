@@ -222,6 +222,10 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
+			var refused *problem.Error
+			if _, _, err := in.Upsert(ctx, "id", map[string]any{"id": first.ID, "name": "x"}); !errors.As(err, &refused) || refused.Code != "precondition_required" {
+				t.Errorf("upsert: %v", err)
+			}
 			_, err := in.UpdateMany(ctx, map[string]any{}, plural.Limit(1))
 			return err
 		}); err != nil {
