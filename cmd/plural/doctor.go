@@ -21,7 +21,8 @@ func newDoctorCommand() *cobra.Command {
 collections and sub-collections, the indexes that make offsets fast, the words for
 search, the items of indexed arrays, and the change log. Every write maintains them,
 so nothing should ever be wrong. A server may be using the database. The exit status
-is 1 if something is wrong and was not repaired. The repair of a change log removes it and begins a new history.
+is 1 if something is wrong and was not repaired. The repair of a change log removes
+it and begins a new history.
 
 With --repair, it also examines the lists of prefixes of search indexes on SQLite.
 Nothing can be written until it is done.

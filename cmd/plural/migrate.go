@@ -32,8 +32,8 @@ func newMigrateCommand() *cobra.Command {
 With --plan, show every step and what it costs, and change nothing.
 
 Steps that lose something are refused unless --allow-loss is given, with
---backup (SQLite) or --no-backup. A step that
-stored resources make impossible is refused in any case.`,
+--backup (SQLite) or --no-backup. A step that stored resources make impossible is
+refused in any case.`,
 		Args: noArguments,
 	}
 	flags := command.Flags()
