@@ -65,11 +65,9 @@ var etagChecks = []suite.Check{
 			path, before, tag := p.CreateTagged()
 			seen := map[string]bool{tag: true}
 			isNew := func(r *suite.Reply) {
-				if tag := p.TagOf(r); seen[tag] {
-					p.Fail(r, "an ETag that it did not have before", "%s again", tag)
-				} else {
-					seen[tag] = true
-				}
+				tag := p.TagOf(r)
+				p.FailIf(seen[tag], r, "an ETag that it did not have before", "%s again", tag)
+				seen[tag] = true
 			}
 			p.OK(p.Patch(path, p.ChangeBody(http.MethodPatch, before)))
 			changed := p.OK(p.Get(path))
@@ -117,9 +115,8 @@ var conditionalReadChecks = []suite.Check{
 			tag := p.TagOf(p.Get(path))
 			r := p.Get(path, "If-None-Match", tag)
 			p.SkipIf(r.Status != http.StatusNotModified, "a resource that the client has is not 304 (see condition.not-modified)")
-			if len(r.Body) > 0 || r.Header.Get("Content-Type") != "" {
-				p.Fail(r, "neither a body nor a Content-Type", "Content-Type %q, %s", r.Header.Get("Content-Type"), r.Summary())
-			}
+			contentType := r.Header.Get("Content-Type")
+			p.FailIf(len(r.Body) > 0 || contentType != "", r, "neither a body nor a Content-Type", "Content-Type %q, %s", contentType, r.Summary())
 			p.HasTag(r, tag)
 		},
 	},

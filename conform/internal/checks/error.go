@@ -2,6 +2,7 @@ package checks
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/plural-go/plural/conform/internal/suite"
 )
@@ -30,7 +31,8 @@ var errorChecks = []suite.Check{
 			for _, r := range p.Refusals() {
 				first := p.Errors(r)[0]
 				got := suite.EncodeJSON(first["status"])
-				p.FailIf(first["status"] != nil && got != suite.JoinInts([]int{r.Status}, ""), r, "status "+suite.JoinInts([]int{r.Status}, ""), "%s", got)
+				want := strconv.Itoa(r.Status)
+				p.FailIf(first["status"] != nil && got != want, r, "status "+want, "%s", got)
 			}
 		},
 	},

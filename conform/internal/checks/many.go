@@ -111,9 +111,8 @@ var transactionChecks = []suite.Check{
 				Errors []struct{ Source struct{ Pointer string } }
 			}
 			_ = json.Unmarshal(r.Body, &document)
-			if len(document.Errors) == 0 || !strings.HasPrefix(document.Errors[0].Source.Pointer, "/1") {
-				p.Fail(r, "an error with a pointer to /1", "%s", r.Summary())
-			}
+			pointsToStep := len(document.Errors) > 0 && strings.HasPrefix(document.Errors[0].Source.Pointer, "/1")
+			p.FailIf(!pointsToStep, r, "an error with a pointer to /1", "%s", r.Summary())
 			p.Status(p.Get(p.Collection.PathOf(id)), 404)
 		},
 	},

@@ -40,9 +40,8 @@ var operationChecks = []suite.Check{
 			url, ok := p.OperationURL(accepted)
 			p.SkipIf(!ok, "there is no operation to follow (see async.location)")
 			r := p.OK(p.Get(url))
-			if got := r.Resource().Text("status"); !slices.Contains([]string{"pending", "running", "succeeded", "failed"}, got) {
-				p.Fail(r, "status pending, running, succeeded or failed", "%s", r.Summary())
-			}
+			known := slices.Contains([]string{"pending", "running", "succeeded", "failed"}, r.Resource().Text("status"))
+			p.FailIf(!known, r, "status pending, running, succeeded or failed", "%s", r.Summary())
 			p.Succeeds(accepted)
 		},
 	},
@@ -61,9 +60,7 @@ var operationChecks = []suite.Check{
 				p.Followed(err, accepted)
 				p.FailIf(status != http.StatusPreconditionFailed, operation, `"status":"failed", with the error 412`, "%s", operation.Summary())
 			}
-			if carriedOut != 1 {
-				p.Fail(rivals[0], fmt.Sprintf("one of %d changes of the same state to succeed, and the others to fail", len(rivals)), "%d have succeeded", carriedOut)
-			}
+			p.FailIf(carriedOut != 1, rivals[0], fmt.Sprintf("one of %d changes of the same state to succeed, and the others to fail", len(rivals)), "%d have succeeded", carriedOut)
 		},
 	},
 	{

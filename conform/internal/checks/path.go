@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -16,9 +17,8 @@ var pathChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Get("/", "Accept", "application/json"))
 			all := r.Resources()
-			if !slices.ContainsFunc(all, func(each suite.Resource) bool { return each.Text("name") == p.Collection.Name }) {
-				p.Fail(r, "the collection "+p.Collection.Name+" among the resources", "%s", r.Summary())
-			}
+			listed := slices.ContainsFunc(all, func(each suite.Resource) bool { return each.Text("name") == p.Collection.Name })
+			p.FailIf(!listed, r, "the collection "+p.Collection.Name+" among the resources", "%s", r.Summary())
 			for _, each := range all {
 				for _, name := range []string{"id", "name", "singular", "total", "attributes"} {
 					p.FailIf(!each.Has(name), r, "the member "+name, "%s", suite.Shorten(suite.EncodeJSON(each.Members)))
@@ -123,9 +123,7 @@ var methodChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			for _, path := range []string{p.Collection.Path() + "?limit=2", p.Collection.Path() + "?offset=1&limit=2", p.Item(0), p.UnknownID()} {
 				get, head := p.Get(path), p.Send(http.MethodHead, path, "")
-				if head.Status != get.Status || len(head.Body) > 0 {
-					p.Fail(head, "status "+suite.JoinInts([]int{get.Status}, "")+" without a body", "%s", head.Summary())
-				}
+				p.FailIf(head.Status != get.Status || len(head.Body) > 0, head, fmt.Sprintf("status %d without a body", get.Status), "%s", head.Summary())
 				for _, name := range comparedHeaders {
 					got, want := head.Header.Get(name), get.Header.Get(name)
 					p.FailIf(withoutPosition(got) != withoutPosition(want), head, name+" as GET has it: "+want, "%q", got)
@@ -137,8 +135,8 @@ var methodChecks = []suite.Check{
 		ID: "method.options", Title: "OPTIONS", Source: suite.OurOperations,
 		Rule: "OPTIONS is 204 with Allow, which lists the methods of the path.",
 		Run: func(p *suite.Probe) {
-			for path, methods := range map[string][]string{p.Collection.Path(): {"GET", "HEAD"}, p.Item(0): {"GET", "HEAD"}} {
-				p.Allows(p.Status(p.Send(http.MethodOptions, path, ""), 204), methods)
+			for _, path := range []string{p.Collection.Path(), p.Item(0)} {
+				p.AllowsReads(p.Status(p.Send(http.MethodOptions, path, ""), 204))
 			}
 		},
 	},
@@ -157,7 +155,7 @@ var methodChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			for _, r := range p.WrongMethods() {
 				p.SkipIf(r.Status != 405, "a wrong method is not refused with 405 (see method.not-allowed)")
-				p.Allows(r, []string{"GET", "HEAD"})
+				p.AllowsReads(r)
 			}
 		},
 	},

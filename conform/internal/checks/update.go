@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"net/http"
 	"slices"
 
 	"github.com/plural-go/plural/conform/internal/suite"
@@ -12,8 +13,7 @@ var patchChecks = []suite.Check{
 		Rule: "PATCH /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
-			name, value := p.Change(before)
-			p.Status(p.Patch(path, suite.One(name, value)), 200, 202)
+			p.Status(p.Patch(path, p.ChangeBody(http.MethodPatch, before)), 200, 202)
 		},
 	},
 	{
@@ -46,8 +46,7 @@ var patchChecks = []suite.Check{
 		Rule: "On 200 the full resource is returned with all attributes, including after PATCH.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
-			name, value := p.Change(before)
-			r := p.Synchronous(p.Patch(path, suite.One(name, value)))
+			r := p.Synchronous(p.Patch(path, p.ChangeBody(http.MethodPatch, before)))
 			p.FullAs(r, p.OK(p.Get(path)).Resource())
 		},
 	},

@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -206,7 +207,7 @@ var formats = []struct {
 	form *regexp.Regexp
 }{
 	{"email", regexp.MustCompile(`^[^@\s]+@[^@\s]+\.[^@\s]+$`)},
-	{"uuid", regexp.MustCompile(`^(?i)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)},
+	{"uuid", UUIDForm},
 	{"date-time", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d`)},
 	{"date", regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)},
 	{"uri", regexp.MustCompile(`^[a-z][a-z0-9+.-]*:\S+$`)},
@@ -304,10 +305,7 @@ func (s *Suite) relate() error {
 		reasons = append(reasons, fmt.Sprintf("%s refers to %s, but is no sub-collection of it: GET %s answered with status %d",
 			candidate.Child.Name, candidate.Parent.Name, candidate.Path(parent), answer.Status))
 	}
-	s.noChild = s.unrelated()
-	if len(reasons) > 0 {
-		s.noChild = strings.Join(reasons, "; ")
-	}
+	s.noChild = cmp.Or(strings.Join(reasons, "; "), s.unrelated())
 	return nil
 }
 

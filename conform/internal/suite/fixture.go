@@ -106,8 +106,7 @@ func (s *Suite) createValid(c Collection) (*Reply, error) {
 
 // createNext posts the next body.
 func (s *Suite) createNext(c Collection) (*Reply, error) {
-	s.counter++
-	members, err := s.Members(c, s.counter)
+	members, err := s.Members(c)
 	if err != nil {
 		return nil, err
 	}
@@ -129,23 +128,20 @@ func (s *Suite) holdConstant(c Collection, refusal *Reply) bool {
 		Errors []struct{ Source struct{ Pointer string } }
 	}
 	_ = json.Unmarshal(refusal.Body, &document) // other servers, other errors
+	hold := func(name string) bool {
+		at := place{c.Name, name}
+		held := s.constant[at] || sample[name] == nil
+		if !held {
+			s.constant[at] = true
+		}
+		return !held
+	}
 	found := false
 	for _, each := range document.Errors {
 		name, _, _ := strings.Cut(strings.TrimPrefix(each.Source.Pointer, "/"), "/")
-		if at := (place{c.Name, name}); sample[name] != nil && !s.constant[at] {
-			s.constant[at], found = true, true
-		}
+		found = hold(name) || found
 	}
-	if found {
-		return true
-	}
-	for _, a := range c.Attributes {
-		if at := (place{c.Name, a.Name}); sample[a.Name] != nil && !s.constant[at] {
-			s.constant[at] = true
-			return true
-		}
-	}
-	return false
+	return found || slices.ContainsFunc(c.Attributes, func(a Attribute) bool { return hold(a.Name) })
 }
 
 // parentID is the id of a resource that others can refer to.

@@ -39,8 +39,7 @@ func (m *mistake) Error() string {
 // isWriteOfOne reports whether a request writes one resource. Only such writes can be executed
 // asynchronously, writes of arrays cannot.
 func isWriteOfOne(method, body string) bool {
-	isWrite := slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method)
-	return isWrite && !strings.HasPrefix(body, "[")
+	return isWrite(method) && !strings.HasPrefix(body, "[")
 }
 
 // decideAsync finds out by a first request whether the server executes writes asynchronously. It
@@ -49,8 +48,7 @@ func (s *Suite) decideAsync() error {
 	if s.async != undecided {
 		return nil
 	}
-	s.counter++
-	members, err := s.Members(s.Collection, s.counter)
+	members, err := s.Members(s.Collection)
 	if err != nil {
 		return err
 	}

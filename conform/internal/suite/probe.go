@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -49,9 +50,7 @@ func (p *Probe) Send(method, path, body string, headers ...string) *Reply {
 		return p.settled(path, p.SendOnly(method, path, body, headers...))
 	}
 	answer := p.Prefer("respond-async", method, path, body, headers...)
-	if answer.Succeeded() && answer.Status != http.StatusAccepted {
-		p.Skip("not supported: the server answers %s synchronously, also with Prefer: respond-async", method)
-	}
+	p.SkipIf(answer.Succeeded() && answer.Status != http.StatusAccepted, "not supported: the server answers %s synchronously, also with Prefer: respond-async", method)
 	return p.settled(path, answer)
 }
 
@@ -107,17 +106,13 @@ func (p *Probe) OK(r *Reply) *Reply {
 // Status fails unless a response has one of some statuses.
 func (p *Probe) Status(r *Reply, want ...int) *Reply {
 	if !slices.Contains(want, r.Status) {
-		p.Fail(r, "status "+JoinInts(want, " or "), "%s", r.Summary())
+		var wanted []string
+		for _, status := range want {
+			wanted = append(wanted, strconv.Itoa(status))
+		}
+		p.Fail(r, "status "+strings.Join(wanted, " or "), "%s", r.Summary())
 	}
 	return r
-}
-
-func JoinInts(numbers []int, separator string) string {
-	texts := make([]string, len(numbers))
-	for i, n := range numbers {
-		texts[i] = fmt.Sprint(n)
-	}
-	return strings.Join(texts, separator)
 }
 
 // HasIDs fails unless a response has the resources of these ids, in this order.
@@ -166,8 +161,11 @@ func (p *Probe) Body(changes map[string]any) string { return EncodeJSON(p.NewMem
 type Nothing struct{}
 
 func (p *Probe) NewMembers(changes map[string]any) map[string]any {
-	p.counter++
-	members, err := p.Members(p.Collection, p.counter)
+	return p.membersOf(p.Collection, changes)
+}
+
+func (p *Probe) membersOf(c Collection, changes map[string]any) map[string]any {
+	members, err := p.Members(c)
 	p.SkipIf(err != nil, "%v", err)
 	for name, value := range changes {
 		members[name] = value

@@ -2,6 +2,7 @@ package suite
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -43,13 +44,8 @@ func (p *Probe) NewParents() parentsFixture {
 
 // Body is the body of a child, without its parent, which is in the path.
 func (f parentsFixture) Body(p *Probe, changes map[string]any) string {
-	p.counter++
-	members, err := p.Members(f.Child, p.counter)
-	p.SkipIf(err != nil, "%v", err)
-	delete(members, f.Attribute)
-	for name, value := range changes {
-		members[name] = value
-	}
+	members := p.membersOf(f.Child, map[string]any{f.Attribute: Nothing{}})
+	maps.Copy(members, changes)
 	return EncodeJSON(members)
 }
 
@@ -87,8 +83,7 @@ func (p *Probe) Embeds(path, name string, want []string) *Reply {
 	var got []string
 	for _, each := range embedded {
 		members, _ := each.(map[string]any)
-		id, _ := members["id"].(string)
-		got = append(got, strings.ToLower(id))
+		got = append(got, Resource{Members: members}.ID())
 	}
 	if !isList || !slices.Equal(got, want) {
 		p.Fail(r, fmt.Sprintf("%s with the resources %s", name, strings.Join(want, ", ")), "%s", EncodeJSON(r.Resource().Members[name]))
@@ -98,10 +93,8 @@ func (p *Probe) Embeds(path, name string, want []string) *Reply {
 
 // Selected fails unless a resource has id, type and one attribute.
 func (p *Probe) Selected(r *Reply, members map[string]any, attribute string) {
-	_, hasID := members["id"]
-	_, hasType := members["type"]
-	_, has := members[attribute]
-	p.FailIf(!hasID || !hasType || !has || len(members) != 3, r, "id, type and "+attribute, "%s", EncodeJSON(members))
+	got := Resource{Members: members}
+	p.FailIf(!got.Has("id") || !got.Has("type") || !got.Has(attribute) || len(members) != 3, r, "id, type and "+attribute, "%s", EncodeJSON(members))
 }
 
 // Lists fails unless a list has the resources of these ids.

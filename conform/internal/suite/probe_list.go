@@ -23,38 +23,28 @@ const TotalHeader = "X-Total-Count"
 // Total fails unless X-Total-Count has a value. If it is missing, total.present fails, and this check
 // is skipped.
 func (p *Probe) Total(r *Reply, want int) {
-	switch got := r.Header.Get(TotalHeader); {
-	case got == "":
-		p.Skip("there is no %s (see total.present)", TotalHeader)
-	case got != strconv.Itoa(want):
-		p.Fail(r, fmt.Sprintf("%s: %d", TotalHeader, want), "%s", got)
-	}
+	got := r.Header.Get(TotalHeader)
+	p.SkipIf(got == "", "there is no %s (see total.present)", TotalHeader)
+	p.FailIf(got != strconv.Itoa(want), r, fmt.Sprintf("%s: %d", TotalHeader, want), "%s", got)
 }
+
+// linkForm is the target of a link, and its parameters.
+var linkForm = regexp.MustCompile(`<([^>]*)>([^<]*)`)
 
 // Links parses a Link header (RFC 8288), as far as the convention uses it.
 func Links(r *Reply) map[string]string {
 	found := map[string]string{}
-	rest := strings.Join(r.Header.Values("Link"), ", ")
-	for {
-		_, behind, ok := strings.Cut(rest, "<")
-		if !ok {
-			return found
-		}
-		target, parameters, ok := strings.Cut(behind, ">")
-		if !ok {
-			return found
-		}
-		rest = parameters
-		parameters, _, _ = strings.Cut(parameters, "<")
-		for parameter := range strings.SplitSeq(parameters, ";") {
+	for _, link := range linkForm.FindAllStringSubmatch(strings.Join(r.Header.Values("Link"), ", "), -1) {
+		for parameter := range strings.SplitSeq(link[2], ";") {
 			name, value, _ := strings.Cut(strings.Trim(parameter, " ,"), "=")
 			if strings.TrimSpace(name) == "rel" {
 				for relation := range strings.FieldsSeq(strings.Trim(strings.TrimSpace(value), `"`)) {
-					found[relation] = target
+					found[relation] = link[1]
 				}
 			}
 		}
 	}
+	return found
 }
 
 // Follow requests the target of a relation.
@@ -117,16 +107,17 @@ func (p *Probe) Sortable(direction int) Attribute {
 	})
 }
 
-func (p *Probe) HasEquals(a Attribute) bool {
-	seen := map[string]bool{}
-	for _, each := range p.Reference {
-		value := EncodeJSON(each.Members[a.Name])
-		if seen[value] && each.Has(a.Name) {
-			return true
-		}
-		seen[value] = true
-	}
-	return false
+// Repeated is a sortable attribute in which some resources are equal.
+func (p *Probe) Repeated() Attribute {
+	return p.Attribute("attribute in which resources are equal", func(a Attribute) bool {
+		seen := map[string]bool{}
+		return a.Type != "object" && a.Type != "array" && slices.ContainsFunc(p.Reference, func(each Resource) bool {
+			value := EncodeJSON(each.Members[a.Name])
+			before := seen[value]
+			seen[value] = true
+			return before && each.Has(a.Name)
+		})
+	})
 }
 
 func (p *Probe) Sorted(a Attribute, query string, direction int) {

@@ -144,14 +144,14 @@ func (p *Probe) WrongMethods() []*Reply {
 	}
 }
 
-func (p *Probe) Allows(r *Reply, methods []string) {
+// AllowsReads fails unless Allow has the methods of a read.
+func (p *Probe) AllowsReads(r *Reply) {
 	var allowed []string
 	for _, line := range r.Header.Values("Allow") {
 		for method := range strings.SplitSeq(line, ",") {
 			allowed = append(allowed, strings.TrimSpace(method))
 		}
 	}
-	for _, method := range methods {
-		p.FailIf(!slices.Contains(allowed, method), r, "Allow with "+strings.Join(methods, ", "), "%q", strings.Join(allowed, ", "))
-	}
+	reads := slices.Contains(allowed, http.MethodGet) && slices.Contains(allowed, http.MethodHead)
+	p.FailIf(!reads, r, "Allow with GET, HEAD", "%q", strings.Join(allowed, ", "))
 }

@@ -84,24 +84,20 @@ func (s *Stream) next(expected string) event {
 }
 
 // Expect waits for an event of a kind about a resource; empty: about none.
-func (s *Stream) Expect(kind, id string) event {
+func (s *Stream) Expect(kind, id string) {
 	expected := "the event " + kind
 	if id != "" {
 		expected += " of " + id
 	}
 	e := s.next(expected)
-	if e.kind != kind || e.resource().ID() != id {
-		s.p.Fail(s.request, expected, "%s %s", e.kind, Shorten(e.data))
-	}
-	return e
+	s.p.FailIf(e.kind != kind || e.resource().ID() != id, s.request, expected, "%s %s", e.kind, Shorten(e.data))
 }
 
 // ExpectAbout waits for an event about a resource. Other checks look at its kind.
 func (s *Stream) ExpectAbout(id string) {
 	expected := "an event of " + id
-	if e := s.next(expected); e.resource().ID() != id {
-		s.p.Fail(s.request, expected, "%s %s", e.kind, Shorten(e.data))
-	}
+	e := s.next(expected)
+	s.p.FailIf(e.resource().ID() != id, s.request, expected, "%s %s", e.kind, Shorten(e.data))
 }
 
 // Pass reads up to an event.
@@ -124,9 +120,8 @@ func (p *Probe) NeedChanges() { p.Changes("/" + ChangesName + "?limit=0") }
 // Changes requests changes. A server may have none, or not show them to the caller.
 func (p *Probe) Changes(path string) *Reply {
 	r := p.Get(path)
-	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.Status) {
-		p.Skip("not supported: GET /%s is %d", ChangesName, r.Status)
-	}
+	refused := slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.Status)
+	p.SkipIf(refused, "not supported: GET /%s is %d", ChangesName, r.Status)
 	return p.OK(r)
 }
 

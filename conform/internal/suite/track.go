@@ -34,7 +34,7 @@ func (e *notSent) Error() string {
 // admit refuses to send a request that could change or delete resources that existed before the
 // run. Before the first write to a collection it reads the ids in it.
 func (s *Suite) admit(method, path string) error {
-	if !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method) {
+	if !isWrite(method) {
 		return nil
 	}
 	if path == transactionPath && method == http.MethodPost {
@@ -65,6 +65,10 @@ func (s *Suite) admit(method, path string) error {
 		return &notSent{method, path, "the resource was there before the run"}
 	}
 	return nil
+}
+
+func isWrite(method string) bool {
+	return method == http.MethodPost || slices.Contains(ChangeMethods, method)
 }
 
 // isAlone reports whether DELETE of a range can be sent: as a dry run, for one resource of the run, in a

@@ -220,7 +220,9 @@ func (g generator) varied(a Attribute, sample any, n int) any {
 
 // Members makes the attributes of a new resource. Every fourth value of an optional attribute is
 // null, so that filters by null find something.
-func (s *Suite) Members(c Collection, n int) (map[string]any, error) {
+func (s *Suite) Members(c Collection) (map[string]any, error) {
+	s.counter++
+	n := s.counter
 	sample := s.samples[c.Name].Members
 	members := maps.Clone(sample)
 	if members == nil {
