@@ -80,54 +80,55 @@ func IdempotencyKey(key string) WriteOption {
 // Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
 func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (Resource[T], error) {
 	query, err := itemQuery(params)
-	answer, err := c.send(ctx, http.MethodGet, id, query, nil, err, nil)
+	if err != nil {
+		return Resource[T]{}, err
+	}
+	answer, err := c.send(ctx, http.MethodGet, id, query, nil, nil)
 	return c.resource(ctx, answer, err)
 }
 
 // Create creates a resource and returns it as it is stored. If its id is empty, the server
 // creates one. The server also sets type, created_at and updated_at.
 func (c *Collection[T]) Create(ctx context.Context, value T, options ...WriteOption) (Resource[T], error) {
-	body, err := attributes(value, true)
-	return c.write(ctx, http.MethodPost, "", body, err, options)
+	return c.write(ctx, http.MethodPost, "", value, options)
 }
 
 // Replace sets every attribute of a resource, as PUT does.
 func (c *Collection[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Resource[T], error) {
-	body, err := attributes(value, false)
-	return c.write(ctx, http.MethodPut, id, body, err, options)
+	return c.write(ctx, http.MethodPut, id, value, options)
 }
 
 // Update changes the attributes that are given, as PATCH does: a map by their names, or a struct that
 // leaves the others out.
 func (c *Collection[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (Resource[T], error) {
-	body, err := marshal(changes)
-	return c.write(ctx, http.MethodPatch, id, body, err, options)
+	return c.write(ctx, http.MethodPatch, id, changes, options)
 }
 
 // Delete deletes a resource and returns it as it last was.
 func (c *Collection[T]) Delete(ctx context.Context, id string, options ...WriteOption) (Resource[T], error) {
-	return c.write(ctx, http.MethodDelete, id, nil, nil, options)
+	return c.write(ctx, http.MethodDelete, id, nil, options)
 }
 
-// write sends a write of one resource. Invalid is the error of its body, if that could not be made.
-func (c *Collection[T]) write(ctx context.Context, method, id string, body []byte, invalid error, options []WriteOption) (Resource[T], error) {
-	answer, err := c.send(ctx, method, id, "", body, invalid, options)
+// write sends a write of one resource.
+func (c *Collection[T]) write(ctx context.Context, method, id string, value any, options []WriteOption) (Resource[T], error) {
+	answer, err := c.send(ctx, method, id, "", value, options)
 	return c.resource(ctx, answer, err)
 }
 
 // send sends a request to the collection, or to a resource of it.
-func (c *Collection[T]) send(ctx context.Context, method, id, query string, body []byte, invalid error, options []WriteOption) (*Response, error) {
-	request, err := c.request(method, id, query, body, invalid, options)
+func (c *Collection[T]) send(ctx context.Context, method, id, query string, value any, options []WriteOption) (*Response, error) {
+	request, err := c.request(method, id, query, value, options)
 	if err != nil {
 		return nil, err
 	}
 	return c.client.Do(ctx, request)
 }
 
-// request is a request to the collection, or to a resource of it.
-func (c *Collection[T]) request(method, id, query string, body []byte, invalid error, options []WriteOption) (Request, error) {
+// request is a request to the collection, or to a resource of it, with the value that it writes.
+func (c *Collection[T]) request(method, id, query string, value any, options []WriteOption) (Request, error) {
+	body, err := bodyOf(method, value)
 	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
-	if err := cmp.Or(invalid, c.err); err != nil {
+	if err := cmp.Or(err, c.err); err != nil {
 		return request, err
 	}
 	if method != http.MethodPost {
@@ -210,6 +211,22 @@ func idOf(representation []byte) (string, error) {
 		return "", err
 	}
 	return identity.ID, checkID(identity.ID)
+}
+
+// bodyOf is the body of a request: what the method takes of a value.
+func bodyOf(method string, value any) ([]byte, error) {
+	if array, ok := value.(arrayBody); ok {
+		return array, nil
+	}
+	switch method {
+	case http.MethodPost:
+		return attributes(value, true)
+	case http.MethodPut:
+		return attributes(value, false)
+	case http.MethodPatch:
+		return marshal(value)
+	}
+	return nil, nil
 }
 
 // attributes is the body of a request, without what the server sets, and without an id that

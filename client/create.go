@@ -32,8 +32,8 @@ func (c *Collection[T]) writeMany(ctx context.Context, query string, values []T)
 	}
 	most := maxItems
 	for len(created) < len(items) {
-		body, count := array(items[len(created):], most)
-		answer, err := c.send(ctx, http.MethodPost, "", query, body, nil, nil)
+		body, count := array(items[len(created):], most, maxBytes)
+		answer, err := c.send(ctx, http.MethodPost, "", query, body, nil)
 		if hasStatus(err, http.StatusRequestEntityTooLarge) && count > 1 {
 			most = (count + 1) / 2
 			continue
@@ -66,10 +66,13 @@ func itemsOf[T any](values []T) ([]json.RawMessage, error) {
 	return items, nil
 }
 
+// arrayBody is the body of a request that writes several resources.
+type arrayBody []byte
+
 // array makes a body of the first items: as many as are allowed, and at least one.
-func array(items []json.RawMessage, most int) (body []byte, count int) {
+func array(items []json.RawMessage, most, bytes int) (body arrayBody, count int) {
 	body = append(body, '[')
-	for count < len(items) && count < most && (count == 0 || len(body)+len(items[count]) < maxBytes) {
+	for count < len(items) && count < most && (count == 0 || len(body)+len(items[count]) < bytes) {
 		if count > 0 {
 			body = append(body, ',')
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -28,8 +29,7 @@ type Trial[T any] struct {
 
 // Create reports what Collection.Create would do.
 func (d DryRun[T]) Create(ctx context.Context, value T) (Trial[T], error) {
-	body, err := attributes(value, true)
-	return d.one(ctx, http.MethodPost, "", "", body, err, nil)
+	return d.one(ctx, http.MethodPost, "", "", value, nil)
 }
 
 // CreateMany reports what one array of values would do. One that is too large for the server is an error.
@@ -39,8 +39,7 @@ func (d DryRun[T]) CreateMany(ctx context.Context, values []T) (Trial[T], error)
 
 // Upsert reports what Collection.Upsert would do.
 func (d DryRun[T]) Upsert(ctx context.Context, onConflict string, value any) (Trial[T], error) {
-	body, err := attributes(value, true)
-	return d.one(ctx, http.MethodPost, "", conflictQuery(onConflict), body, err, nil)
+	return d.one(ctx, http.MethodPost, "", conflictQuery(onConflict), value, nil)
 }
 
 // UpsertMany reports what one array of values would do. One that is too large for the server is an error.
@@ -50,28 +49,22 @@ func (d DryRun[T]) UpsertMany(ctx context.Context, onConflict string, values []T
 
 // Replace reports what Collection.Replace would do. The only option is IfMatch.
 func (d DryRun[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (Trial[T], error) {
-	body, err := attributes(value, false)
-	return d.one(ctx, http.MethodPut, id, "", body, err, options)
+	return d.one(ctx, http.MethodPut, id, "", value, options)
 }
 
 // Update reports what Collection.Update would do. The only option is IfMatch.
 func (d DryRun[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (Trial[T], error) {
-	body, err := marshal(changes)
-	return d.one(ctx, http.MethodPatch, id, "", body, err, options)
+	return d.one(ctx, http.MethodPatch, id, "", changes, options)
 }
 
 // Delete reports what Collection.Delete would do. The only option is IfMatch.
 func (d DryRun[T]) Delete(ctx context.Context, id string, options ...WriteOption) (Trial[T], error) {
-	return d.one(ctx, http.MethodDelete, id, "", nil, nil, options)
+	return d.one(ctx, http.MethodDelete, id, "", nil, options)
 }
 
 // UpdateMany reports what Collection.UpdateMany would do.
 func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
-	body, err := marshal(changes)
-	if err != nil {
-		return Trial[T]{}, err
-	}
-	request, err := d.collection.rangeRequest(http.MethodPatch, body, params)
+	request, err := d.collection.rangeRequest(http.MethodPatch, changes, params)
 	return d.run(ctx, request, err)
 }
 
@@ -81,8 +74,8 @@ func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], e
 	return d.run(ctx, request, err)
 }
 
-func (d DryRun[T]) one(ctx context.Context, method, id, query string, body []byte, err error, options []WriteOption) (Trial[T], error) {
-	request, err := d.collection.request(method, id, query, body, err, options)
+func (d DryRun[T]) one(ctx context.Context, method, id, query string, value any, options []WriteOption) (Trial[T], error) {
+	request, err := d.collection.request(method, id, query, value, options)
 	return d.run(ctx, request, err)
 }
 
@@ -91,8 +84,8 @@ func (d DryRun[T]) array(ctx context.Context, query string, values []T) (Trial[T
 	if err != nil {
 		return Trial[T]{}, err
 	}
-	body, err := json.Marshal(items)
-	return d.one(ctx, http.MethodPost, "", query, body, err, nil)
+	body, _ := array(items, len(items), math.MaxInt)
+	return d.one(ctx, http.MethodPost, "", query, body, nil)
 }
 
 func (d DryRun[T]) run(ctx context.Context, request Request, err error) (trial Trial[T], _ error) {

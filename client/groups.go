@@ -88,12 +88,11 @@ func (p *GroupPage[K, V]) Prev(ctx context.Context) (*GroupPage[K, V], error) {
 // follow reads a neighbour. Where a query is very long, the server leaves links out: then none has come,
 // and the range follows from this one.
 func (p *GroupPage[K, V]) follow(ctx context.Context, rel string) (*GroupPage[K, V], error) {
-	link, ok := p.Links[rel]
-	if _, whole := p.Links["first"]; ok || whole || len(p.Items) == 0 {
-		if !ok {
-			return nil, nil
-		}
+	if link, ok := p.Links[rel]; ok {
 		return p.read(ctx, link, p.neighbour(rel))
+	}
+	if _, whole := p.Links["first"]; whole || len(p.Items) == 0 {
+		return nil, nil
 	}
 	switch at := p.neighbour(rel); {
 	case at == 0 && rel == "prev", int64(len(p.Items)) < p.size && rel == "next":

@@ -10,11 +10,7 @@ import (
 // UpdateMany changes the attributes that are given of all resources that the params select, in one
 // transaction, and returns the resources. A filter or a range is required.
 func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, params ...Param) ([]T, error) {
-	body, err := marshal(changes)
-	if err != nil {
-		return nil, err
-	}
-	return c.sendRange(ctx, http.MethodPatch, body, params)
+	return c.sendRange(ctx, http.MethodPatch, changes, params)
 }
 
 // DeleteMany deletes all resources that the params select, in one transaction, and returns them as they
@@ -23,8 +19,8 @@ func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, e
 	return c.sendRange(ctx, http.MethodDelete, nil, params)
 }
 
-func (c *Collection[T]) sendRange(ctx context.Context, method string, body []byte, params []Param) ([]T, error) {
-	request, err := c.rangeRequest(method, body, params)
+func (c *Collection[T]) sendRange(ctx context.Context, method string, changes any, params []Param) ([]T, error) {
+	request, err := c.rangeRequest(method, changes, params)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +28,12 @@ func (c *Collection[T]) sendRange(ctx context.Context, method string, body []byt
 }
 
 // rangeRequest is a write to the resources that the params select.
-func (c *Collection[T]) rangeRequest(method string, body []byte, params []Param) (Request, error) {
+func (c *Collection[T]) rangeRequest(method string, changes any, params []Param) (Request, error) {
+	body, invalid := bodyOf(method, changes)
 	q, err := c.newQuery(params)
 	switch {
+	case invalid != nil:
+		return Request{}, invalid
 	case c.err != nil:
 		return Request{}, c.err
 	case err != nil:
@@ -51,8 +50,7 @@ func (c *Collection[T]) rangeRequest(method string, body []byte, params []Param)
 // attributes of a unique group, with commas between them. Only the attributes that are given are
 // changed: a map by their names, or a struct that leaves the others out.
 func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any, options ...WriteOption) (stored Resource[T], created bool, err error) {
-	body, err := attributes(value, true)
-	answer, err := c.send(ctx, http.MethodPost, "", conflictQuery(onConflict), body, err, options)
+	answer, err := c.send(ctx, http.MethodPost, "", conflictQuery(onConflict), value, options)
 	stored, err = c.resource(ctx, answer, err)
 	return stored, err == nil && answer.Status == http.StatusCreated, err
 }

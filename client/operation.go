@@ -20,33 +20,30 @@ func (c *Collection[T]) Async() Async[T] { return Async[T]{c} }
 
 // Create creates a resource asynchronously.
 func (a Async[T]) Create(ctx context.Context, value T, options ...WriteOption) (*Operation[T], error) {
-	body, err := attributes(value, true)
-	return a.send(ctx, http.MethodPost, "", body, err, options)
+	return a.send(ctx, http.MethodPost, "", value, options)
 }
 
 // Replace replaces every attribute of a resource asynchronously.
 func (a Async[T]) Replace(ctx context.Context, id string, value T, options ...WriteOption) (*Operation[T], error) {
-	body, err := attributes(value, false)
-	return a.send(ctx, http.MethodPut, id, body, err, options)
+	return a.send(ctx, http.MethodPut, id, value, options)
 }
 
 // Update changes attributes of a resource asynchronously, as PATCH does.
 func (a Async[T]) Update(ctx context.Context, id string, changes any, options ...WriteOption) (*Operation[T], error) {
-	body, err := marshal(changes)
-	return a.send(ctx, http.MethodPatch, id, body, err, options)
+	return a.send(ctx, http.MethodPatch, id, changes, options)
 }
 
 // Delete deletes a resource asynchronously.
 func (a Async[T]) Delete(ctx context.Context, id string, options ...WriteOption) (*Operation[T], error) {
-	return a.send(ctx, http.MethodDelete, id, nil, nil, options)
+	return a.send(ctx, http.MethodDelete, id, nil, options)
 }
 
-func (a Async[T]) send(ctx context.Context, method, id string, body []byte, invalid error, options []WriteOption) (*Operation[T], error) {
+func (a Async[T]) send(ctx context.Context, method, id string, value any, options []WriteOption) (*Operation[T], error) {
 	later := func(header http.Header) error {
 		header.Set("Prefer", "respond-async")
 		return nil
 	}
-	answer, err := a.collection.send(ctx, method, id, "", body, invalid, append(options[:len(options):len(options)], later))
+	answer, err := a.collection.send(ctx, method, id, "", value, append(options[:len(options):len(options)], later))
 	if err != nil {
 		return nil, err
 	}

@@ -28,35 +28,31 @@ func (c *Collection[T]) Steps() Steps[T] { return Steps[T]{c} }
 
 // Create creates a resource. With an id of your own, later steps can refer to it.
 func (s Steps[T]) Create(value T) Step {
-	body, err := attributes(value, true)
-	return s.step(http.MethodPost, "", "", body, err, nil)
+	return s.step(http.MethodPost, "", "", value, nil)
 }
 
 // Upsert creates a resource, or changes the one with the same unique values: see Collection.Upsert.
 func (s Steps[T]) Upsert(onConflict string, value any) Step {
-	body, err := attributes(value, true)
-	return s.step(http.MethodPost, "", conflictQuery(onConflict), body, err, nil)
+	return s.step(http.MethodPost, "", conflictQuery(onConflict), value, nil)
 }
 
 // Replace sets every attribute of a resource. The only option is IfMatch.
 func (s Steps[T]) Replace(id string, value T, options ...WriteOption) Step {
-	body, err := attributes(value, false)
-	return s.step(http.MethodPut, id, "", body, err, options)
+	return s.step(http.MethodPut, id, "", value, options)
 }
 
 // Update changes the attributes that are given. The only option is IfMatch.
 func (s Steps[T]) Update(id string, changes any, options ...WriteOption) Step {
-	body, err := marshal(changes)
-	return s.step(http.MethodPatch, id, "", body, err, options)
+	return s.step(http.MethodPatch, id, "", changes, options)
 }
 
 // Delete deletes a resource. The only option is IfMatch.
 func (s Steps[T]) Delete(id string, options ...WriteOption) Step {
-	return s.step(http.MethodDelete, id, "", nil, nil, options)
+	return s.step(http.MethodDelete, id, "", nil, options)
 }
 
-func (s Steps[T]) step(method, id, query string, body json.RawMessage, err error, options []WriteOption) Step {
-	request, err := s.collection.request(method, id, query, body, err, options)
+func (s Steps[T]) step(method, id, query string, value any, options []WriteOption) Step {
+	request, err := s.collection.request(method, id, query, value, options)
 	if err == nil && request.Header.Get("Idempotency-Key") != "" {
 		err = fmt.Errorf("an IdempotencyKey is for the whole transaction")
 	}
@@ -64,8 +60,8 @@ func (s Steps[T]) step(method, id, query string, body json.RawMessage, err error
 	if query != "" {
 		step.Path += "?" + query
 	}
-	if body != nil {
-		step.Body = body
+	if request.Body != nil {
+		step.Body = json.RawMessage(request.Body)
 	}
 	return step
 }

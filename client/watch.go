@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -107,28 +108,20 @@ func OnConnection(changed func(err error)) Param {
 // begins again. Memory does not grow with the number of resources. A loop that takes long for an
 // event lets the events wait at the server.
 func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
-	return c.watch(ctx, "", params)
+	return c.watch(ctx, "", nil, params)
 }
 
 // WatchOne follows one resource as Watch does. It ends when the resource was deleted, or is no longer visible: EventDeleted or
 // EventLeft is the last event.
 func (c *Collection[T]) WatchOne(ctx context.Context, id string, params ...Param) iter.Seq2[Event[T], error] {
-	return func(yield func(Event[T], error) bool) {
-		if err := checkID(id); err != nil {
-			yield(Event[T]{}, err)
-			return
-		}
-		c.watch(ctx, id, params)(yield)
-	}
+	return c.watch(ctx, id, checkID(id), params)
 }
 
-func (c *Collection[T]) watch(ctx context.Context, id string, params []Param) iter.Seq2[Event[T], error] {
+// watch follows the collection, or one resource of it. Invalid is the error of the id.
+func (c *Collection[T]) watch(ctx context.Context, id string, invalid error, params []Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		q, err := newWatchQuery(params)
-		if c.err != nil {
-			err = c.err
-		}
-		if err == nil {
+		if err = cmp.Or(invalid, c.err, err); err == nil {
 			w := &watch[T]{collection: c, id: id, position: q.since, skipping: q.fromNow, findNow: q.fromNow && id == "", onConnection: q.onConnection, yield: yield}
 			q.since = "" // which changes with every event
 			w.query = q.encode()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,14 +56,11 @@ not be run.`,
 				return listChecks(command.OutOrStdout())
 			}
 			options.BaseURL = args[0]
-			report, write, err := runChecks(command.Context(), options, format, key, headers, samples)
-			if err == nil {
-				err = write(report, command.OutOrStdout())
-			}
-			if err != nil {
+			failed, err := runChecks(command, options, format, key, headers, samples)
+			switch {
+			case err != nil:
 				return notRun(err)
-			}
-			if report.Count(conform.Failed) > 0 {
+			case failed > 0:
 				return &exitError{status: 1}
 			}
 			return nil
@@ -88,28 +84,31 @@ not be run.`,
 	return command
 }
 
-// runChecks reads the flags and runs the checks. It also returns how the report is written.
-func runChecks(ctx context.Context, options conform.Options, format, key string, headers, samples []string) (report *conform.Report, write func(*conform.Report, io.Writer) error, err error) {
+// runChecks reads the flags, runs the checks and writes the report. It returns how many checks failed.
+func runChecks(command *cobra.Command, options conform.Options, format, key string, headers, samples []string) (failed int, err error) {
 	write, known := map[string]func(*conform.Report, io.Writer) error{
 		"table": (*conform.Report).WriteTable, "json": (*conform.Report).WriteJSON, "junit": (*conform.Report).WriteJUnit,
 	}[format]
 	if !known {
-		return nil, nil, fmt.Errorf("the format must be table, json or junit, but is %q", format)
+		return 0, fmt.Errorf("the format must be table, json or junit, but is %q", format)
 	}
 	if err := readSamples(samples, &options); err != nil {
-		return nil, nil, err
+		return 0, err
 	}
 	if options.Timeout <= 0 {
-		return nil, nil, fmt.Errorf("the timeout must be more than zero, but is %s", options.Timeout)
+		return 0, fmt.Errorf("the timeout must be more than zero, but is %s", options.Timeout)
 	}
 	if options.Headers, err = parseHeaders(headers); err != nil {
-		return nil, nil, err
+		return 0, err
 	}
 	if err := addKey(options.Headers, key); err != nil {
-		return nil, nil, err
+		return 0, err
 	}
-	report, err = conform.Run(ctx, options)
-	return report, write, err
+	report, err := conform.Run(command.Context(), options)
+	if err != nil {
+		return 0, err
+	}
+	return report.Count(conform.Failed), write(report, command.OutOrStdout())
 }
 
 // notRun is the error of checks that could not be run.

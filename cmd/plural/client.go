@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/plural-go/plural/client/ts"
-	"github.com/plural-go/plural/schema"
 )
 
 func newClientCommand() *cobra.Command {
@@ -41,11 +39,11 @@ Write it again when the schema changes: what no longer fits does not compile the
 			if s.config.Access == nil {
 				return errors.New("the schema file has no access, and so no roles")
 			}
-			if err := roleExists(s.config.Access, role); err != nil {
+			var err error
+			if options.Role, err = roleOf(s.config.Access, role); err != nil {
 				return err
 			}
-			at := slices.IndexFunc(s.config.Access.Roles, func(r schema.Role) bool { return r.Name == role })
-			options.Role, options.Grants = &s.config.Access.Roles[at], s.config.Access.Keys[role]
+			options.Grants = s.config.Access.Keys[role]
 		}
 		text := []byte(ts.Generate(s.config.Schema, options))
 		if out == "" {

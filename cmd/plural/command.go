@@ -19,13 +19,7 @@ func addSettings(command *cobra.Command, names ...string) (load func() (*setting
 	for _, name := range names {
 		command.Flags().AddFlag(all.Lookup(name))
 	}
-	return func() (*settings, error) {
-		file, err := s.load(all)
-		if err == nil {
-			s.config.Schema, s.config.Info, s.config.Access = file.Schema, file.Info, file.Access
-		}
-		return &s, err
-	}
+	return func() (*settings, error) { return &s, s.load(all) }
 }
 
 // withSettings makes a command run with some of the settings of serve.

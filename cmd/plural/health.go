@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -89,7 +88,7 @@ func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", url, withoutURL(err))
+		return fmt.Errorf("%s: %w", url, err)
 	}
 	defer response.Body.Close()
 	var state struct{ Status, Detail string }
@@ -100,13 +99,5 @@ func health(ctx context.Context, out io.Writer, transport http.RoundTripper, url
 		return fmt.Errorf("%s: %s", url, strings.TrimSuffix(state.Status+": "+state.Detail, ": "))
 	}
 	_, err = fmt.Fprintln(out, state.Status)
-	return err
-}
-
-// withoutURL is the cause of an error of net/http, without the URL that is printed already.
-func withoutURL(err error) error {
-	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
 	return err
 }

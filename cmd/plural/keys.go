@@ -43,7 +43,7 @@ func newCreateKeyCommand() *cobra.Command {
 		if key.Name == "" || key.Role == "" {
 			return errors.New("give --name and --role")
 		}
-		if err := roleExists(s.config.Access, key.Role); err != nil {
+		if _, err := roleOf(s.config.Access, key.Role); err != nil {
 			return err
 		}
 		if expires > 0 {
@@ -59,19 +59,19 @@ func newCreateKeyCommand() *cobra.Command {
 	})
 }
 
-// roleExists refuses a role that the schema file does not declare.
-func roleExists(access *schema.Access, role string) error {
+// roleOf finds a role that the schema file declares.
+func roleOf(access *schema.Access, name string) (*schema.Role, error) {
 	if access == nil {
-		return errors.New("the schema file has no access, so an API key has no effect: declare access first")
+		return nil, errors.New("the schema file has no access, so an API key has no effect: declare access first")
 	}
 	var names []string
 	for i := range access.Roles {
-		if access.Roles[i].Name == role {
-			return nil
+		if access.Roles[i].Name == name {
+			return &access.Roles[i], nil
 		}
 		names = append(names, access.Roles[i].Name)
 	}
-	return fmt.Errorf("there is no role %q: there are %s", role, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no role %q: there are %s", name, strings.Join(names, ", "))
 }
 
 func newListKeysCommand() *cobra.Command {

@@ -99,9 +99,7 @@ func (o *destination) finish(failed error) error {
 	if err == nil && o.name != "" {
 		err = o.file.Sync()
 	}
-	if closing := o.file.Close(); err == nil {
-		err = closing
-	}
+	err = cmp.Or(err, o.file.Close())
 	if o.name == "" {
 		return o.named(err)
 	}

@@ -26,7 +26,8 @@ func plain(err error) string {
 func plainFile(err *fs.PathError) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if directory := filepath.Dir(err.Path); !exists(directory) {
+		directory := filepath.Dir(err.Path)
+		if _, missing := os.Stat(directory); missing != nil {
 			return "there is no directory " + directory + " for " + err.Path
 		}
 		return "there is no file " + err.Path
@@ -36,9 +37,4 @@ func plainFile(err *fs.PathError) string {
 		return err.Path + " is a directory, not a file"
 	}
 	return err.Error()
-}
-
-func exists(name string) bool {
-	_, err := os.Stat(name)
-	return err == nil
 }

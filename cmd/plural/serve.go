@@ -30,11 +30,10 @@ PLURAL_MAX_BODY) and, except --schema, under "server" in the schema file
 (max_body: 2MiB). A flag overrides the environment, which overrides the file.`,
 		Args: noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
-			file, err := s.load(command.Flags())
-			if err != nil {
+			if err := s.load(command.Flags()); err != nil {
 				return err
 			}
-			return serve(command.Context(), &s, file, command.OutOrStdout(), command.ErrOrStderr())
+			return serve(command.Context(), &s, command.OutOrStdout(), command.ErrOrStderr())
 		},
 	}
 	s.register(command.Flags())
@@ -45,13 +44,13 @@ PLURAL_MAX_BODY) and, except --schema, under "server" in the schema file
 }
 
 // serve runs a server until the context ends, and then stops it.
-func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writer) error {
+func serve(ctx context.Context, s *settings, out, log io.Writer) error {
 	delayCollections()
 	writer := newLogWriter(log)
 	defer writer.Close()
 	logger := s.logger(writer)
 	config := s.config
-	config.Schema, config.Info, config.Access, config.Logger = file.Schema, file.Info, file.Access, logger
+	config.Logger = logger
 	if err := checkAddress(s.addr); err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func serve(ctx context.Context, s *settings, file *schema.File, out, log io.Writ
 	if err := server.Serve(listener); err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, config.Schema, config.Access, listener.Addr()))
+	fmt.Fprint(out, greeting(s, listener.Addr()))
 	notifyManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():
@@ -99,7 +98,7 @@ func checkAddress(addr string) error {
 }
 
 // greeting says what is served, and where.
-func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Addr) string {
+func greeting(s *settings, addr net.Addr) string {
 	var b strings.Builder
 	source := "the collections of " + s.schemaFile
 	if s.schemaFile == "" {
@@ -113,9 +112,9 @@ func greeting(s *settings, c *schema.Schema, access *schema.Access, addr net.Add
 	fmt.Fprintf(&b, "  API   %s/\n", base)
 	fmt.Fprintf(&b, "  See   %s/-/explorer\n", base)
 	fmt.Fprintf(&b, "  Docs  %s/-/docs, and as OpenAPI %s/-/openapi.json\n", base, base)
-	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, c, access, base))
+	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, base))
 	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
-	switch {
+	switch access := s.config.Access; {
 	case access == nil:
 		fmt.Fprintf(&b, "  Open  anybody who can reach %s may do everything: see docs/security.md\n", reachable(addr))
 	case !grantsAnything(access):
@@ -142,9 +141,9 @@ func reachable(addr net.Addr) string {
 }
 
 // tryLine is a first request: one that needs no API key, if there is any.
-func tryLine(s *settings, c *schema.Schema, access *schema.Access, base string) string {
-	first := base + "/" + (*model.Schema)(c).Collections()[0].Name
-	if access != nil {
+func tryLine(s *settings, base string) string {
+	first := base + "/" + (*model.Schema)(s.config.Schema).Collections()[0].Name
+	if access := s.config.Access; access != nil {
 		if public := listedBy(access, true); public != "" {
 			return "curl " + base + "/" + public
 		}

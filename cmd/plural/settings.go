@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -99,9 +100,9 @@ func variable(flag string) string {
 // key is the name of a flag in the schema file: max_body for max-body.
 func key(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// load sets flags that were not given from the environment, then from the schema file, which
-// it returns. All mistakes are reported at once.
-func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
+// load sets flags that were not given from the environment, then from the schema file, and reads
+// the schema of that file. All mistakes are reported at once.
+func (s *settings) load(flags *pflag.FlagSet) error {
 	given := map[string]bool{}
 	// Not Visit, which does not see what another command set of flags it borrowed.
 	flags.VisitAll(func(flag *pflag.Flag) { given[flag.Name] = flag.Changed })
@@ -110,6 +111,7 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	mistakes = append(mistakes, err)
 	if file != nil {
 		mistakes = append(mistakes, s.loadFile(flags, given, file)...)
+		s.config.Schema, s.config.Info, s.config.Access = file.Schema, file.Info, file.Access
 	}
 	if !given["max-body-memory"] {
 		s.config.MaxBodyMemory = 0 // the default depends on the largest body
@@ -117,16 +119,13 @@ func (s *settings) load(flags *pflag.FlagSet) (*schema.File, error) {
 	if !given["default-limit"] {
 		s.config.DefaultLimit = 0 // the default depends on the largest limit
 	}
-	return file, errors.Join(mistakes...)
+	return errors.Join(mistakes...)
 }
 
 // readSchema reads the schema file: by default plural.yaml if it exists, otherwise the
 // built-in example.
 func (s *settings) readSchema() (*schema.File, error) {
-	name := s.schemaFile
-	if name == "" {
-		name = "plural.yaml"
-	}
+	name := cmp.Or(s.schemaFile, "plural.yaml")
 	data, err := os.ReadFile(name) // #nosec G304 -- the operator names it
 	if s.schemaFile == "" && errors.Is(err, os.ErrNotExist) {
 		return &schema.File{Schema: schema.Example()}, nil
@@ -168,7 +167,6 @@ func (s *settings) loadEnvironment(flags *pflag.FlagSet, given map[string]bool) 
 
 func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *schema.File) (mistakes []error) {
 	for _, setting := range file.Settings {
-		place := fmt.Sprintf("%s:%d:%d", s.schemaFile, setting.Line, setting.Column)
 		flag := flags.Lookup(strings.ReplaceAll(setting.Name, "_", "-"))
 		switch {
 		case flag == nil || strings.Contains(setting.Name, "-") || !inFile(flag):
@@ -177,7 +175,7 @@ func (s *settings) loadFile(flags *pflag.FlagSet, given map[string]bool, file *s
 		case !given[flag.Name]:
 			given[flag.Name] = true
 			if err := flag.Value.Set(setting.Value); err != nil {
-				mistakes = append(mistakes, fmt.Errorf("%s: %s: %w", place, setting.Name, err))
+				mistakes = append(mistakes, fmt.Errorf("%s:%d:%d: %s: %w", s.schemaFile, setting.Line, setting.Column, setting.Name, err))
 			}
 		}
 	}

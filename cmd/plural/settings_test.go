@@ -23,7 +23,7 @@ func load(t *testing.T, file string, args ...string) (*settings, error) {
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
-	_, err := s.load(flags)
+	err := s.load(flags)
 	return &s, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,11 +57,7 @@ func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 		fmt.Fprintln(out, "The log has no slow lists.")
 		return nil
 	}
-	var all []*slowList
-	for _, each := range found {
-		all = append(all, each)
-	}
-	slices.SortFunc(all, func(a, b *slowList) int {
+	all := slices.SortedFunc(maps.Values(found), func(a, b *slowList) int {
 		return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Collection+a.Filter+a.Sort, b.Collection+b.Filter+b.Sort))
 	})
 	for _, each := range all {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
 	"os"
@@ -102,29 +101,13 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	default:
 		return fmt.Errorf("watch a collection (users), a resource (users/ID) or a sub-collection (users/ID/posts), but not %q", path)
 	}
-	err = printEvents(command.OutOrStdout(), o.noteReset(command.ErrOrStderr(), events))
+	err = o.print(command, events)
 	if len(segments) == 1 && client.IsNotFound(err) {
 		if _, unknown := t.describe(ctx, c, path, toRead); unknown != nil {
 			return unknown // with the collections that there are
 		}
 	}
 	return err
-}
-
-// noteReset says that the position of --since is of no use: that is, if the first event is a reset.
-func (o *watchOptions) noteReset(out io.Writer, events iter.Seq2[client.Event[json.RawMessage], error]) iter.Seq2[client.Event[json.RawMessage], error] {
-	return func(yield func(client.Event[json.RawMessage], error) bool) {
-		begun := false
-		for event, err := range events {
-			if err == nil && o.since != "" && !begun && event.Kind == client.EventReset {
-				fmt.Fprintln(out, "plural: the position of --since is gone: it is older than the server keeps changes, or of another path, filter or history. The resources are listed again.")
-			}
-			begun = true
-			if !yield(event, err) {
-				return
-			}
-		}
-	}
 }
 
 func (o *watchOptions) params(command *cobra.Command) ([]client.Param, error) {
@@ -179,14 +162,20 @@ type changeLine struct {
 	Revision int64   `json:"revision"`
 }
 
-// printEvents prints each event with one write, so that readers see it at once.
-func printEvents(out io.Writer, events iter.Seq2[client.Event[json.RawMessage], error]) error {
-	encoder := json.NewEncoder(out)
+// print prints each event with one write, so that readers see it at once. If the first event is a reset, it
+// says that the position of --since is of no use.
+func (o *watchOptions) print(command *cobra.Command, events iter.Seq2[client.Event[json.RawMessage], error]) error {
+	encoder := json.NewEncoder(command.OutOrStdout())
 	encoder.SetEscapeHTML(false)
+	begun := false
 	for event, err := range events {
 		if err != nil {
 			return err
 		}
+		if o.since != "" && !begun && event.Kind == client.EventReset {
+			fmt.Fprintln(command.ErrOrStderr(), "plural: the position of --since is gone: it is older than the server keeps changes, or of another path, filter or history. The resources are listed again.")
+		}
+		begun = true
 		line := eventLine{Kind: event.Kind, Position: event.Position, Data: event.Resource, Previous: event.Previous}
 		if change := event.Change; change != nil {
 			line.Change = &changeLine{ID: change.ID, At: change.At.UTC().Format("2006-01-02T15:04:05.000Z"), Revision: change.Revision}
