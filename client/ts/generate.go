@@ -139,7 +139,7 @@ func (g *generator) client() {
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
 	g.line("  const transport = new HttpTransport(options);\n  return {")
 	for _, f := range g.families {
-		g.line("    %s: new %s<%sShape>(transport, specs, %s),", member(f.Name), class(f), f.name, quoted(f.Name))
+		g.line("    %s: new %s<%sShape>(transport, specs, %s),", member(f.Name), class(f), f.name, literal(f.Name))
 	}
 	if logged != "" {
 		g.line("    changes: new ChangeLog<%s>(transport, specs),", logged)

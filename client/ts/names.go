@@ -64,7 +64,7 @@ func member(name string) string {
 	if identifier.MatchString(name) {
 		return name
 	}
-	return quoted(name)
+	return literal(name)
 }
 
 // typed declares a member of an object. Every object has a member constructor, a function, so an
@@ -76,12 +76,10 @@ func typed(name, optional, value string) string {
 	return member(name) + optional + ": " + value
 }
 
-func quoted(name string) string { return literal(name) }
-
 func quotedAll(names []string) []string {
 	all := make([]string, len(names))
 	for i, name := range names {
-		all[i] = quoted(name)
+		all[i] = literal(name)
 	}
 	return all
 }

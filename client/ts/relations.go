@@ -55,7 +55,7 @@ func (g *generator) relationSpecs(f family) []string {
 		if r.One {
 			many = ""
 		}
-		facts = append(facts, member(r.Name)+": ["+quoted(r.to.Name)+many+"]")
+		facts = append(facts, member(r.Name)+": ["+literal(r.to.Name)+many+"]")
 	}
 	return facts
 }
@@ -75,7 +75,7 @@ func (f family) uniqueType() string {
 	if f.ReadOnly() {
 		return "never"
 	}
-	groups := []string{quoted("id")}
+	groups := []string{literal("id")}
 	for _, group := range f.UniqueGroups() {
 		var names []string
 		for _, column := range group {
@@ -85,7 +85,7 @@ func (f family) uniqueType() string {
 			continue
 		}
 		if len(names) == 1 {
-			groups = append(groups, quoted(names[0]))
+			groups = append(groups, literal(names[0]))
 		} else {
 			groups = append(groups, "readonly ["+strings.Join(quotedAll(names), ", ")+"]")
 		}

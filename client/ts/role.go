@@ -33,30 +33,24 @@ func (f family) mayFollow() bool {
 	return !f.ReadOnly() && f.may(schema.MayChanges)
 }
 
-// methods are those of a collection that need a verb.
+// verbs are those of which one must be granted.
+type verbs []schema.AccessVerb
+
+// methods are those of a collection, with what they need: one verb of each list.
 var methods = []struct {
-	verb  schema.AccessVerb
+	needs []verbs
 	names []string
 }{
-	{schema.MayRead, []string{"get", "watchOne"}},
-	{schema.MayList, []string{"list", "total", "all", "backward", "groups", "watch"}},
-	{schema.MayCreate, []string{"create", "createMany", "createAsync"}},
-	{schema.MayUpdate, []string{"replace", "replaceAsync", "update", "updateAsync"}},
-	{schema.MayDelete, []string{"delete", "deleteAsync"}},
-	{schema.MayChanges, []string{"history"}},
-}
-
-// methodsOfSeveral are those of a collection that need more than one verb, or one of several.
-var methodsOfSeveral = []struct {
-	useful func(may func(schema.AccessVerb) bool) bool
-	names  []string
-}{
-	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayList) && may(schema.MayUpdate) }, []string{"updateMany"}},
-	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayList) && may(schema.MayDelete) }, []string{"deleteMany"}},
-	{func(may func(schema.AccessVerb) bool) bool { return may(schema.MayCreate) || may(schema.MayUpdate) }, []string{"upsert", "upsertMany"}},
-	{func(may func(schema.AccessVerb) bool) bool {
-		return may(schema.MayCreate) || may(schema.MayUpdate) || may(schema.MayDelete)
-	}, []string{"step"}},
+	{[]verbs{{schema.MayRead}}, []string{"get", "watchOne"}},
+	{[]verbs{{schema.MayList}}, []string{"list", "total", "all", "backward", "groups", "watch"}},
+	{[]verbs{{schema.MayCreate}}, []string{"create", "createMany", "createAsync"}},
+	{[]verbs{{schema.MayUpdate}}, []string{"replace", "replaceAsync", "update", "updateAsync"}},
+	{[]verbs{{schema.MayDelete}}, []string{"delete", "deleteAsync"}},
+	{[]verbs{{schema.MayChanges}}, []string{"history"}},
+	{[]verbs{{schema.MayList}, {schema.MayUpdate}}, []string{"updateMany"}},
+	{[]verbs{{schema.MayList}, {schema.MayDelete}}, []string{"deleteMany"}},
+	{[]verbs{{schema.MayCreate, schema.MayUpdate}}, []string{"upsert", "upsertMany"}},
+	{[]verbs{{schema.MayCreate, schema.MayUpdate, schema.MayDelete}}, []string{"step"}},
 }
 
 // may reports whether a verb is granted in the collection.
@@ -68,7 +62,7 @@ func (f family) may(verb schema.AccessVerb) bool {
 // create nothing there.
 func (f family) below() string {
 	if f.mayWrite(f.Parent.Attribute) {
-		return f.collectionType("ChildOf<" + f.name + "Shape, " + quoted(f.Parent.Attribute) + ">")
+		return f.collectionType("ChildOf<" + f.name + "Shape, " + literal(f.Parent.Attribute) + ">")
 	}
 	return f.collectionType("ChildOf<"+f.name+"Shape, never>", schema.MayCreate)
 }
@@ -79,12 +73,7 @@ func (f family) collectionType(shape string, without ...schema.AccessVerb) strin
 	var useless []string
 	may := func(verb schema.AccessVerb) bool { return f.may(verb) && !slices.Contains(without, verb) }
 	for _, m := range methods {
-		if !may(m.verb) {
-			useless = append(useless, quotedAll(m.names)...)
-		}
-	}
-	for _, m := range methodsOfSeveral {
-		if !f.ReadOnly() && !m.useful(may) {
+		if slices.ContainsFunc(m.needs, func(needed verbs) bool { return !slices.ContainsFunc(needed, may) }) {
 			useless = append(useless, quotedAll(m.names)...)
 		}
 	}

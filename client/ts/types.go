@@ -15,7 +15,7 @@ func (g *generator) collection(f family) {
 	g.line("")
 	g.comment("", f.Description)
 	g.line("export interface %s {", f.name)
-	g.line("  readonly id: string;\n  readonly type: %s;", quoted(f.Name))
+	g.line("  readonly id: string;\n  readonly type: %s;", literal(f.Name))
 	for i := range f.Attributes {
 		if a := &f.Attributes[i]; f.maySee(a.Name) {
 			g.attributeComment(a)
@@ -58,7 +58,7 @@ func (g *generator) writes(f family) {
 	g.line("}")
 
 	g.line("\n/** What it takes to replace one of %s. What was read can be sent back. */\nexport interface %sReplace {", f.Name, f.name)
-	g.line("  readonly id?: string;\n  readonly type?: %s;", quoted(f.Name))
+	g.line("  readonly id?: string;\n  readonly type?: %s;", literal(f.Name))
 	g.attributes(f, func(a *model.Attribute) bool { return a.Required && a.Default == nil })
 	if !f.NoTimestamps {
 		g.line("  readonly created_at?: string;\n  readonly updated_at?: string;")
@@ -86,7 +86,7 @@ func (g *generator) attributes(f family, required func(*model.Attribute) bool) {
 
 func (g *generator) filter(f family) {
 	g.line("\n/** What %s can be filtered by. */\nexport interface %sFilter {", f.Name, f.name)
-	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", quoted(f.Name))
+	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", literal(f.Name))
 	for i := range f.Attributes {
 		if a := &f.Attributes[i]; f.maySee(a.Name) {
 			g.conditions(a, a.Name)
@@ -240,7 +240,7 @@ func (g *generator) objectType(a *model.Attribute, written bool) string {
 	if len(members) == 0 {
 		return "Record<string, never>"
 	}
-	return "{ " + strings.Join(members, "; ") + " }"
+	return braced(members)
 }
 
 // literals are the values of an enum, if TypeScript can write them all.

@@ -27,12 +27,10 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 			deltas = d.appendTo(deltas)
 		}
 		return deltas
-	}, sum: func(key List) (change int64) {
+	}, sum: func(key List) int64 {
+		change := key.Changed(own[key])
 		for _, d := range byList[key] {
 			change += d.change
-		}
-		for _, d := range own[key] {
-			change += d.Change * int64(len(d.IDs))
 		}
 		return change
 	}}

@@ -3,7 +3,6 @@
 package operation
 
 import (
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -170,7 +169,7 @@ func (o *Operations) tryOutPending(w *resource.Work, c *model.Collection, id mod
 				return err
 			})
 		}
-		if err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError {
+		if transient(err) {
 			return err
 		}
 		// A refused operation has no effect, and the next ones go on.

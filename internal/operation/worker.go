@@ -299,7 +299,13 @@ func (o *Operations) keepLease(ctx context.Context, job store.Job) (context.Cont
 func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Duration) error {
 	over := time.Now().Add(o.Lease)
 	for {
-		err := o.tryPutBack(ctx, job, pause)
+		err := o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
+			mine, err := tx.Renew(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- jitter
+			if err != nil || !mine {
+				return err
+			}
+			return o.update(tx, job, "pending", nil)
+		})
 		if err == nil || time.Now().After(over) {
 			return err
 		}
@@ -309,16 +315,6 @@ func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Dura
 		case <-time.After(min(poll, time.Until(over))):
 		}
 	}
-}
-
-func (o *Operations) tryPutBack(ctx context.Context, job store.Job, pause time.Duration) error {
-	return o.store.Write(context.WithoutCancel(ctx), func(tx *store.Tx) error {
-		mine, err := tx.Renew(job, pause/2+rand.N(pause/2+1)) // #nosec G404 -- jitter
-		if err != nil || !mine {
-			return err
-		}
-		return o.update(tx, job, "pending", nil)
-	})
 }
 
 func growingPause(attempt int64) time.Duration {
