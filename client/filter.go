@@ -17,16 +17,8 @@ import (
 // inside an object: "author.address.city".
 var fieldPath = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}(\.[^.\[\]"\\\x00]+){0,63}$`)
 
-// filter is filter[field][op]=text.
-func filter(field, op string, text func() (string, error)) Param {
-	return filters(field, op, func() ([]string, error) {
-		value, err := text()
-		return []string{value}, err
-	})
-}
-
-// filters is the same with several parameters.
-func filters(field, op string, texts func() ([]string, error)) Param {
+// filter is filter[field][op]=text, once for each text.
+func filter(field, op string, texts func() ([]string, error)) Param {
 	return func(q *query) error {
 		if !fieldPath.MatchString(field) {
 			return fmt.Errorf("%q is not the name of a field", field)
@@ -43,7 +35,7 @@ func filters(field, op string, texts func() ([]string, error)) Param {
 }
 
 func compare(field, op string, value any) Param {
-	return filter(field, op, func() (string, error) { return valueText(value) })
+	return filter(field, op, func() ([]string, error) { return valueTexts([]any{value}) })
 }
 
 // valueText is a value as it stands in a URL.
@@ -127,22 +119,22 @@ func NotNull(field string) Param { return compare(field, "null", false) }
 
 // In selects what is one of the values.
 func In[V any](field string, values ...V) Param {
-	return filter(field, "in", func() (string, error) { return listText(values) })
+	return filter(field, "in", func() ([]string, error) { return listText(values) })
 }
 
 // NotIn selects what is none of the values, null included.
 func NotIn[V any](field string, values ...V) Param {
-	return filter(field, "not_in", func() (string, error) { return listText(values) })
+	return filter(field, "not_in", func() ([]string, error) { return listText(values) })
 }
 
 // Has selects arrays that have a value, or one of several.
 func Has[V any](field string, values ...V) Param {
-	return filters(field, "has", func() ([]string, error) { return valueTexts(values) })
+	return filter(field, "has", func() ([]string, error) { return valueTexts(values) })
 }
 
 // HasAll selects arrays that have all of the values.
 func HasAll[V any](field string, values ...V) Param {
-	return filter(field, "has_all", func() (string, error) { return listText(values) })
+	return filter(field, "has_all", func() ([]string, error) { return listText(values) })
 }
 
 // Any selects what one of the alternatives selects. Each is a filter, or And of several:
@@ -219,12 +211,12 @@ func Search(words string) Param {
 	}
 }
 
-// listText joins values by commas. A backslash at the end of a value would take the
+// listText is one text, in which values are joined by commas. A backslash at the end of a value would take the
 // comma after it for itself, so such a value comes last.
-func listText[V any](values []V) (string, error) {
+func listText[V any](values []V) ([]string, error) {
 	all, err := valueTexts(values)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var texts, last []string
 	for _, text := range all {
@@ -235,7 +227,7 @@ func listText[V any](values []V) (string, error) {
 		}
 	}
 	if last = slices.Compact(last); len(last) > 1 {
-		return "", fmt.Errorf("only one value may end with a backslash")
+		return nil, fmt.Errorf("only one value may end with a backslash")
 	}
-	return strings.Join(append(texts, last...), ","), nil
+	return []string{strings.Join(append(texts, last...), ",")}, nil
 }

@@ -119,28 +119,25 @@ var collectionSample = regexp.MustCompile(`(?s)^([A-Za-z0-9_-]+)=(.*)$`)
 
 // readSamples takes samples from the command line, or from files.
 func readSamples(given []string, options *conform.Options) error {
-	options.Samples = map[string]json.RawMessage{}
+	samples := map[string]json.RawMessage{}
 	for _, each := range given {
 		parts := collectionSample.FindStringSubmatch(each)
 		if parts == nil {
 			parts = []string{each, "", each}
 		}
-		name, what := parts[1], "the collection"
+		name := parts[1]
 		text, err := readSample(parts[2])
 		if err != nil {
 			return err
 		}
-		_, twice := options.Samples[name]
-		if name != "" {
-			options.Samples[name], what = text, name
-		} else {
-			twice = options.Sample != nil
-			options.Sample = text
+		if _, twice := samples[name]; twice {
+			return fmt.Errorf("there are two samples for %s", cmp.Or(name, "the collection"))
 		}
-		if twice {
-			return fmt.Errorf("there are two samples for %s", what)
-		}
+		samples[name] = text
 	}
+	options.Sample = samples[""]
+	delete(samples, "")
+	options.Samples = samples
 	return nil
 }
 

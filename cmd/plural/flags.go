@@ -34,9 +34,6 @@ func (c count[T]) Set(text string) error {
 }
 
 func (c count[T]) String() string {
-	if c.target == nil { // pflag calls it on a zero value
-		return "0"
-	}
 	return strconv.FormatInt(int64(*c.target), 10)
 }
 
@@ -65,14 +62,8 @@ func (c *choice[T]) Set(text string) error {
 	return nil
 }
 
-func (c *choice[T]) String() string {
-	if c.target == nil { // pflag asks a zero value what it would show
-		return ""
-	}
-	return string(*c.target)
-}
-
-func (c *choice[T]) Type() string { return "string" }
+func (c *choice[T]) String() string { return string(*c.target) }
+func (c *choice[T]) Type() string   { return "string" }
 
 // byteSize is a flag for a number of bytes, such as 1MiB.
 type byteSize int64

@@ -62,24 +62,17 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
 	flags.StringVar(&s.config.CertFile, "cert-file", "", "certificate for TLS, in PEM")
 	flags.StringVar(&s.config.KeyFile, "key-file", "", "key of the certificate, in PEM")
-	durations := []struct {
-		target   *time.Duration
-		name     string
-		fallback time.Duration
-		usage    string
-	}{
-		{&s.config.HeaderTimeout, "header-timeout", 10 * time.Second, "time for a client to send the header of a request"},
-		{&s.config.ReadTimeout, "read-timeout", 30 * time.Second, "time for a client to send a whole request"},
-		{&s.config.StreamHeartbeat, "stream-heartbeat", 15 * time.Second, "how often a stream of changes without events sends a comment"},
-		{&s.config.WriteTimeout, "write-timeout", 30 * time.Second, "time for a client to receive each piece of a response"},
-		{&s.config.QueryTimeout, "query-timeout", 30 * time.Second, "time for the database to find each piece of a response"},
-		{&s.config.IdleTimeout, "idle-timeout", 2 * time.Minute, "time to keep an idle connection"},
-		{&s.config.ShutdownTimeout, "shutdown-timeout", 30 * time.Second, "time for accepted requests to finish on shutdown"},
+	durationVar := func(target *time.Duration, name string, fallback time.Duration, usage string) {
+		*target = fallback
+		flags.Var((*duration)(target), name, usage)
 	}
-	for _, d := range durations {
-		*d.target = d.fallback
-		flags.Var((*duration)(d.target), d.name, d.usage)
-	}
+	durationVar(&s.config.HeaderTimeout, "header-timeout", 10*time.Second, "time for a client to send the header of a request")
+	durationVar(&s.config.ReadTimeout, "read-timeout", 30*time.Second, "time for a client to send a whole request")
+	durationVar(&s.config.StreamHeartbeat, "stream-heartbeat", 15*time.Second, "how often a stream of changes without events sends a comment")
+	durationVar(&s.config.WriteTimeout, "write-timeout", 30*time.Second, "time for a client to receive each piece of a response")
+	durationVar(&s.config.QueryTimeout, "query-timeout", 30*time.Second, "time for the database to find each piece of a response")
+	durationVar(&s.config.IdleTimeout, "idle-timeout", 2*time.Minute, "time to keep an idle connection")
+	durationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time for accepted requests to finish on shutdown")
 	s.config.SlowQuery = time.Second
 	flags.Var(orOff((*duration)(&s.config.SlowQuery), (*int64)(&s.config.SlowQuery)), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
 	s.config.ChangeRetention = 7 * 24 * time.Hour

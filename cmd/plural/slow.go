@@ -76,6 +76,7 @@ func parseSlowLine(line string) (s slowList, ok bool) {
 		err := json.Unmarshal([]byte(line[start:]), &parsed)
 		return s, err == nil && parsed.Message == slowListMessage
 	}
+	values := map[string]string{}
 	_, rest, ok := strings.Cut(line, " msg="+strconv.Quote(slowListMessage)+" ")
 	for ok && rest != "" {
 		var name, value string
@@ -85,20 +86,10 @@ func parseSlowLine(line string) (s slowList, ok bool) {
 		if value, rest, ok = cutValue(rest); !ok {
 			return s, false
 		}
-		switch name {
-		case "collection":
-			s.Collection = value
-		case "filter":
-			s.Filter = value
-		case "sort":
-			s.Sort = value
-		case "plan":
-			s.Plan = value
-		case "ms":
-			s.Ms, _ = strconv.ParseFloat(value, 64) // zero if somebody has changed the line
-		}
+		values[name] = value
 	}
-	return s, ok
+	ms, _ := strconv.ParseFloat(values["ms"], 64) // zero if somebody has changed the line
+	return slowList{Collection: values["collection"], Filter: values["filter"], Sort: values["sort"], Plan: values["plan"], Ms: ms}, ok
 }
 
 // cutValue reads a value, which may be quoted, and what follows it.

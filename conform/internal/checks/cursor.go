@@ -95,7 +95,7 @@ var cursorWriteChecks = []suite.Check{
 				made[p.OK(p.Post(p.Body(nil))).CreatedID()] = true
 			}
 			var ids []string // in the order of the collection
-			for _, each := range p.All(p.Collection.Path(), "") {
+			for _, each := range p.All("") {
 				if made[each.ID()] {
 					ids = append(ids, each.ID())
 				}

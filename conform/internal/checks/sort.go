@@ -23,7 +23,7 @@ var sortChecks = []suite.Check{
 		Run: func(p *suite.Probe) {
 			a := p.Repeated()
 			for _, query := range []string{"sort=" + a.Name, "sort=-" + a.Name} {
-				all := p.All(p.Collection.Path(), query)
+				all := p.All(query)
 				// Other checks test the order of the keys.
 				for i := 1; i < len(all); i++ {
 					if suite.EqualJSON(all[i-1].Members[a.Name], all[i].Members[a.Name]) && all[i-1].ID() >= all[i].ID() {
@@ -40,7 +40,7 @@ var sortChecks = []suite.Check{
 			a := p.Divided("attribute that is null for some", func(a suite.Attribute) bool { return a.Type != "object" && a.Type != "array" }, suite.IsNull)
 			count := len(p.Where(func(each suite.Resource) bool { return suite.IsNull(each.Members[a.Name]) }))
 			for query, nullsFirst := range map[string]bool{"sort=" + a.Name: true, "sort=-" + a.Name: false} {
-				all := p.All(p.Collection.Path(), query)
+				all := p.All(query)
 				for i, each := range all {
 					want, place := i < count, "first"
 					if !nullsFirst {
@@ -75,8 +75,8 @@ var sortChecks = []suite.Check{
 		Rule: "sort can be repeated: resources that are equal in the first are sorted by the next.",
 		Run: func(p *suite.Probe) {
 			a := p.Repeated()
-			want := p.All(p.Collection.Path(), "sort="+a.Name+",-id")
-			got := p.All(p.Collection.Path(), "sort="+a.Name+"&sort=-id")
+			want := p.All("sort=" + a.Name + ",-id")
+			got := p.All("sort=" + a.Name + "&sort=-id")
 			if !slices.EqualFunc(got, want, func(x, y suite.Resource) bool { return x.ID() == y.ID() }) {
 				p.Fail(p.List("sort="+a.Name+"&sort=-id"), "the order of sort="+a.Name+",-id", "another one")
 			}

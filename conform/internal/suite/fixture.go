@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -187,20 +188,18 @@ func (s *Suite) readAll(path, query string) ([]Resource, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.denied(answer); err != nil && len(all) == 0 {
-			return nil, err
-		}
-		if !answer.Succeeded() && len(all) == 0 {
-			if refusal == nil {
-				refusal = answer
+		if !answer.Succeeded() {
+			if len(all) > 0 {
+				return all, nil
 			}
+			if err := s.denied(answer); err != nil {
+				return nil, err
+			}
+			refusal = cmp.Or(refusal, answer) // the first one
 			if limits = limits[1:]; len(limits) == 0 {
 				return nil, &unreadable{refusal}
 			}
 			continue
-		}
-		if !answer.Succeeded() {
-			return all, nil
 		}
 		before := len(all)
 		for _, each := range answer.Resources() {

@@ -85,8 +85,9 @@ func (p *Probe) List(query string, headers ...string) *Reply {
 	return p.Get(path, headers...)
 }
 
-// All reads everything that a query selects.
-func (p *Probe) All(path, query string) []Resource {
+// All reads everything of the collection that a query selects.
+func (p *Probe) All(query string) []Resource {
+	path := p.Collection.Path()
 	resources, err := p.readAll(path, query)
 	if failed := (*unreadable)(nil); errors.As(err, &failed) {
 		p.Fail(failed.answer, "a success (2xx)", "%s", failed.answer.Summary())

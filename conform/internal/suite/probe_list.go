@@ -121,7 +121,7 @@ func (p *Probe) Repeated() Attribute {
 }
 
 func (p *Probe) Sorted(a Attribute, query string, direction int) {
-	got := values(a, p.All(p.Collection.Path(), query))
+	got := values(a, p.All(query))
 	if !slices.IsSortedFunc(got, order(a, direction)) {
 		p.Fail(p.List(query), map[int]string{1: "ascending", -1: "descending"}[direction]+" values of "+a.Name, "%s", Shorten(EncodeJSON(got)))
 	}
@@ -243,7 +243,7 @@ func (p *Probe) someValue(a Attribute, other any) any {
 
 // Filtered is the positions of the resources that a filter selects.
 func (p *Probe) Filtered(query string) []int {
-	return p.PositionsOf(p.All(p.Collection.Path(), query))
+	return p.PositionsOf(p.All(query))
 }
 
 // Selects fails unless a filter selects exactly the resources that fit.

@@ -44,7 +44,7 @@ func (p *Probe) Absent(path string) {
 func IDOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
 // Count is the current number of resources in the collection.
-func (p *Probe) Count() int { return len(p.All(p.Collection.Path(), "")) }
+func (p *Probe) Count() int { return len(p.All("")) }
 
 // Omissible is an attribute that is known to be optional.
 func (p *Probe) Omissible(a Attribute) bool {

@@ -34,7 +34,7 @@ type Stream struct {
 	Close   func()
 }
 
-// Stream opens a stream. A server without streams answers 406.
+// Stream opens a stream. It skips the check on a server without streams, which answers 406.
 func (p *Probe) Stream(path string, headers ...string) *Stream {
 	request := p.newRequest(http.MethodGet, path, "", append([]string{"Accept", streamType}, headers...))
 	ctx, cancel := context.WithTimeout(p.Ctx, p.operationTimeout)
@@ -111,13 +111,7 @@ func (s *Stream) Pass(kind string) event {
 	return event{}
 }
 
-// NeedStreams skips a check on a server without streams.
-func (p *Probe) NeedStreams() { p.Stream(p.Collection.Path()).Close() }
-
-// NeedChanges skips a check if the caller may not read the change log.
-func (p *Probe) NeedChanges() { p.Changes("/" + ChangesName + "?limit=0") }
-
-// Changes requests changes. A server may have none, or not show them to the caller.
+// Changes requests changes. It skips the check if the server has none, or does not show them to the caller.
 func (p *Probe) Changes(path string) *Reply {
 	r := p.Get(path)
 	refused := slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound}, r.Status)
