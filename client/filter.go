@@ -20,8 +20,8 @@ var fieldPath = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,62}(\.[^.\[\]"\\\x00]+){0
 // filter is filter[field][op]=text, once for each text.
 func filter(field, op string, texts func() ([]string, error)) Param {
 	return func(q *query) error {
-		if !fieldPath.MatchString(field) {
-			return fmt.Errorf("%q is not the name of a field", field)
+		if err := checkField(fieldPath, field); err != nil {
+			return err
 		}
 		values, err := texts()
 		if err != nil {

@@ -50,10 +50,14 @@ type GroupPage[K, V any] struct {
 // computes what Sum, Avg, Min and Max ask for. Filters select the resources, Asc and Desc
 // sort the groups by "count" and what By has, Offset and Limit are a range of the groups.
 func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param) (*GroupPage[K, V], error) {
-	q, err := newGroupQuery(params)
+	q, err := parse(params)
 	switch {
 	case err != nil:
 		return nil, err
+	case q.cursor != "" || q.since != "" || q.fromNow:
+		return nil, fmt.Errorf("groups have an offset and a limit, and no cursor, Since or FromNow")
+	case q.shows():
+		return nil, fmt.Errorf("groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown")
 	case c.err != nil:
 		return nil, c.err
 	case c.path != "/"+c.name:
@@ -162,27 +166,13 @@ func grouping(parameter string, fields []string, form *regexp.Regexp) Param {
 			return fmt.Errorf("%s needs at least one field", parameter)
 		}
 		for _, field := range fields {
-			if !form.MatchString(field) {
-				return fmt.Errorf("%q is not the name of a field", field)
+			if err := checkField(form, field); err != nil {
+				return err
 			}
 		}
 		q.groups = append(q.groups, parameter+"="+strings.Join(fields, ","))
 		return nil
 	}
-}
-
-// newGroupQuery is what groups are asked for.
-func newGroupQuery(params []Param) (*query, error) {
-	q, err := parse(params)
-	switch {
-	case err != nil:
-		return nil, err
-	case q.cursor != "" || q.since != "" || q.fromNow:
-		return nil, fmt.Errorf("groups have an offset and a limit, and no cursor, Since or FromNow")
-	case q.shows():
-		return nil, fmt.Errorf("groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown")
-	}
-	return q, nil
 }
 
 // ofGroups reports whether a query has parts that only groups have.

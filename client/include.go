@@ -48,7 +48,7 @@ func Fields(names ...string) Param {
 			return fmt.Errorf("Fields must be given once, with all names")
 		}
 		for _, name := range names {
-			if err := checkField(name); err != nil {
+			if err := checkField(fieldName, name); err != nil {
 				return err
 			}
 		}

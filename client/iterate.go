@@ -183,11 +183,15 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 		return false, nil // everything was asked for
 	}
 	linked := links(answer.Header)
-	next, ok := linked["next"]
-	if !ok {
-		return f.goesOn(linked, came, f.last != before)
-	}
-	if strings.Contains(next, "cursor=") { // by an offset it would drift with what others write
+	next, hasNext := linked["next"]
+	// Where the query is long, the server leaves links out, those to the ends before the others.
+	_, complete := linked["first"]
+	switch {
+	case !hasNext && (complete || came < f.asked):
+		return false, nil
+	case !hasNext && f.last == before:
+		return false, errNoProgress
+	case strings.Contains(next, "cursor="): // by an offset it would drift with what others write
 		f.next = next
 	}
 	return true, nil
@@ -197,18 +201,6 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 // with the resource that is known already.
 var errNoProgress = errors.New("the server gives one resource at a time and, as the query is long, no links to the next: " +
 	"give fewer filters, or raise max_limit of the server to 2 at least")
-
-// goesOn reports whether there may be more after a page without a link to the next. The
-// server leaves links out where the query is long, those to the ends before the others.
-func (f *forward[T]) goesOn(linked map[string]string, came int64, progress bool) (bool, error) {
-	if _, whole := linked["first"]; whole || came < f.asked {
-		return false, nil
-	}
-	if !progress {
-		return false, errNoProgress
-	}
-	return true, nil
-}
 
 // brokenError is that of an answer that ended too early.
 type brokenError struct{ err error }

@@ -124,8 +124,9 @@ var (
 	uuid           = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
 )
 
-func checkField(field string) error {
-	if !fieldName.MatchString(field) {
+// checkField refuses a name that does not have the form of a field.
+func checkField(form *regexp.Regexp, field string) error {
+	if !form.MatchString(field) {
 		return fmt.Errorf("%q is not the name of a field", field)
 	}
 	return nil
@@ -141,10 +142,7 @@ func Desc(field string) Param { return sortKey("-", field) }
 func sortKey(sign, field string) Param {
 	return func(q *query) error {
 		q.sort = append(q.sort, sign+field)
-		if groupKey.MatchString(field) {
-			return nil
-		}
-		return checkField(field)
+		return checkField(groupKey, field)
 	}
 }
 

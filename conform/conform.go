@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/conform/internal/checks"
 	"github.com/plural-go/plural/conform/internal/suite"
 )
 
@@ -74,6 +75,20 @@ func (c Check) Topic() string {
 	return topic
 }
 
+// Checks lists every check, in the order in which they are run: first those
+// that look at the collection as it is, then those that change it.
+func Checks() []Check {
+	known := checks.All()
+	all := make([]Check, len(known))
+	for i, c := range known {
+		all[i] = Check{
+			ID: c.ID, Title: c.Title, Rule: c.Rule, Source: c.Source, Seed: strings.HasPrefix(c.Source, "seed"), Writes: c.Writes,
+			Synchronous: c.Synchronous, check: c,
+		}
+	}
+	return all
+}
+
 // Run checks a server. The error says why the checks could not be run; that a
 // check failed is in the report. When ctx ends, Run ends with its error.
 func Run(ctx context.Context, options Options) (*Report, error) {
@@ -119,17 +134,13 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 // selection is the list of checks that the options ask for.
 func selection(options Options) ([]Check, error) {
 	all := Checks()
-	known := map[string]bool{}
-	for _, check := range all {
-		known[check.ID], known[check.Topic()] = true, true
-	}
-	for _, name := range slices.Concat(options.Only, options.Skip) {
-		if !known[name] {
-			return nil, fmt.Errorf("there is no check %q, and no topic of that name", name)
-		}
-	}
 	matches := func(names []string, check Check) bool {
 		return slices.Contains(names, check.ID) || slices.Contains(names, check.Topic())
+	}
+	for _, name := range slices.Concat(options.Only, options.Skip) {
+		if !slices.ContainsFunc(all, func(check Check) bool { return matches([]string{name}, check) }) {
+			return nil, fmt.Errorf("there is no check %q, and no topic of that name", name)
+		}
 	}
 	selected := slices.DeleteFunc(all, func(check Check) bool {
 		return options.SeedOnly && !check.Seed ||
@@ -174,8 +185,8 @@ const (
 var lookAtMany = []string{"read", "representation", "range", "cursor", "parameter", "filter", "search", "sort", "fields", "groups", "total", "link"}
 
 // sizeFor is how many resources checks need to look at.
-func sizeFor(checks []Check) int {
-	if slices.ContainsFunc(checks, func(c Check) bool { return !c.Writes && slices.Contains(lookAtMany, c.Topic()) }) {
+func sizeFor(selected []Check) int {
+	if slices.ContainsFunc(selected, func(c Check) bool { return !c.Writes && slices.Contains(lookAtMany, c.Topic()) }) {
 		return fixtureSize
 	}
 	return smallFixture

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -177,14 +178,9 @@ func addKey(headers http.Header, key string) error {
 }
 
 func listChecks(out io.Writer) error {
-	width := 0
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, check := range conform.Checks() {
-		width = max(width, len(check.ID))
+		fmt.Fprintf(table, "%s\t%s (%s)\n", check.ID, check.Rule, check.Source)
 	}
-	for _, check := range conform.Checks() {
-		if _, err := fmt.Fprintf(out, "%-*s  %s (%s)\n", width, check.ID, check.Rule, check.Source); err != nil {
-			return err
-		}
-	}
-	return nil
+	return table.Flush()
 }

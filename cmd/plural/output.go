@@ -107,12 +107,9 @@ func (o *destination) finish(failed error) error {
 		err = os.Rename(o.file.Name(), o.name)
 	}
 	if err != nil {
-		err = o.named(err)
-		if removing := os.Remove(o.file.Name()); removing != nil {
-			err = errors.Join(err, removing)
-		}
+		return errors.Join(o.named(err), os.Remove(o.file.Name()))
 	}
-	return err
+	return nil
 }
 
 // named is an error with the given name of the file instead of the temporary one.

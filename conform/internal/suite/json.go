@@ -70,10 +70,6 @@ func EqualJSON(a, b any) bool {
 		other, ok := b.([]any)
 		return ok && slices.EqualFunc(a, other, EqualJSON)
 	default:
-		switch b.(type) {
-		case json.Number, map[string]any, []any:
-			return false
-		}
 		return a == b
 	}
 }

@@ -140,18 +140,11 @@ func values(a Attribute, resources []Resource) []any {
 
 func order(a Attribute, direction int) func(x, y any) int {
 	return func(x, y any) int {
-		if a.Type == "boolean" {
-			x, y = number(IsTrue(x)), number(IsTrue(y))
+		if a.Type == "boolean" { // false is before true, also as text
+			x, y = strconv.FormatBool(IsTrue(x)), strconv.FormatBool(IsTrue(y))
 		}
 		return direction * Compare(x, y)
 	}
-}
-
-func number(b bool) json.Number {
-	if b {
-		return "1"
-	}
-	return "0"
 }
 
 func IsTrue(value any) bool { return value == true }

@@ -43,8 +43,9 @@ func (p *Probe) Affects(r *Reply, count int) {
 
 // Step is a write of a transaction.
 type Step struct {
-	Method, Path string
-	Body         map[string]any
+	Body   map[string]any `json:"body,omitempty"`
+	Method string         `json:"method"`
+	Path   string         `json:"path"`
 }
 
 // StepCreate is a step that creates a resource, and its id. The resource is removed at the end.
@@ -55,15 +56,7 @@ func (p *Probe) StepCreate() (id string, first Step) {
 }
 
 func (p *Probe) Transaction(steps ...Step) *Reply {
-	var all []any
-	for _, each := range steps {
-		members := map[string]any{"method": each.Method, "path": each.Path}
-		if each.Body != nil {
-			members["body"] = each.Body
-		}
-		all = append(all, members)
-	}
-	return p.Send(http.MethodPost, transactionPath, EncodeJSON(all))
+	return p.Send(http.MethodPost, transactionPath, EncodeJSON(steps))
 }
 
 // RangeOfOne creates a resource, and returns the query of a range that has only this one. It first sends a

@@ -112,10 +112,8 @@ func (p *Probe) EachTimestamp(look func(r *Reply, name, text string)) {
 	found := false
 	p.Each(func(r *Reply, each Resource) {
 		for _, name := range Timestamps {
-			if !each.Has(name) {
-				continue
-			}
-			if found = true; look != nil {
+			if each.Has(name) {
+				found = true
 				look(r, name, each.Text(name))
 			}
 		}

@@ -67,12 +67,9 @@ func (p *Probe) AttributesOf(of Resource) string {
 
 // AsRead is a representation to send back. Other checks look at id and type in representations.
 func (p *Probe) AsRead(path string, of Resource) map[string]any {
-	members := map[string]any{"id": IDOf(path), "type": p.Collection.Name}
-	for name, value := range of.Members {
-		if _, set := members[name]; !set {
-			members[name] = value
-		}
-	}
+	members := map[string]any{}
+	maps.Copy(members, of.Members)
+	members["id"], members["type"] = IDOf(path), p.Collection.Name
 	return members
 }
 

@@ -224,10 +224,8 @@ func (s *Suite) Members(c Collection) (map[string]any, error) {
 	s.counter++
 	n := s.counter
 	sample := s.samples[c.Name].Members
-	members := maps.Clone(sample)
-	if members == nil {
-		members = map[string]any{}
-	}
+	members := map[string]any{}
+	maps.Copy(members, sample)
 	g := generator{s.Tag}
 	for i, a := range c.Attributes {
 		given, isGiven := sample[a.Name]
