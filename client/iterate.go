@@ -40,7 +40,7 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 			}
 			err = f.run(ctx, yield)
 		}
-		c.end(err, yield)
+		endLoop(err, yield)
 	}
 }
 
@@ -62,9 +62,10 @@ var ErrNegativeLimit = errors.New("the limit of a loop is how often it runs, and
 
 var errLeft = errors.New("the loop was left")
 
-func (c *Collection[T]) end(err error, yield func(T, error) bool) {
+// endLoop gives the error of a loop, unless that is that it was left.
+func endLoop[V any](err error, yield func(V, error) bool) {
 	if err != nil && !errors.Is(err, errLeft) {
-		var none T
+		var none V
 		yield(none, err)
 	}
 }
@@ -295,7 +296,7 @@ func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2
 		if err == nil {
 			err = c.backward(ctx, q, yield)
 		}
-		c.end(err, yield)
+		endLoop(err, yield)
 	}
 }
 

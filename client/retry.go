@@ -15,15 +15,17 @@ import (
 
 // lostError is the error of a request or a response that was lost. It is unknown whether the
 // request was executed.
-type lostError struct{ error }
+type lostError struct{ err error }
 
-func (e *lostError) Unwrap() error { return e.error }
+func (e *lostError) Error() string { return e.err.Error() }
+func (e *lostError) Unwrap() error { return e.err }
 
 // unsentError is the error of a request for which there was no connection: it was not
 // executed.
-type unsentError struct{ error }
+type unsentError struct{ err error }
 
-func (e *unsentError) Unwrap() error { return e.error }
+func (e *unsentError) Error() string { return e.err.Error() }
+func (e *unsentError) Unwrap() error { return e.err }
 
 // IsLost reports whether no response came, so that it is unknown whether the request was
 // executed. Send a write again with the same IdempotencyKey to find out. It is false if there
@@ -50,7 +52,7 @@ func (c *Client) retry(ctx context.Context, request *Request, read func(*http.Re
 		}
 		lost = lost || IsLost(err)
 		if unsent := (*unsentError)(nil); lost && errors.As(err, &unsent) {
-			err = &lostError{unsent.error} // the result of the lost attempt is still unknown
+			err = &lostError{unsent.err} // the result of the lost attempt is still unknown
 		}
 		if refused := (*Error)(nil); errors.As(err, &refused) {
 			refused.Tries = tries

@@ -127,9 +127,7 @@ func (c *Collection[T]) watch(ctx context.Context, id string, invalid error, par
 			w.query = q.encode()
 			err = w.run(ctx)
 		}
-		if err != nil && !errors.Is(err, errLeft) {
-			yield(Event[T]{}, err)
-		}
+		endLoop(err, yield)
 	}
 }
 

@@ -161,10 +161,9 @@ func (s *slowList) index() []string {
 			group = append(group, field)
 		}
 	}
-	for _, other := range []string{"id", "type", "created_at", "updated_at"} {
-		if slices.Contains(group, other) {
-			return nil // an index has attributes
-		}
+	own := []string{"id", "type", "created_at", "updated_at"}
+	if slices.ContainsFunc(group, func(field string) bool { return slices.Contains(own, field) }) {
+		return nil // an index has attributes
 	}
 	return group
 }
