@@ -70,9 +70,9 @@ func itemsOf[T any](values []T) ([]json.RawMessage, error) {
 type arrayBody []byte
 
 // array makes a body of the first items: as many as are allowed, and at least one.
-func array(items []json.RawMessage, most, bytes int) (body arrayBody, count int) {
+func array(items []json.RawMessage, most, mostBytes int) (body arrayBody, count int) {
 	body = append(body, '[')
-	for count < len(items) && count < most && (count == 0 || len(body)+len(items[count]) < bytes) {
+	for count < len(items) && count < most && (count == 0 || len(body)+len(items[count]) < mostBytes) {
 		if count > 0 {
 			body = append(body, ',')
 		}
