@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -195,10 +196,7 @@ func (p *parser) relationHint(c *model.Collection, name string) string {
 	if len(names) == 0 {
 		return " It has none."
 	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return " Did you mean " + near + "?"
-	}
-	return " Use " + suggest.OneOf(names) + "."
+	return cmp.Or(suggested(suggest.Nearest(name, names)), " Use "+suggest.OneOf(names)+".")
 }
 
 // finishOptions applies the options of each relation.
