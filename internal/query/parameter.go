@@ -60,15 +60,10 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")
-		decodedName, wrong := decode(name)
-		decodedValue, valueProblem := decode(value)
-		if wrong == "" {
-			wrong = valueProblem
-		} else {
-			decodedName = name
-		}
-		if wrong != "" {
-			p.faults.Add(fault.Parameter(decodedName, problem.CodeMalformedQuery, "The parameter %s.", wrong))
+		decodedName, wrongName := decode(name)
+		decodedValue, wrongValue := decode(value)
+		if wrong := cmp.Or(wrongName, wrongValue); wrong != "" {
+			p.faults.Add(fault.Parameter(cmp.Or(decodedName, name), problem.CodeMalformedQuery, "The parameter %s.", wrong))
 			continue
 		}
 		encoded := url.QueryEscape(decodedName)
