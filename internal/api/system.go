@@ -93,8 +93,7 @@ func (a *API) state(works, fails string, reason error) *reply {
 		a.Observer.NotReady(reason)
 		status, body.Status = http.StatusServiceUnavailable, fails
 	}
-	var known *problem.Error
-	if errors.As(reason, &known) {
+	if known, ok := errors.AsType[*problem.Error](reason); ok {
 		body.Detail = known.Detail
 	}
 	head := header("Content-Type", "application/json")
