@@ -136,7 +136,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
 			a.Observer.Panicked(out.id, reason, debug.Stack())
-			if !out.begun() {
+			if out.status == 0 {
 				_ = out.send(r, failure(problem.Errors{fault.Internal(nil)}))
 				reason = nil
 			}

@@ -23,12 +23,10 @@ func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
 	if err == nil {
 		return body, nil
 	}
-	var large *http.MaxBytesError
-	var refused *problem.Error
-	switch {
-	case errors.As(err, &large):
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return nil, a.tooLarge()
-	case errors.As(err, &refused):
+	}
+	if refused, ok := errors.AsType[*problem.Error](err); ok {
 		out.Header().Set("Connection", "close")
 		return nil, refused
 	}
@@ -76,12 +74,10 @@ func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 		if slow {
 			return nil, fault.New(problem.CodeOverloaded, "The body arrived too slowly while the server was short of memory for bodies. Try again later.")
 		}
-		return nil, cmp.Or(err, errLonger)
+		// A handler before this one may have replaced the body, and not its length.
+		return nil, cmp.Or(err, errors.New("the body is longer than its Content-Length"))
 	}
 }
-
-// errLonger occurs if a handler before this one replaces a body, and not its length.
-var errLonger = errors.New("the body is longer than its Content-Length")
 
 // abandoned has buffers of bodies that did not arrive completely, for others of about the same size. Until the garbage
 // is collected, clients that disconnect or are too slow would otherwise make bodies take a multiple of their budget. The

@@ -50,16 +50,17 @@ func (a *API) apiKeys(r *http.Request, out *response, t *target) (*reply, error)
 	switch {
 	case r.Method == http.MethodPost:
 		return a.createKey(r, out, by)
-	case r.Method == http.MethodDelete:
-		return a.revokeKey(r, out, t)
 	case t.kind == keysPath:
 		return a.listKeys(r, out, by)
 	}
-	found, err := a.findKey(r, out, t)
+	key, err := a.findKey(r, out, t)
+	if err == nil && r.Method == http.MethodDelete {
+		key, err = a.revokeKey(r, out, key)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return uncached(http.StatusOK, rights.RepresentKey(*found)), nil
+	return uncached(http.StatusOK, rights.RepresentKey(*key)), nil
 }
 
 // checkPlain refuses conditions and query parameters, for what has neither.
@@ -100,17 +101,12 @@ func (a *API) findKey(r *http.Request, out *response, t *target) (*auth.StoredKe
 	return found, nil
 }
 
-func (a *API) revokeKey(r *http.Request, out *response, t *target) (*reply, error) {
-	found, err := a.findKey(r, out, t)
-	if err != nil {
-		return nil, err
+func (a *API) revokeKey(r *http.Request, out *response, key *auth.StoredKey) (*auth.StoredKey, error) {
+	revoked, err := a.Guard.Keys.RevokeAPIKey(out.context(r), key.Prefix, model.FormatTime(time.Now()))
+	if err == nil {
+		a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
 	}
-	revoked, err := a.Guard.Keys.RevokeAPIKey(out.context(r), found.Prefix, model.FormatTime(time.Now()))
-	if err != nil {
-		return nil, err
-	}
-	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
-	return uncached(http.StatusOK, rights.RepresentKey(*revoked)), nil
+	return revoked, err
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {

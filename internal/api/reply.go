@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -88,7 +89,7 @@ type response struct {
 	refusal error  // of a request that comes too late
 	started time.Time
 	timeout time.Duration
-	status  int
+	status  int // zero: the response has not begun
 	code    problem.Code
 	bytes   int64
 	gone    bool      // the client disconnected before the reply
@@ -109,8 +110,6 @@ func (out *response) context(r *http.Request) context.Context {
 
 // statusGone is the logged status of a request whose client disconnected. It is never sent.
 const statusGone = 499
-
-func (out *response) begun() bool { return out.status != 0 }
 
 // WriteHeader records the status.
 func (out *response) WriteHeader(status int) {
@@ -214,13 +213,9 @@ func (out *response) summary(r *http.Request) observe.Request {
 // otherwise.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	if id == "" || len(id) > 128 {
+	unusable := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }
+	if id == "" || len(id) > 128 || strings.ContainsFunc(id, unusable) {
 		return newRequestID()
-	}
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' || id[i] == '"' || id[i] == '\\' {
-			return newRequestID()
-		}
 	}
 	return id
 }

@@ -116,14 +116,15 @@ func (a *API) route(r *http.Request) (*target, error) {
 // request, and Location and Link repeat it.
 const maxPrefix = 1 << 10
 
-func (a *API) unknownPath() error { return a.unknownPathBut("") }
+func (a *API) unknownPath() error { return a.unknownPathNear("", "") }
 
-// unknownPathBut also suggests a path, if there is one.
-func (a *API) unknownPathBut(path string) error {
-	if path != "" {
-		path = " Did you mean " + a.Prefix + path + "?"
+// unknownPathNear also suggests the path of a name behind another path; empty: there is no similar name.
+func (a *API) unknownPathNear(before, name string) error {
+	hint := ""
+	if name != "" {
+		hint = " Did you mean " + a.Prefix + before + "/" + name + "?"
 	}
-	return fault.New(problem.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", path, a.Prefix)
+	return fault.New(problem.CodeNotFound, "Nothing is at this path.%s GET %s/ lists the collections.", hint, a.Prefix)
 }
 
 // unknownName is the error of a path to no collection. A similar name is suggested only to
@@ -168,10 +169,7 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 	if e.below == nil && !e.groups && t.path.By.MayKnow(changes) || e.below != nil && t.path.By.May(schema.MayChanges, e.below.Collection) {
 		names = append(names, changes.Name)
 	}
-	if near := suggest.Nearest(e.word, names); near != "" {
-		return a.unknownPathBut(before + "/" + near)
-	}
-	return a.unknownPath()
+	return a.unknownPathNear(before, suggest.Nearest(e.word, names))
 }
 
 func (a *API) resourceTarget(segments []string) (*target, error) {

@@ -50,10 +50,8 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := webPageTarget(segments); t != nil {
 		return t, nil
 	}
-	if near := suggest.Nearest(strings.Join(segments, "/"), []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "can", "explorer", "docs"}); near != "" {
-		return nil, a.unknownPathBut("/-/" + near)
-	}
-	return nil, a.unknownPath()
+	known := []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "can", "explorer", "docs"}
+	return nil, a.unknownPathNear("/-", suggest.Nearest(strings.Join(segments, "/"), known))
 }
 
 func (a *API) system(r *http.Request, t *target) (*reply, error) {
@@ -95,8 +93,7 @@ func (a *API) state(works, fails string, reason error) *reply {
 		a.Observer.NotReady(reason)
 		status, body.Status = http.StatusServiceUnavailable, fails
 	}
-	var known *problem.Error
-	if errors.As(reason, &known) {
+	if known, ok := errors.AsType[*problem.Error](reason); ok {
 		body.Detail = known.Detail
 	}
 	head := header("Content-Type", "application/json")

@@ -39,27 +39,22 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 		Method: r.Method, Path: t.path, ID: t.id,
 		IfMatch: r.Header.Values("If-Match"), IfNoneMatch: r.Header.Values("If-None-Match"),
 	}
-	q, err := a.parseWrite(r.Method, r.URL.RawQuery, t)
+	mode := query.OfWrite
+	switch {
+	case t.isCollection() && r.Method == http.MethodPost:
+		mode = query.OfCreate
+	case t.isCollection():
+		mode = query.OfRange
+	}
+	q, err := query.Parse(mode, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
 	if err != nil {
 		return request, err
 	}
 	request.DryRun, request.Conflict = q.DryRun, q.OnConflict
-	if t.isCollection() && r.Method != http.MethodPost {
+	if mode == query.OfRange {
 		request.Range = &q
 	}
 	return request, nil
-}
-
-// parseWrite reads the query string of a write.
-func (a *API) parseWrite(method, raw string, t *target) (query.Query, error) {
-	limits := a.queryLimits(t)
-	switch {
-	case !t.isCollection():
-		return query.Parse(query.OfWrite, nil, raw, query.Limits{})
-	case method == http.MethodPost:
-		return query.Parse(query.OfCreate, t.path.Collection, raw, limits)
-	}
-	return query.Parse(query.OfRange, t.path.Collection, raw, limits)
 }
 
 // replayOrPerform performs a request, unless there is an idempotency record of it. Idempotent is nil if it has no
@@ -240,7 +235,7 @@ func (a *API) execute(ctx context.Context, write preparedWrite, idempotent *reso
 // await waits for the outcome of an operation and replies with it, or with the pending reply if it
 // takes too long. The idempotency record gets the same reply, unless the outcome is a passing error.
 func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *reply, when timing, idempotent *resource.IdempotentRequest) (*reply, error) {
-	waiting, cancel := a.untilDisconnectedOrStopped(ctx)
+	waiting, cancel := a.untilStop(clientOf(ctx)) // or until the client disconnects
 	defer cancel()
 	outcome, ok := a.Operations.Wait(waiting, accepted, when.wait)
 	reply, recorded := pending, pending

@@ -112,13 +112,13 @@ func (c Caller) Marshal() (string, error) {
 // UnmarshalCaller reads what Marshal wrote.
 func UnmarshalCaller(text string) (c Caller, err error) {
 	if text != "" {
-		err = decodeExactly([]byte(text), &c)
+		err = DecodeExactly([]byte(text), &c)
 	}
 	return c, err
 }
 
-// decodeExactly reads JSON without rounding its numbers.
-func decodeExactly(text []byte, into any) error {
+// DecodeExactly reads JSON without rounding its numbers.
+func DecodeExactly(text []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	return decoder.Decode(into)

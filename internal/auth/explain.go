@@ -181,13 +181,10 @@ func (e *explanation) rule(verb schema.AccessVerb) (Extent, error) {
 	return AllowsNone, nil
 }
 
-// and combines two extents: all if both are.
+// extents are all extents, the smallest first.
+var extents = []Extent{AllowsNone, AllowsSome, AllowsAll}
+
+// and is the smaller one of two extents.
 func (e Extent) and(other Extent) Extent {
-	switch {
-	case e == AllowsNone || other == AllowsNone:
-		return AllowsNone
-	case e == AllowsSome || other == AllowsSome:
-		return AllowsSome
-	}
-	return AllowsAll
+	return extents[min(slices.Index(extents, e), slices.Index(extents, other))]
 }

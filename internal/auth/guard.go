@@ -20,8 +20,6 @@ type Guard struct {
 
 	// Tokens checks tokens; nil: none are accepted.
 	Tokens *Tokens
-
-	now func() time.Time // for tests; nil: the clock
 }
 
 // KeyStore stores API keys. It is the store: this package knows no database.
@@ -96,7 +94,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if err != nil {
 		return Caller{}, err
 	}
-	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(g.clock()) {
+	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(time.Now()) {
 		return Caller{}, refusal
 	}
 	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject}
@@ -125,13 +123,6 @@ func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 		err = invalid("The API key has been revoked.")
 	}
 	return err
-}
-
-func (g *Guard) clock() time.Time {
-	if g.now == nil {
-		return time.Now()
-	}
-	return g.now()
 }
 
 // PolicyInForce is the policy, nil if there is no guard.

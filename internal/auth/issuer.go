@@ -81,11 +81,11 @@ func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte,
 	k.refresh(waiting, token)
 	keys, age := k.inUse()
 	if age > trustedFor {
-		return nil, k.markUnreachable(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
+		return nil, markUnreachable(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
 	}
 	payload, err := keys.VerifySignature(waiting, token)
 	if isUnfetched(err) {
-		return nil, k.markUnreachable(ctx, err)
+		return nil, markUnreachable(ctx, err)
 	}
 	return payload, err
 }
@@ -119,7 +119,7 @@ func isUnfetched(err error) bool {
 }
 
 // markUnreachable records in the context that the token may be valid.
-func (k *issuerKeys) markUnreachable(ctx context.Context, err error) error {
+func markUnreachable(ctx context.Context, err error) error {
 	if unreachable, ok := ctx.Value(unreachableKey{}).(*error); ok {
 		*unreachable = err
 	}
@@ -164,13 +164,10 @@ func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	response, err := t.next.RoundTrip(r)
 	if err == nil {
-		if err = readBounded(response); err != nil {
-			response = nil
-		}
+		err = readBounded(response)
 	}
 	if err == nil && response.StatusCode != http.StatusOK {
-		_ = response.Body.Close()
-		response, err = nil, fmt.Errorf("it answers with %s", response.Status)
+		err = fmt.Errorf("it answers with %s", response.Status)
 	}
 	if err != nil {
 		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)

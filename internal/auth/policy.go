@@ -89,15 +89,7 @@ func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []
 
 // columnsOf is the columns whose attributes pass, nil if all do.
 func columnsOf(c *model.Collection, passes func(attribute string) bool) model.ColumnSet {
-	set, whole := make(model.ColumnSet, len(c.Columns())), true
-	for i, column := range c.Columns() {
-		set[i] = column.Attribute == nil || passes(column.Name)
-		whole = whole && set[i]
-	}
-	if whole {
-		return nil
-	}
-	return set
+	return c.ColumnsWhere(func(_ int, column model.Column) bool { return column.Attribute == nil || passes(column.Name) })
 }
 
 // HasRole reports whether a role is declared.

@@ -34,54 +34,34 @@ type rule struct {
 // true, and one for those for which it is false. For resources that pass neither it is an error,
 // and an error denies access.
 type node interface {
-	bind(c *binding) (isTrue, isFalse query.Filter)
+	// Variables are those of the caller: see Caller.variables.
+	bind(variables map[string]any) (isTrue, isFalse query.Filter)
 }
 
 // bind returns the filter of the resources that the rule allows a caller. Nil: all of them.
 func (r *rule) bind(caller Caller) query.Filter {
-	isTrue, _ := r.root.bind(&binding{variables: caller.variables()})
-	if isAll(isTrue) {
+	isTrue, _ := r.root.bind(caller.variables())
+	if query.IsAll(isTrue) {
 		return nil
 	}
 	return isTrue
-}
-
-// binding is the input of the rules of one request.
-type binding struct{ variables map[string]any }
-
-// value evaluates a part that does not mention the resource. False means an error.
-func (b *binding) value(p cel.Program) (ref.Val, bool) {
-	value, _, err := p.Eval(b.variables)
-	return value, err == nil
 }
 
 // compiler compiles the rules of a collection.
 type compiler struct {
 	collection *model.Collection
 	env        *cel.Env
-	attributes map[string]attribute // by the name of the variable: "resource.title"
 }
 
 const resourceName = "resource"
 
 func newCompiler(c *model.Collection) (*compiler, error) {
-	k := &compiler{collection: c, attributes: map[string]attribute{}}
-	options := []cel.EnvOption{
+	env, err := cel.NewEnv(
 		cel.Variable("auth.sub", cel.StringType),
 		cel.Variable("auth.role", cel.StringType),
 		cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType)),
-	}
-	for column, declared := range c.Columns() {
-		if declared.Name == model.RevisionName || celTypes[declared.Kind] == nil {
-			continue
-		}
-		a := attribute{name: declared.Name, collection: c, column: column, kind: declared.Kind, nullable: !declared.NotNull}
-		k.attributes[a.variable()] = a
-		options = append(options, cel.Variable(a.variable(), a.celType()))
-	}
-	env, err := cel.NewEnv(options...)
-	k.env = env
-	return k, err
+	)
+	return &compiler{collection: c, env: env}, err
 }
 
 // celTypes maps columns to CEL types. Rules cannot use objects, arrays and decimals: CEL has no exact
@@ -101,11 +81,11 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		// Only the first error: the parser reports others that follow from it.
 		return nil, reported(source, at, issues.Errors()[:1], "rules are written in CEL, with ==, !=, <, in, &&, || and !")
 	}
-	t := &translation{compiler: k, env: k.env, tree: parsed.NativeRep(), source: source, at: at, related: map[string]attribute{}}
+	t := &translation{compiler: k, env: k.env, tree: parsed.NativeRep(), source: source, at: at, attributes: map[string]attribute{}}
 	if t.unknownFields(parsed.NativeRep().Expr()); len(t.problems) > 0 {
 		return nil, t.problems
 	}
-	if err := t.declareRelated(); err != nil {
+	if err := t.declareAttributes(); err != nil {
 		return nil, schema.Problems{problemIn(source, at, 1, 0, err.Error())}
 	}
 	checked, issues := t.env.Check(parsed)
@@ -129,15 +109,18 @@ func (k *compiler) compile(source schema.Rule, at []string) (*rule, schema.Probl
 		if a, ok := t.attributeOf(e); ok {
 			r.attributes = append(r.attributes, a)
 		}
-		r.usesClaims = r.usesClaims || isNamed(e, "auth.claims")
-		r.usesSub = r.usesSub || isNamed(e, "auth.sub")
+		r.usesClaims = r.usesClaims || identifier(e) == "auth.claims"
+		r.usesSub = r.usesSub || identifier(e) == "auth.sub"
 	})
 	return r, nil
 }
 
-// isNamed reports whether an expression is a name.
-func isNamed(e ast.Expr, name string) bool {
-	return e.Kind() == ast.IdentKind && strings.TrimPrefix(e.AsIdent(), ".") == name
+// identifier is the name that an expression is, without members after it. Empty: it is anything else.
+func identifier(e ast.Expr) string {
+	if e.Kind() != ast.IdentKind {
+		return ""
+	}
+	return strings.TrimPrefix(e.AsIdent(), ".")
 }
 
 // reported returns the errors of cel-go, with a hint for those who do not know CEL.
@@ -152,12 +135,12 @@ func reported(source schema.Rule, at []string, issues []*cel.Error, hint string)
 // translation builds the nodes of one rule.
 type translation struct {
 	*compiler
-	env      *cel.Env // with the attributes of related resources
-	related  map[string]attribute
-	tree     *ast.AST
-	source   schema.Rule
-	at       []string
-	problems schema.Problems
+	env        *cel.Env             // with the attributes
+	attributes map[string]attribute // that the rule names, by the name of the variable: "resource.title"
+	tree       *ast.AST
+	source     schema.Rule
+	at         []string
+	problems   schema.Problems
 }
 
 // refuse reports an expression that is not supported.
@@ -187,7 +170,7 @@ func (t *translation) wholeClaims(root ast.Expr) {
 		}
 	})
 	visit(root, func(e ast.Expr) {
-		if isNamed(e, "auth.claims") && !single[e.ID()] {
+		if identifier(e) == "auth.claims" && !single[e.ID()] {
 			t.refuse(e, "auth.claims cannot be used as a whole: use one claim, such as auth.claims.team")
 		}
 	})
@@ -199,25 +182,16 @@ func visit(e ast.Expr, each func(ast.Expr)) {
 
 // attributeOf returns the attribute that an expression names, if it does.
 func (t *translation) attributeOf(e ast.Expr) (a attribute, ok bool) {
-	if e.Kind() != ast.IdentKind {
-		return attribute{}, false
-	}
-	name := strings.TrimPrefix(e.AsIdent(), ".")
-	if a, ok = t.attributes[name]; !ok {
-		a, ok = t.related[name]
-	}
+	a, ok = t.attributes[identifier(e)]
 	return a, ok
 }
 
 // mentions reports whether an expression depends on the resource, or on the caller.
 func (t *translation) mentions(root ast.Expr) (resource, caller bool) {
 	visit(root, func(e ast.Expr) {
-		if _, ok := t.attributeOf(e); ok {
-			resource = true
-		}
-		if e.Kind() == ast.IdentKind && strings.HasPrefix(strings.TrimPrefix(e.AsIdent(), "."), "auth.") {
-			caller = true
-		}
+		_, isAttribute := t.attributeOf(e)
+		resource = resource || isAttribute
+		caller = caller || strings.HasPrefix(identifier(e), "auth.")
 	})
 	return resource, caller
 }

@@ -47,7 +47,7 @@ func (a attribute) compare(op query.Op, value model.Value) query.Filter {
 func (a attribute) isNull() query.Filter { return a.through(query.IsNull{Column: a.column}) }
 
 // unknownFields reports unknown names, as the message of cel-go would be misleading: it says that
-// resource itself is not declared. It finds the attributes of related resources that a rule names.
+// resource itself is not declared. It finds the attributes that a rule names.
 func (t *translation) unknownFields(root ast.Expr) {
 	inner := map[int64]bool{} // names that another one goes on from
 	visit(root, func(e ast.Expr) {
@@ -83,7 +83,7 @@ func chain(e ast.Expr) (names []string, tested bool) {
 	if e.Kind() != ast.IdentKind {
 		return nil, false
 	}
-	names = append(names, strings.TrimPrefix(e.AsIdent(), "."))
+	names = append(names, identifier(e))
 	slices.Reverse(names)
 	return names, tested
 }
@@ -97,11 +97,11 @@ func (t *translation) resolve(e ast.Expr, names []string) {
 	for i, name := range names {
 		field := a.collection.Field(name)
 		if field != nil {
-			if t.usable(e, a.collection, field) && len(a.steps) > 0 {
+			if t.usable(e, a.collection, field) {
 				declared := a.collection.Columns()[field.Column]
 				a.name = strings.Join(names[:i+1], ".")
 				a.column, a.kind, a.nullable = field.Column, field.Kind, a.nullable || !declared.NotNull
-				t.related[a.variable()] = a
+				t.attributes[a.variable()] = a
 			}
 			return // members after it are for cel-go to refuse
 		}
@@ -142,10 +142,10 @@ func (t *translation) usable(e ast.Expr, c *model.Collection, field *model.Field
 	return false
 }
 
-// declareRelated declares the attributes of related resources that the rule names.
-func (t *translation) declareRelated() (err error) {
+// declareAttributes declares the attributes that the rule names.
+func (t *translation) declareAttributes() (err error) {
 	var options []cel.EnvOption
-	for name, a := range t.related {
+	for name, a := range t.attributes {
 		options = append(options, cel.Variable(name, a.celType()))
 	}
 	if len(options) > 0 {

@@ -15,11 +15,6 @@ import (
 // unknown is an error in CEL: neither true nor false.
 func unknown() (isTrue, isFalse query.Filter) { return query.None, query.None }
 
-func isAll(f query.Filter) bool {
-	and, ok := f.(query.And)
-	return ok && len(and) == 0
-}
-
 func isNone(f query.Filter) bool {
 	or, ok := f.(query.Or)
 	return ok && len(or) == 0
@@ -29,9 +24,9 @@ func isNone(f query.Filter) bool {
 // no filter at all, because totals are only stored for lists without a filter.
 func both(a, b query.Filter) query.Filter {
 	switch {
-	case isAll(a) || isNone(b):
+	case query.IsAll(a) || isNone(b):
 		return b
-	case isAll(b) || isNone(a):
+	case query.IsAll(b) || isNone(a):
 		return a
 	}
 	return query.And{a, b}
@@ -39,9 +34,9 @@ func both(a, b query.Filter) query.Filter {
 
 func either(a, b query.Filter) query.Filter {
 	switch {
-	case isNone(a) || isAll(b):
+	case isNone(a) || query.IsAll(b):
 		return b
-	case isNone(b) || isAll(a):
+	case isNone(b) || query.IsAll(a):
 		return a
 	}
 	return query.Or{a, b}
@@ -53,9 +48,9 @@ type evaluated struct {
 	filters func(given ref.Val) (isTrue, isFalse query.Filter)
 }
 
-func (n evaluated) bind(b *binding) (isTrue, isFalse query.Filter) {
-	given, ok := b.value(n.value)
-	if !ok {
+func (n evaluated) bind(variables map[string]any) (isTrue, isFalse query.Filter) {
+	given, _, err := n.value.Eval(variables)
+	if err != nil {
 		return unknown()
 	}
 	return n.filters(given)
@@ -75,7 +70,7 @@ func fact(given ref.Val) (isTrue, isFalse query.Filter) {
 // flag is a boolean column used as a condition.
 type flag struct{ attribute }
 
-func (n flag) bind(*binding) (isTrue, isFalse query.Filter) {
+func (n flag) bind(map[string]any) (isTrue, isFalse query.Filter) {
 	return n.compare(query.Equal, model.BoolValue(true)), n.compare(query.Equal, model.BoolValue(false))
 }
 
@@ -85,9 +80,9 @@ type junction struct {
 	left, right node
 }
 
-func (n junction) bind(b *binding) (isTrue, isFalse query.Filter) {
-	leftTrue, leftFalse := n.left.bind(b)
-	rightTrue, rightFalse := n.right.bind(b)
+func (n junction) bind(variables map[string]any) (isTrue, isFalse query.Filter) {
+	leftTrue, leftFalse := n.left.bind(variables)
+	rightTrue, rightFalse := n.right.bind(variables)
 	if n.and {
 		return both(leftTrue, rightTrue), either(leftFalse, rightFalse)
 	}
@@ -96,18 +91,18 @@ func (n junction) bind(b *binding) (isTrue, isFalse query.Filter) {
 
 type negation struct{ of node }
 
-func (n negation) bind(b *binding) (isTrue, isFalse query.Filter) {
-	isTrue, isFalse = n.of.bind(b)
+func (n negation) bind(variables map[string]any) (isTrue, isFalse query.Filter) {
+	isTrue, isFalse = n.of.bind(variables)
 	return isFalse, isTrue
 }
 
 // choice is ?:.
 type choice struct{ condition, then, otherwise node }
 
-func (n choice) bind(b *binding) (isTrue, isFalse query.Filter) {
-	yes, no := n.condition.bind(b)
-	thenTrue, thenFalse := n.then.bind(b)
-	otherwiseTrue, otherwiseFalse := n.otherwise.bind(b)
+func (n choice) bind(variables map[string]any) (isTrue, isFalse query.Filter) {
+	yes, no := n.condition.bind(variables)
+	thenTrue, thenFalse := n.then.bind(variables)
+	otherwiseTrue, otherwiseFalse := n.otherwise.bind(variables)
 	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
 }
 

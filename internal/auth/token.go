@@ -244,7 +244,7 @@ func claimsOf(verified *oidc.IDToken) (claims map[string]any, err error) {
 	if err := verified.Claims(&text); err != nil {
 		return nil, err
 	}
-	return claims, decodeExactly(text, &claims)
+	return claims, DecodeExactly(text, &claims)
 }
 
 func cannotCheck(cause error) error {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -84,10 +85,10 @@ func (t *translation) nullWarnings(e ast.Expr, conditions []string, holds bool) 
 		return append(t.nullWarnings(args[0], conditions, holds), t.nullWarnings(args[1], conditions, holds)...)
 	case operators.Conditional:
 		warnings := append(t.nullWarnings(args[1], append(notNull(args[0]), conditions...), holds), t.nullWarnings(args[2], conditions, holds)...)
-		if !isBool(args[1], !holds) {
+		if !isLiteral(args[1], types.Bool(!holds)) {
 			warnings = append(warnings, t.nullWarnings(args[0], conditions, true)...)
 		}
-		if !isBool(args[2], !holds) {
+		if !isLiteral(args[2], types.Bool(!holds)) {
 			warnings = append(warnings, t.nullWarnings(args[0], conditions, false)...)
 		}
 		return warnings
@@ -103,9 +104,9 @@ func (t *translation) nullWarnings(e ast.Expr, conditions []string, holds bool) 
 	return nil
 }
 
-// isBool reports whether an expression is true, or false, as it is written.
-func isBool(e ast.Expr, value bool) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.Bool(value)
+// isLiteral reports whether an expression is a value, as it is written.
+func isLiteral(e ast.Expr, value ref.Val) bool {
+	return e.Kind() == ast.LiteralKind && e.AsLiteral() == value
 }
 
 func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
@@ -113,10 +114,7 @@ func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
 	a, isLeft := t.attributeOf(args[0])
 	value := args[1]
 	if !isLeft {
-		var isRight bool
-		if a, isRight = t.attributeOf(args[1]); !isRight {
-			return nil
-		}
+		a, _ = t.attributeOf(args[1])
 		value = args[0]
 	}
 	claim := claimIn(value)
@@ -141,18 +139,14 @@ func notNull(e ast.Expr) []string {
 	case operators.LogicalAnd:
 		return append(notNull(args[0]), notNull(args[1])...)
 	case operators.NotEquals:
-		if isNullConstant(args[1]) {
+		if isLiteral(args[1], types.NullValue) {
 			return []string{nameOf(args[0])}
 		}
-		if isNullConstant(args[0]) {
+		if isLiteral(args[0], types.NullValue) {
 			return []string{nameOf(args[1])}
 		}
 	}
 	return nil
-}
-
-func isNullConstant(e ast.Expr) bool {
-	return e.Kind() == ast.LiteralKind && e.AsLiteral() == types.NullValue
 }
 
 // nameOf is a name with its members as it is written: auth.claims.team. Anything else
@@ -166,7 +160,7 @@ func nameOf(e ast.Expr) string {
 	}
 	switch {
 	case e.Kind() == ast.IdentKind:
-		return strings.TrimPrefix(e.AsIdent(), ".")
+		return identifier(e)
 	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
 		return member(e.AsSelect().Operand(), e.AsSelect().FieldName())
 	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:

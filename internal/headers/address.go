@@ -18,8 +18,8 @@ func ClientAddress(r *http.Request, trusted []netip.Prefix) string {
 		return remote
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		addr, ok := parseHop(strings.TrimSpace(hops[i]))
+	for _, hop := range slices.Backward(hops) {
+		addr, ok := parseHop(strings.TrimSpace(hop))
 		if !ok {
 			return remote
 		}
@@ -59,9 +59,5 @@ func Network(remote string) string {
 	if err != nil || addr.Unmap().Is4() {
 		return remote
 	}
-	block, err := addr.Prefix(64)
-	if err != nil {
-		return remote
-	}
-	return block.String()
+	return netip.PrefixFrom(addr, 64).Masked().String()
 }

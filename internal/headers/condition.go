@@ -56,12 +56,8 @@ func parseTags(header string, given []string) (*Tags, error) {
 		return &Tags{Any: true}, nil
 	}
 	tags := &Tags{}
-	rest := text
-	for {
-		rest = strings.TrimLeft(rest, " \t,") // list elements may be empty
-		if rest == "" {
-			break
-		}
+	const separators = " \t," // list elements may be empty
+	for rest := strings.TrimLeft(text, separators); rest != ""; rest = strings.TrimLeft(rest, separators) {
 		opaque, weak := strings.CutPrefix(rest, "W/")
 		end := tagEnd(opaque)
 		if end < 0 {
@@ -104,8 +100,8 @@ func malformedTags(header string) error {
 }
 
 // includes compares with the current ETag, which is empty for a collection.
-func (t *Tags) includes(etag string, weakly bool) bool {
-	return t.Any || etag != "" && (slices.Contains(t.Strong, etag) || weakly && slices.Contains(t.Weak, etag))
+func (t *Tags) includes(etag string) bool {
+	return t.Any || etag != "" && (slices.Contains(t.Strong, etag) || slices.Contains(t.Weak, etag))
 }
 
 // includesState compares with the state that the current ETag stands for: whichever attributes of the
@@ -144,8 +140,8 @@ func nowAt(etag string) string {
 // AllowsReading returns why the condition forbids a read. Unchanged means that the client has
 // this state already.
 func (c Condition) AllowsReading(etag string) (unchanged bool, err error) {
-	if c.IfMatch != nil && !c.IfMatch.includesState(etag, false) {
-		return false, Condition{IfMatch: c.IfMatch}.AllowsChange(etag)
+	if err := (Condition{IfMatch: c.IfMatch}).AllowsChange(etag); err != nil {
+		return false, err
 	}
-	return c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag, true), nil
+	return c.IfNoneMatch != nil && c.IfNoneMatch.includes(etag), nil
 }

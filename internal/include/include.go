@@ -34,7 +34,7 @@ var errTooLarge = errors.New("too many related resources for one chunk")
 // Page is a page with related resources. Those of a chunk of resources are read together,
 // from the snapshot of the page, by one statement for each relation.
 type Page struct {
-	page   *store.Page
+	*store.Page
 	chunk  *chunk
 	rows   int // of a chunk at most
 	step   int // resources whose related resources are loaded together
@@ -46,7 +46,7 @@ type Page struct {
 // NewPage adds the included relations of a query to its page.
 func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
 	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &Page{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
+	return &Page{Page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
 }
 
 // One renders the resource with an id, if it is in the scope, with the included relations of a query.
@@ -82,7 +82,7 @@ func (l *Page) Append(dst []byte) ([]byte, bool, error) {
 		return dst, false, nil
 	}
 	if l.next == l.loaded {
-		if err := l.page.Run(l.load); err != nil {
+		if err := l.Page.Run(l.load); err != nil {
 			return dst, false, err
 		}
 	}
@@ -96,7 +96,7 @@ func (l *Page) read() error {
 	l.chunk.clear()
 	l.next, l.loaded = 0, 0
 	for l.chunk.len() < l.rows && l.chunk.texts.size < chunkBytes {
-		row, err := l.page.Next()
+		row, err := l.Page.Next()
 		if err != nil {
 			return err
 		}
@@ -122,12 +122,6 @@ func (l *Page) load(tx *store.Tx) error {
 		l.step = (upTo - l.loaded + 1) / 2
 	}
 }
-
-// Extend is that of the page.
-func (l *Page) Extend() error { return l.page.Extend() }
-
-// Close ends the page.
-func (l *Page) Close() { l.page.Close() }
 
 // chunk is some resources of one collection with their related resources. What a relation leads to is a chunk as well.
 type chunk struct {

@@ -91,13 +91,12 @@ func (u *Reservation) Take(size int64) error {
 	if ok {
 		return nil
 	}
-	deadline := time.NewTimer(b.wait)
-	defer deadline.Stop()
+	deadline := time.After(b.wait)
 	for !ok {
 		select {
 		case <-changed:
 		case <-time.After(budgetLook):
-		case <-deadline.C:
+		case <-deadline:
 			return fault.New(problem.CodeOverloaded, "The %s in flight use all of the %d bytes reserved for them. Try again later.", b.what, b.all)
 		}
 		changed, ok = b.tryTake(u, size)

@@ -3,6 +3,7 @@ package model
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"slices"
 	"strconv"
 )
 
@@ -12,6 +13,18 @@ type ColumnSet []bool
 
 // Has reports whether a column is in the set. A field without a column always is.
 func (s ColumnSet) Has(column int) bool { return s == nil || column == NoColumn || s[column] }
+
+// ColumnsWhere is the columns that pass, nil if all do.
+func (c *Collection) ColumnsWhere(passes func(i int, column Column) bool) ColumnSet {
+	set := make(ColumnSet, len(c.columns))
+	for i, column := range c.columns {
+		set[i] = passes(i, column)
+	}
+	if !slices.Contains(set, false) {
+		return nil
+	}
+	return set
+}
 
 // ColumnsTag is a text that differs between sets of columns of a collection, also when the columns
 // change. It is empty for all columns.

@@ -94,12 +94,9 @@ func (p *parser) buildConditions(all []Condition, any [][]Condition) {
 		p.condition(&p.conditions, condition)
 	}
 	for i, alternative := range any {
-		if p.alternatives == nil {
-			p.alternatives = map[int]*conditions{}
-		}
-		p.alternatives[i] = &conditions{}
+		group := p.alternative(i)
 		for _, condition := range alternative {
-			p.condition(p.alternatives[i], condition)
+			p.condition(group, condition)
 		}
 	}
 }
@@ -161,9 +158,9 @@ func (p *parser) condition(group *conditions, condition Condition) {
 	case len(condition.Values) == 0, len(condition.Values) > 1 && !isList && !isHas:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s does not allow %d values.", condition.Op, len(condition.Values))
 	case isHas:
-		filter = p.hasCondition(to, p.listValues(given, to, condition.Values), condition.Op == "has_all")
+		filter = to.has(p.listValues(given, to, condition.Values), condition.Op == "has_all")
 	case isList && to.field.Kind != model.KindJSON:
-		filter = p.listCondition(listFilter{target: to, op: condition.Op, values: p.listValues(given, to, condition.Values)})
+		filter = listFilter{target: to, op: condition.Op, values: p.listValues(given, to, condition.Values)}.condition()
 	default:
 		given.value = condition.Values[0]
 		filter = p.operatorCondition(group, given, to, condition.Op)

@@ -9,7 +9,6 @@ import (
 // Conditions describes what must hold for a filter on a collection, without its values, for logs: state[eq],
 // created_at[gte], any. An equality is always written as [eq].
 func Conditions(c *model.Collection, f Filter) []string {
-	name := func(column int) string { return c.Columns()[column].Name }
 	switch f := f.(type) {
 	case nil:
 		return nil
@@ -23,16 +22,8 @@ func Conditions(c *model.Collection, f Filter) []string {
 		return []string{"any"}
 	case Not:
 		return []string{"not " + strings.Join(Conditions(c, f.Filter), " ")}
-	case Compare:
-		return []string{name(f.Column) + operator(f)}
-	case In:
-		return []string{name(f.Column) + operator(f)}
-	case IsNull:
-		return []string{name(f.Column) + operator(f)}
-	case Has:
-		return []string{name(f.Column) + "[has]"}
-	case Inside:
-		return []string{name(f.Column) + "." + strings.Join(f.Path, ".") + operator(f.Filter)}
+	case onColumn:
+		return []string{c.Columns()[f.column()].Name + operator(f)}
 	case Related:
 		return []string{f.Relation.Name}
 	case Search:
@@ -41,8 +32,8 @@ func Conditions(c *model.Collection, f Filter) []string {
 	return []string{"other"}
 }
 
-// operator is the operator of a condition on a column, or on a value inside an object.
-func operator(f Filter) string {
+// operator is the operator of a condition on a column, with the path of a value inside an object before it.
+func operator(f any) string {
 	switch f := f.(type) {
 	case Compare:
 		return "[" + string(f.Op) + "]"
@@ -53,6 +44,10 @@ func operator(f Filter) string {
 		return "[in]"
 	case IsNull:
 		return "[null]"
+	case Has:
+		return "[has]"
+	case Inside:
+		return "." + strings.Join(f.Path, ".") + operator(f.Filter)
 	}
 	return ""
 }

@@ -71,6 +71,28 @@ func IsAll(f Filter) bool {
 	return ok && !slices.ContainsFunc(and, func(each Filter) bool { return !IsAll(each) })
 }
 
+// parts lists the filters that an And, Or or Not joins. Other filters have none.
+func parts(f Filter) []Filter {
+	switch f := f.(type) {
+	case And:
+		return f
+	case Or:
+		return f
+	case Not:
+		return []Filter{f.Filter}
+	}
+	return nil
+}
+
+// onColumn is a condition on one column.
+type onColumn interface{ column() int }
+
+func (f Compare) column() int { return f.Column }
+func (f In) column() int      { return f.Column }
+func (f IsNull) column() int  { return f.Column }
+func (f Inside) column() int  { return f.Column }
+func (f Has) column() int     { return f.Column }
+
 // Both joins two filters, either of which may be nil.
 func Both(a, b Filter) Filter {
 	switch {

@@ -107,6 +107,11 @@ func (p *parser) group(given parameter, name filterName) *conditions {
 		p.fail(given, problem.CodeInvalidParameter, "Groups of filters have numbers from 0 to %d: filter[any][0][field]=value.", maxGroup)
 		return nil
 	}
+	return p.alternative(number)
+}
+
+// alternative finds the conditions of a group of filter[any], or adds it.
+func (p *parser) alternative(number int) *conditions {
 	if p.alternatives == nil {
 		p.alternatives = map[int]*conditions{}
 	}
@@ -177,37 +182,34 @@ func isPart(op string) bool { return op == "contains" || op == "starts_with" }
 
 // operatorCondition is the condition of an operator. Nil: it is wrong, or one of a list.
 func (p *parser) operatorCondition(group *conditions, given parameter, to *target, op string) Filter {
-	field := to.field
-	if !slices.Contains(operators, op) {
-		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null, and has and has_all for arrays.%s", fault.Quote(op), operatorHint(op))
-		return nil
-	}
 	switch {
+	case !slices.Contains(operators, op):
+		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null, and has and has_all for arrays.%s", fault.Quote(op), operatorHint(op))
 	case given.bare:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: %s=…", op, given.name)
-		return nil
 	case op == "null":
 		return p.nullCondition(given, to)
 	case isHas(op) && to.attribute.ScalarItems() == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for arrays whose items are declared as strings, numbers or booleans, which the field %q has not.", op, to.name)
-		return nil
 	case op == "has":
 		p.addToList(group, given, to, op, []string{given.value})
-		return nil
 	case op == "has_all":
-		return p.hasCondition(to, p.listValues(given, to, splitList(given.value)), true)
-	case field.Kind == model.KindJSON:
+		return to.has(p.listValues(given, to, splitList(given.value)), true)
+	case to.field.Kind == model.KindJSON:
 		p.failJSON(given, to)
-		return nil
-	case isPart(op) && field.Kind != model.KindText:
-		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(field.Kind))
-		return nil
+	case isPart(op) && to.field.Kind != model.KindText:
+		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(to.field.Kind))
 	case op == "in" || op == "not_in":
 		p.addToList(group, given, to, op, splitList(given.value))
-		return nil
 	case isPart(op) && !p.isShort(given, op):
-		return nil
+	default:
+		return p.comparison(given, to, op)
 	}
+	return nil
+}
+
+// comparison is the condition of an operator that compares the field with one value. Nil: the value is wrong.
+func (p *parser) comparison(given parameter, to *target, op string) Filter {
 	read := p.value
 	if op == "eq" || op == "ne" {
 		read = p.choice
@@ -275,29 +277,16 @@ func (p *parser) listValues(given parameter, to *target, texts []string) (values
 	return values
 }
 
-func (p *parser) listCondition(f listFilter) Filter {
+// condition is the condition on the field. Nil: the values are wrong.
+func (f listFilter) condition() Filter {
 	if f.op == "has" {
-		return p.hasCondition(f.target, f.values, false)
+		return f.target.has(f.values, false)
 	}
 	condition := f.target.in(f.values)
 	if f.op == "not_in" {
 		return Not{condition}
 	}
 	return condition
-}
-
-// hasCondition is the condition on the items of an array. Nil: the values are wrong.
-func (p *parser) hasCondition(to *target, values []model.Value, all bool) Filter {
-	var different []model.Value
-	for _, value := range values {
-		if !slices.Contains(different, value) {
-			different = append(different, value)
-		}
-	}
-	if len(different) == 0 {
-		return nil
-	}
-	return Has{Column: to.field.Column, Kind: to.valueKind().Item(), Values: different, All: all}
 }
 
 // splitList splits at commas; a comma after a backslash belongs to the value.
@@ -349,11 +338,11 @@ func constant(holds bool) Filter {
 }
 
 func (p *parser) finishFilters() {
-	all := p.conditions.all(p)
+	all := p.conditions.all()
 	if len(p.alternatives) > 0 {
 		var any Or
 		for _, number := range slices.Sorted(maps.Keys(p.alternatives)) {
-			any = append(any, one(p.alternatives[number].all(p)))
+			any = append(any, one(p.alternatives[number].all()))
 		}
 		all = append(all, any)
 	}
@@ -363,12 +352,12 @@ func (p *parser) finishFilters() {
 }
 
 // all lists the conditions.
-func (c *conditions) all(p *parser) (all And) {
+func (c *conditions) all() (all And) {
 	for _, plain := range c.plain {
 		all = append(all, plain.filter())
 	}
 	for _, list := range c.lists {
-		if condition := p.listCondition(list); condition != nil {
+		if condition := list.condition(); condition != nil {
 			all = append(all, list.target.condition(condition))
 		}
 	}
@@ -383,26 +372,14 @@ func one(all And) Filter {
 	return all
 }
 
+var plurals = map[model.Kind]string{
+	model.KindText: "strings", model.KindInteger: "integers", model.KindNumber: "numbers", model.KindBoolean: "booleans",
+	model.KindUUID: "UUIDs", model.KindDate: "dates", model.KindDateTime: "date-times", model.KindJSON: "objects or arrays",
+}
+
 func plural(kind model.Kind) string {
 	if kind.IsDecimal() {
 		return "decimals"
 	}
-	switch kind {
-	case model.KindText:
-		return "strings"
-	case model.KindInteger:
-		return "integers"
-	case model.KindNumber:
-		return "numbers"
-	case model.KindBoolean:
-		return "booleans"
-	case model.KindUUID:
-		return "UUIDs"
-	case model.KindDate:
-		return "dates"
-	case model.KindDateTime:
-		return "date-times"
-	default:
-		return "objects or arrays"
-	}
+	return plurals[kind]
 }

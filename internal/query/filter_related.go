@@ -81,51 +81,28 @@ func (f Related) holds(r model.Record, find Lookup) (bool, error) {
 // EachRelated calls visit with every condition on related resources in a filter, also with those in
 // their scopes and filters.
 func EachRelated(f Filter, visit func(Related)) {
-	switch f := f.(type) {
-	case And:
-		for _, each := range f {
-			EachRelated(each, visit)
-		}
-	case Or:
-		for _, each := range f {
-			EachRelated(each, visit)
-		}
-	case Not:
-		EachRelated(f.Filter, visit)
-	case Related:
-		visit(f)
-		EachRelated(f.Scope, visit)
-		EachRelated(f.Filter, visit)
+	for _, each := range parts(f) {
+		EachRelated(each, visit)
+	}
+	if related, ok := f.(Related); ok {
+		visit(related)
+		EachRelated(related.Scope, visit)
+		EachRelated(related.Filter, visit)
 	}
 }
 
 // EachColumn calls visit with every column that a filter on a collection compares, also with those of related
 // resources.
 func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int)) {
+	for _, each := range parts(f) {
+		EachColumn(each, c, visit)
+	}
 	switch f := f.(type) {
-	case And:
-		for _, each := range f {
-			EachColumn(each, c, visit)
-		}
-	case Or:
-		for _, each := range f {
-			EachColumn(each, c, visit)
-		}
-	case Not:
-		EachColumn(f.Filter, c, visit)
+	case onColumn:
+		visit(c, f.column())
 	case Related:
 		EachColumn(f.Scope, f.Relation.To, visit)
 		EachColumn(f.Filter, f.Relation.To, visit)
-	case Compare:
-		visit(c, f.Column)
-	case In:
-		visit(c, f.Column)
-	case IsNull:
-		visit(c, f.Column)
-	case Inside:
-		visit(c, f.Column)
-	case Has:
-		visit(c, f.Column)
 	case Search:
 		for _, column := range f.Columns {
 			visit(c, column)

@@ -106,9 +106,7 @@ const (
 )
 
 // isGrouping reports whether a parameter says how resources are grouped.
-func isGrouping(name string) bool { return name == "by" || isFunction(name) }
-
-func isFunction(name string) bool { return slices.Contains(Functions, Function(name)) }
+func isGrouping(name string) bool { return name == "by" || slices.Contains(Functions, Function(name)) }
 
 func (p *parser) grouping(given parameter) {
 	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
@@ -179,17 +177,16 @@ func (p *parser) groupValue(given parameter, name string) {
 func (p *parser) groupField(given parameter, name string) *model.Field {
 	field := p.field(name)
 	switch {
-	case field == nil && strings.Contains(name, "."):
-		p.fail(given, problem.CodeInvalidParameter, "The parameter %s takes the fields of %s itself, and not values inside objects or of related resources.%s", given.name, p.collection.Name, p.dottedHint(given.name, name))
-		return nil
-	case field == nil:
-		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
-		return nil
-	case field.Column == model.NoColumn:
+	case field != nil && field.Column != model.NoColumn:
+		return field
+	case field != nil:
 		p.fail(given, problem.CodeInvalidParameter, "The field %q is the same for all resources of a collection. Leave it out.", name)
-		return nil
+	case strings.Contains(name, "."):
+		p.fail(given, problem.CodeInvalidParameter, "The parameter %s takes the fields of %s itself, and not values inside objects or of related resources.%s", given.name, p.collection.Name, p.dottedHint(given.name, name))
+	default:
+		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
-	return field
+	return nil
 }
 
 // dottedHint says what to write in place of a field of a related resource, or of a property of an object.

@@ -11,7 +11,7 @@ import (
 )
 
 // parameterHints says which parameter to use in place of those of other interfaces.
-var parameterHints = map[string]string{
+var parameterHints = suggest.Hints{
 	"page p pagenumber": "The third page of 30 is offset=60&limit=30.",
 	"perpage pagesize size count top first take rows": "Use limit, such as limit=30.",
 	"skip start from":                             "Use offset, such as offset=60.",
@@ -23,10 +23,10 @@ var parameterHints = map[string]string{
 }
 
 // searchHints are parameters of other interfaces that search does the work of.
-var searchHints = map[string]string{"q query find keyword keywords text fulltext fts s": "search"}
+var searchHints = suggest.Hints{"q query find keyword keywords text fulltext fts s": "search"}
 
 // operatorHints says which operator to use in place of those of other interfaces.
-var operatorHints = map[string]string{
+var operatorHints = suggest.Hints{
 	"= == is equals equal":                    "eq",
 	"!= <> neq not isnot":                     "ne",
 	"> after":                                 "gt",
@@ -43,16 +43,9 @@ var operatorHints = map[string]string{
 // maxShown bounds what of a request a hint repeats.
 const maxShown = 60
 
-// find looks up a word in a table, "" if it is not there. It ignores case and underscores.
-func find(table map[string]string, word string) string {
-	for words, hint := range table {
-		for each := range strings.FieldsSeq(words) {
-			if each == suggest.Bare(strings.TrimPrefix(word, "$")) {
-				return hint
-			}
-		}
-	}
-	return ""
+// find looks up a word, "" if it is not there. Some interfaces begin theirs with a dollar sign.
+func find(hints suggest.Hints, word string) string {
+	return hints.Find(strings.TrimPrefix(word, "$"))
 }
 
 // oneHint says what to write in place of a parameter of a request for one resource.

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -195,10 +196,7 @@ func (p *parser) relationHint(c *model.Collection, name string) string {
 	if len(names) == 0 {
 		return " It has none."
 	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return " Did you mean " + near + "?"
-	}
-	return " Use " + suggest.OneOf(names) + "."
+	return cmp.Or(suggested(suggest.Nearest(name, names)), " Use "+suggest.OneOf(names)+".")
 }
 
 // finishOptions applies the options of each relation.
@@ -320,16 +318,10 @@ func cut(c *model.Collection, visible model.ColumnSet, selected []string) model.
 	if selected == nil {
 		return visible
 	}
-	set, whole := make(model.ColumnSet, len(c.Columns())), true
-	for i, column := range c.Columns() {
+	return c.ColumnsWhere(func(i int, column model.Column) bool {
 		// The id is always shown, and columns that no field has are never shown.
-		set[i] = i == model.IDColumn || c.Field(column.Name) == nil || slices.Contains(selected, column.Name)
-		whole = whole && set[i]
-	}
-	if whole {
-		return nil
-	}
-	return set
+		return i == model.IDColumn || c.Field(column.Name) == nil || slices.Contains(selected, column.Name)
+	})
 }
 
 // boundIncluded bounds how many resources one resource can bring by the relations that follow a path.

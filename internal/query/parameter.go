@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ type parser struct {
 	filters      int                 // different parameters so far
 	values       int                 // of all filters
 	contains     int                 // filters with contains
-	related      map[string]bool     // filters through relations
+	related      []string            // filters through relations
 	sortKeys     map[string]bool
 
 	included       []parameter // include=…
@@ -44,7 +45,7 @@ type parser struct {
 
 	groupSorts []parameter // of groups, to be read when all others are
 
-	tooMany map[string]bool // what failOnce has reported
+	tooMany []string // what failOnce has reported
 }
 
 // split splits and decodes a query string, strictly.
@@ -59,15 +60,10 @@ func (p *parser) split(raw string) []parameter {
 			continue
 		}
 		name, value, hasValue := strings.Cut(piece, "=")
-		decodedName, wrong := decode(name)
-		decodedValue, valueProblem := decode(value)
-		if wrong == "" {
-			wrong = valueProblem
-		} else {
-			decodedName = name
-		}
-		if wrong != "" {
-			p.faults.Add(fault.Parameter(decodedName, problem.CodeMalformedQuery, "The parameter %s.", wrong))
+		decodedName, wrongName := decode(name)
+		decodedValue, wrongValue := decode(value)
+		if wrong := cmp.Or(wrongName, wrongValue); wrong != "" {
+			p.faults.Add(fault.Parameter(cmp.Or(decodedName, name), problem.CodeMalformedQuery, "The parameter %s.", wrong))
 			continue
 		}
 		encoded := url.QueryEscape(decodedName)
@@ -100,13 +96,7 @@ func (p *parser) parameter(given parameter) {
 		p.refuseOfOne(given)
 		return
 	}
-	long := given.name
-	switch long {
-	case "o":
-		long = "offset"
-	case "l":
-		long = "limit"
-	}
+	long := cmp.Or(longNames[given.name], given.name)
 	if (p.mode == OfWrite || p.mode == OfCreate) && !p.has(long) {
 		p.fail(given, problem.CodeUnknownParameter, "This request has no such parameter. It has %s.", strings.Join(p.parameterNames(), " and "))
 		return
@@ -158,6 +148,9 @@ func (p *parser) parameter(given parameter) {
 	}
 }
 
+// longNames are the parameters that have a short name.
+var longNames = map[string]string{"o": "offset", "l": "limit"}
+
 // namesByMode are the parameters of each mode, apart from filters and search.
 var namesByMode = [...][]string{
 	OfList:    {"offset", "limit", "cursor", "sort", "include", "fields"},
@@ -206,14 +199,10 @@ func (p *parser) fail(given parameter, code problem.Code, format string, args ..
 
 // failOnce reports that there are too many of something, and does so only once.
 func (p *parser) failOnce(given parameter, format string, most int) {
-	if p.tooMany[format] {
-		return
+	if !slices.Contains(p.tooMany, format) {
+		p.tooMany = append(p.tooMany, format)
+		p.fail(given, problem.CodeTooManyValues, format, most)
 	}
-	if p.tooMany == nil {
-		p.tooMany = map[string]bool{}
-	}
-	p.tooMany[format] = true
-	p.fail(given, problem.CodeTooManyValues, format, most)
 }
 
 // boolean reads true or false.

@@ -103,10 +103,9 @@ func (p *parser) allowsSteps(given parameter, to *target) bool {
 		p.fail(given, problem.CodeInvalidParameter, "A filter can lead through at most %d relations.", MaxSteps)
 		return false
 	}
-	if p.related == nil {
-		p.related = map[string]bool{}
+	if !slices.Contains(p.related, given.name) {
+		p.related = append(p.related, given.name)
 	}
-	p.related[given.name] = true
 	if len(p.related) > MaxRelated {
 		p.fail(given, problem.CodeTooManyValues, "At most %d filters through relations can be given.", MaxRelated)
 		return false
@@ -227,6 +226,20 @@ func (to *target) isNull() Filter {
 		return IsNull{Column: model.IDColumn}
 	}
 	return None
+}
+
+// has is the condition on the items of an array. Nil: the values are wrong.
+func (to *target) has(values []model.Value, all bool) Filter {
+	var different []model.Value
+	for _, value := range values {
+		if !slices.Contains(different, value) {
+			different = append(different, value)
+		}
+	}
+	if len(different) == 0 {
+		return nil
+	}
+	return Has{Column: to.field.Column, Kind: to.valueKind().Item(), Values: different, All: all}
 }
 
 // constant is a condition that is the same for all resources that exist. One that is not there has

@@ -59,13 +59,9 @@ func (p *parser) namesOf(group []int) string {
 
 // finishWrite refuses a write to a range that selects nothing in particular.
 func (p *parser) finishWrite() {
-	if p.mode != OfRange || p.filters > 0 {
+	given := func(name string) bool { return p.seen[name] != "" }
+	if p.mode != OfRange || p.filters > 0 || slices.ContainsFunc([]string{"offset", "limit", "cursor", "search"}, given) {
 		return
-	}
-	for _, name := range []string{"offset", "limit", "cursor", "search"} {
-		if _, given := p.seen[name]; given {
-			return
-		}
 	}
 	p.faults.Add(fault.New(problem.CodeFilterRequired, "This would concern the whole collection. Send a filter or a range, such as filter[id][in] or limit. For a single resource, add its id to the path."))
 }

@@ -10,18 +10,11 @@ import (
 
 // create creates the resources of a write.
 func (w *Work) create(write Write) ([]Resource, error) {
-	if err := w.requireParent(write.Path); err != nil {
-		return nil, err
-	}
 	// The write changes the collection, which has no ETag.
-	if err := write.Condition.AllowsChange(""); err != nil {
+	if err := cmp.Or(w.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	all := make([]writing, len(write.Inputs))
-	for i, input := range write.Inputs {
-		all[i].input = input
-	}
-	return w.writeAll(write.Path, all, write.pointer)
+	return w.writeAll(write.Path, write.creations(), write.pointer)
 }
 
 // newRecord is a new resource, with the id and the times that its input has not given.

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strconv"
@@ -13,12 +14,7 @@ var errUndone = errors.New("the savepoint is undone")
 
 // Undone runs fn in a savepoint that is undone, also if it succeeds.
 func (w *Work) Undone(fn func() error) error {
-	err := w.Savepoint(func() error {
-		if err := fn(); err != nil {
-			return err
-		}
-		return errUndone
-	})
+	err := w.Savepoint(func() error { return cmp.Or(fn(), errUndone) })
 	if errors.Is(err, errUndone) {
 		return nil
 	}

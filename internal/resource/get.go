@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -69,4 +70,19 @@ func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int6
 		result.ETag = r.etag(write.Path, change.Revision)
 	}
 	return result, true, nil
+}
+
+// Judge calls judge with a resource on the path and what it refers to, in one snapshot, so that the rules of
+// any caller can be evaluated for it. A resource that does not exist for the caller of the path is 404.
+func (r *Resources) Judge(ctx context.Context, path Path, id model.ID, judge func(*auth.Stored) error) error {
+	tx, err := r.store.Read(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	record, err := path.get(tx, id)
+	if err != nil {
+		return err
+	}
+	return judge(&auth.Stored{Record: record, Find: tx.Find})
 }

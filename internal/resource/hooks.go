@@ -195,13 +195,16 @@ type hookTimeout struct {
 
 func (o *hookTimeout) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
 
-// run runs a function of a hook.
+// run runs a function of a hook. Its error is returned as faults for the client. An empty list is no error.
 func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 	late, err := runGuarded(ctx, "a hook", h.Timeout, fn)
 	if late {
 		return err
 	}
-	return hookFaults(err)
+	if list, ok := err.(problem.Errors); err == nil || ok && len(list) == 0 {
+		return nil
+	}
+	return fault.From(err)
 }
 
 // runGuarded runs code of the embedding program in its own goroutine, so that neither a panic
@@ -236,14 +239,6 @@ func runGuarded(ctx context.Context, who string, limit time.Duration, fn func(co
 	case <-ctx.Done():
 		return true, contextFault(ctx)
 	}
-}
-
-// hookFaults returns the error of a hook as faults for the client. An empty list is no error.
-func hookFaults(err error) error {
-	if list, ok := err.(problem.Errors); err == nil || ok && len(list) == 0 {
-		return nil
-	}
-	return fault.From(err)
 }
 
 // contextFault is the error of a hook whose context ended: its time was over, or the caller no

@@ -12,12 +12,10 @@ import (
 
 // atPointer prefixes the JSON Pointers of an error, if it is a problem.Error.
 func atPointer(pointer string, err error) error {
-	var list problem.Errors
-	var one *problem.Error
-	switch {
-	case errors.As(err, &list):
+	if list, ok := errors.AsType[problem.Errors](err); ok {
 		return prefixed(pointer, list)
-	case errors.As(err, &one):
+	}
+	if one, ok := errors.AsType[*problem.Error](err); ok {
 		return prefixed(pointer, problem.Errors{one})
 	}
 	return err

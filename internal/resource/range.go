@@ -84,21 +84,18 @@ func (r *Resources) tooMany(ctx context.Context, write *Write, quotaKey string) 
 		return err
 	}
 	defer page.Close()
-	count := int64(0)
 	if whole {
-		count = page.Total
+		return write.refuseTooMany(page.Total)
 	}
-	for !whole {
+	for count := int64(0); ; count++ {
 		row, err := page.Next()
 		if err != nil {
 			return err
 		}
 		if row == nil {
-			break
+			return write.refuseTooMany(count)
 		}
-		count++
 	}
-	return write.refuseTooMany(count)
 }
 
 func (write *Write) refuseTooMany(count int64) error {
@@ -123,11 +120,10 @@ func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 
 // runBeforeInRange runs the hooks before the transaction for one resource of a range, and returns its input.
 func (r *Resources) runBeforeInRange(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
-	if write.Verb == Delete {
-		return input, r.before(ctx, write, Delete, &id, nil)
+	if write.Verb == Update {
+		input = write.Inputs[0] // before copies it
 	}
-	input = write.Inputs[0] // before copies it
-	err = r.before(ctx, write, Update, &id, &input)
+	err = r.before(ctx, write, write.Verb, &id, &input)
 	return input, err
 }
 

@@ -3,7 +3,6 @@ package resource
 import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/problem"
 )
 
 // A rule can read other resources of the same collection, and these may be written by the same request. Such a
@@ -22,21 +21,12 @@ type writtenStates struct {
 // requireValues returns why the caller may not give resources these values, or nil.
 func (w *Work) requireValues(path Path, before, after []model.Record, pointer func(i int) string) error {
 	c := path.Collection
-	verbOf := func(i int) Verb {
-		if before[i] == nil {
-			return Create
-		}
-		return Update
-	}
-	rule := func(i int) query.Filter { return path.By.Rule(verbOf(i), c) }
+	rule := func(i int) query.Filter { return path.By.Rule(verbFor(before[i]), c) }
 	denied := func(i int) error {
-		var err *problem.Error
-		if verbOf(i) == Create {
-			err = path.By.Denied("You may not create a resource with these values in %s.", c.Name)
-		} else {
-			err = path.By.Denied("You may not give this resource these values.")
+		if before[i] == nil {
+			return atItem(pointer, i, path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		}
-		return atItem(pointer, i, err)
+		return atItem(pointer, i, path.By.Denied("You may not give this resource these values."))
 	}
 	v := writtenStates{collection: c, before: before, after: after}
 	ownCollection := false

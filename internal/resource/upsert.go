@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -173,10 +174,8 @@ func (r *Resources) runBeforeUpsert(ctx context.Context, write *Write, i int, fo
 
 // upsert creates and changes the resources of the inputs, or none of them.
 func (w *Work) upsert(write Write) ([]Resource, error) {
-	if err := w.requireParent(write.Path); err != nil {
-		return nil, err
-	}
-	if err := write.Condition.AllowsChange(""); err != nil { // the collection has no ETag
+	// The write changes the collection, which has no ETag.
+	if err := cmp.Or(w.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
 	write.upserts = slices.Clone(write.upserts) // the transaction may run again
@@ -222,11 +221,7 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 			invalid[k], wrong = slices.Concat(each.missing, each.PatchFaults), true
 			continue
 		}
-		verb := Create
-		if record != nil {
-			verb = Update
-		}
-		if err := path.Require(verb); err != nil {
+		if err := path.Require(verbFor(record)); err != nil {
 			return atPointer(pointer, err)
 		}
 		if record == nil {

@@ -17,8 +17,8 @@ import (
 func (r *Resources) withViolations(s *lookup, write Write, invalid error) error {
 	var others problem.Errors
 	var err error
-	if write.Verb == Create {
-		others, err = s.createViolations(write)
+	if write.Verb == Create || write.Range != nil {
+		others, err = s.collectionViolations(write)
 	} else {
 		others, err = r.updateViolations(s, write)
 	}
@@ -38,25 +38,17 @@ func itemOf(e *problem.Error) int {
 	return item
 }
 
-func (s *lookup) createViolations(write Write) (problem.Errors, error) {
-	if err := s.requireParent(write.Path); err != nil {
+// collectionViolations is the errors of a write that creates, or changes a range. The resources of the range are not read:
+// that can take long, and is left to FindRange. So each reference counts as changed.
+func (s *lookup) collectionViolations(write Write) (problem.Errors, error) {
+	if err := cmp.Or(s.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	if err := write.Condition.AllowsChange(""); err != nil {
-		return nil, err
-	}
-	all := make([]writing, len(write.Inputs))
-	for i, input := range write.Inputs {
-		all[i].input = input
-	}
-	found, err := s.violations(write.Path, all)
+	found, err := s.violations(write.Path, write.creations())
 	return joined(write.pointer, found), err
 }
 
 func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
-	if write.Range != nil {
-		return s.rangeViolations(write)
-	}
 	if err := s.requireParentOfItem(write.Path); err != nil {
 		return nil, err
 	}
@@ -78,19 +70,6 @@ func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, er
 		return nil, err
 	}
 	found, err := s.violations(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}})
-	return joined(nil, found), err
-}
-
-// rangeViolations reports references to nothing. The resources of the range are not read: that can take long, and is left to
-// FindRange. So each reference counts as changed.
-func (s *lookup) rangeViolations(write Write) (problem.Errors, error) {
-	if err := s.requireParent(write.Path); err != nil {
-		return nil, err
-	}
-	if err := write.Condition.AllowsChange(""); err != nil || len(write.Inputs) == 0 {
-		return nil, err
-	}
-	found, err := s.violations(write.Path, []writing{{input: write.Inputs[0]}})
 	return joined(nil, found), err
 }
 

@@ -14,6 +14,23 @@ type writing struct {
 	readOnly readOnlyValues
 }
 
+// creations is the resources that a write creates.
+func (write *Write) creations() []writing {
+	all := make([]writing, len(write.Inputs))
+	for i, input := range write.Inputs {
+		all[i].input = input
+	}
+	return all
+}
+
+// verbFor is what happens to a resource. Its state before is nil if it is new.
+func verbFor(before model.Record) Verb {
+	if before == nil {
+		return Create
+	}
+	return Update
+}
+
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
 // attributes of each in the body; nil: all have the same, so that the errors of one are enough.
 func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([]Resource, error) {
@@ -31,14 +48,12 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 	defer func() { w.creating = w.creating[:creating] }()
 	invalid := make([]problem.Errors, len(all))
 	for i, each := range all {
-		verb := Create
 		if before[i] != nil {
 			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
 				continue
 			}
-			verb = Update
 		}
-		if err := w.within(verb, c, before[i], after[i]); err != nil {
+		if err := w.within(verbFor(before[i]), c, before[i], after[i]); err != nil {
 			return nil, atItem(pointer, i, err)
 		}
 	}

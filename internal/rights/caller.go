@@ -39,26 +39,25 @@ type CollectionRights struct {
 // DescribeCaller describes the caller with a permit; nil: without access control. KeyOf finds the API key with a
 // prefix.
 func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) (*auth.StoredKey, error)) (CallerResource, error) {
-	me := CallerResource{Type: "callers", Keys: []string{}, Collections: []CollectionRights{}}
-	id := ""
+	var caller auth.Caller
 	if by != nil {
-		id = by.Caller.ID
+		caller = by.Caller
 	}
-	me.ID = model.NamedID(callerNamespace, []byte(id)).String()
-	me.Metrics, me.Keys = by.MaySeeMetrics(), append(me.Keys, by.Grantable()...)
-	if by != nil {
-		me.Caller, me.Role, me.Subject = orNull(by.Caller.ID), orNull(by.Caller.Role), orNull(by.Caller.Subject)
-		if !by.Caller.Expires.IsZero() {
-			me.ExpiresAt = orNull(model.FormatTime(by.Caller.Expires.Truncate(time.Millisecond)))
+	me := CallerResource{
+		ID: model.NamedID(callerNamespace, []byte(caller.ID)).String(), Type: "callers",
+		Caller: orNull(caller.ID), Role: orNull(caller.Role), Subject: orNull(caller.Subject),
+		Metrics: by.MaySeeMetrics(), Keys: append([]string{}, by.Grantable()...), Collections: []CollectionRights{},
+	}
+	if !caller.Expires.IsZero() {
+		me.ExpiresAt = orNull(model.FormatTime(caller.Expires.Truncate(time.Millisecond)))
+	}
+	if prefix, isKey := strings.CutPrefix(caller.ID, auth.KeyCaller); isKey {
+		key, err := keyOf(prefix)
+		if err != nil {
+			return me, err
 		}
-		if prefix, isKey := strings.CutPrefix(by.Caller.ID, auth.KeyCaller); isKey {
-			key, err := keyOf(prefix)
-			if err != nil {
-				return me, err
-			}
-			if key != nil {
-				me.KeyName = &key.Name
-			}
+		if key != nil {
+			me.KeyName = &key.Name
 		}
 	}
 	for _, c := range append(s.All(), s.Changes()) {

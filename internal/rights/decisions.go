@@ -1,9 +1,7 @@
 package rights
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -64,9 +62,7 @@ func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Per
 	q = Question{claims: text("claims"), collection: text("collection"), verb: schema.AccessVerb(text("verb"))}
 	var claims map[string]any
 	if q.claims != "" {
-		decoder := json.NewDecoder(bytes.NewReader([]byte(q.claims)))
-		decoder.UseNumber()
-		if err := decoder.Decode(&claims); err != nil {
+		if err := auth.DecodeExactly([]byte(q.claims), &claims); err != nil {
 			return q, err // it was checked
 		}
 	}

@@ -22,10 +22,11 @@ func Put(c db.Conn, sql db.SearchSQL, collection *model.Collection, before, afte
 	var numbers []int
 	var words string
 	for i, record := range after {
-		changed := allNumbers(collection)
+		var previous model.Record
 		if before != nil {
-			changed = changedNumbers(collection, before[i], record)
+			previous = before[i]
 		}
+		changed := changedNumbers(collection, previous, record)
 		if len(changed) == 0 {
 			continue
 		}

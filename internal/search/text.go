@@ -3,6 +3,7 @@
 package search
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func marks(numbers []int) (marks string) {
 // Text is what the index has of a resource: its words with the marks of their attributes, each with a
 // space before it, sorted, and each once.
 func Text(c *model.Collection, record model.Record) string {
-	return textOf(c, record, allNumbers(c))
+	return textOf(c, record, changedNumbers(c, nil, record))
 }
 
 // textOf is the part of Text that has the words of some attributes.
@@ -36,7 +37,7 @@ func textOf(c *model.Collection, record model.Record, numbers []int) string {
 	var text strings.Builder
 	for _, number := range numbers { // the marks have the same order
 		start := " " + mark(number)
-		for _, word := range different(record[c.SearchColumns()[number]].Text()) {
+		for _, word := range slices.Sorted(different(record[c.SearchColumns()[number]].Text())) {
 			text.WriteString(start)
 			text.WriteString(word)
 		}
@@ -44,28 +45,19 @@ func textOf(c *model.Collection, record model.Record, numbers []int) string {
 	return text.String()
 }
 
-// different is the words of a text, sorted, and each once.
-func different(text string) []string {
+// different is the words of a text, each once.
+func different(text string) iter.Seq[string] {
 	seen := map[string]struct{}{}
 	for word := range words.Each(text) {
 		seen[word] = struct{}{}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return maps.Keys(seen)
 }
 
-// allNumbers lists the numbers of all attributes that are searched.
-func allNumbers(c *model.Collection) []int {
-	numbers := make([]int, len(c.SearchColumns()))
-	for number := range numbers {
-		numbers[number] = number
-	}
-	return numbers
-}
-
-// changedNumbers lists the numbers of the attributes that are searched and differ.
+// changedNumbers lists the numbers of the attributes that are searched and differ. Before is nil for a new resource: all do.
 func changedNumbers(c *model.Collection, before, after model.Record) (numbers []int) {
 	for number, column := range c.SearchColumns() {
-		if before[column] != after[column] {
+		if before == nil || before[column] != after[column] {
 			numbers = append(numbers, number)
 		}
 	}
@@ -158,12 +150,8 @@ func Bytes(c *model.Collection, before, after []model.Record) (bytes int) {
 
 // bytesOf counts the bytes of the different words of an attribute, with their marks.
 func bytesOf(text string) (bytes int) {
-	seen := map[string]struct{}{}
-	for word := range words.Each(text) {
-		if _, again := seen[word]; !again {
-			seen[word] = struct{}{}
-			bytes += len(word) + 1
-		}
+	for word := range different(text) {
+		bytes += len(word) + 1
 	}
 	return bytes
 }
