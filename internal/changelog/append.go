@@ -9,36 +9,29 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Appended is a change that a transaction has appended to the log.
-type Appended struct {
-	Revision int64
-	entry    Entry // without the states
-	log      *Log
-}
-
 const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
 
-// AppendStatement returns the statement that appends a change, which has no position and no revision yet, and
-// calls stored when it has done so. The statement that follows gets its revision by db.Dialect.LastRevision.
-func (l *Log) AppendStatement(e *Entry, stored func(*Appended)) db.Statement {
+// AppendStatement returns the statement that appends a change, which has no position and no revision yet. The
+// statement that follows gets its revision by db.Dialect.LastRevision.
+func (l *Log) AppendStatement(e *Entry) db.Statement {
 	table := l.tables[e.Collection]
 	values := []model.Value{
 		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
 	}
-	return db.Statement{SQL: insertChange, Args: values, Stored: func(revision int64) { stored(l.Appended(e, revision)) }}
+	return db.Statement{SQL: insertChange, Args: values}
 }
 
 // Number is how the log names a collection.
 func (l *Log) Number(c *model.Collection) int64 { return l.tables[c].Number }
 
-// Evidence is a condition that matches the change.
-func (a *Appended) Evidence() *db.Statement {
+// Evidence is a condition that matches a change that was appended. It does not use the position and the states of the entry.
+func (l *Log) Evidence(e *Entry) *db.Statement {
 	return &db.Statement{
 		SQL: "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
 		Args: []model.Value{
-			model.IntValue(a.Revision), model.IntValue(a.log.Number(a.entry.Collection)), model.IDValue(a.entry.ID), model.TextValue(string(a.entry.Kind)),
-			a.entry.At, model.TextValue(a.entry.Caller), model.IntValue(a.log.version),
+			model.IntValue(e.Revision), model.IntValue(l.Number(e.Collection)), model.IDValue(e.ID), model.TextValue(string(e.Kind)),
+			e.At, model.TextValue(e.Caller), model.IntValue(l.version),
 		},
 	}
 }
@@ -58,12 +51,6 @@ func (l *Log) AppendAllStatement(e *Entry, changed []int, where, order string, a
 			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + where + " ORDER BY " + order,
 		Args: append([]model.Value{e.At, model.TextValue(e.Caller)}, args...),
 	}
-}
-
-// Appended is the change that was appended for an entry and got a revision. If several were appended for it, it is
-// the last, whose id the entry has.
-func (l *Log) Appended(e *Entry, revision int64) *Appended {
-	return &Appended{revision, Entry{Collection: e.Collection, ID: e.ID, Kind: e.Kind, At: e.At, Caller: e.Caller}, l}
 }
 
 // LastRevision is an expression for the revision of the last change of a resource, whose id is an

@@ -42,16 +42,18 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 		for i := range seen {
 			seen[i] = map[groupKey]struct{}{}
 		}
-		err := s.eachConverted(p, columns, note, func(_, after model.Record) error {
-			for i, u := range unique {
-				key, ok := keyOf(u.group, after)
-				if !ok || binary.BigEndian.Uint64(key[:])%parts != part {
-					continue
+		err := s.eachConverted(p, columns, note, func(_, after []model.Record) error {
+			for _, record := range after {
+				for i, u := range unique {
+					key, ok := keyOf(u.group, record)
+					if !ok || binary.BigEndian.Uint64(key[:])%parts != part {
+						continue
+					}
+					if _, taken := seen[i][key]; taken {
+						u.step.violate(record.ID(model.IDColumn), notUnique, true)
+					}
+					seen[i][key] = struct{}{}
 				}
-				if _, taken := seen[i][key]; taken {
-					u.step.violate(after.ID(model.IDColumn), notUnique, true)
-				}
-				seen[i][key] = struct{}{}
 			}
 			return nil
 		})
@@ -78,10 +80,10 @@ func (p *pair) converted() (columns []int) {
 	return columns
 }
 
-// eachConverted calls visit with the values of each resource in some columns of to, those that must be converted
+// eachConverted calls visit with batches of the values of resources in some columns of to, those that must be converted
 // among them: as they are before that, and after it. The survey and the migration both use it, so that what is
 // written is what was checked.
-func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(before, after model.Record) error) error {
+func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(before, after []model.Record) error) error {
 	query := &db.Builder{}
 	query.Write(s.id(p))
 	for _, to := range columns {
@@ -118,12 +120,7 @@ func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(be
 				return err
 			}
 		}
-		for i, before := range batch {
-			if err := visit(before, converted[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+		return visit(batch, converted)
 	})
 }
 

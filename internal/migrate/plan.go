@@ -104,7 +104,7 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return firstPlan(to), nil
+		return newPlan(&model.Schema{}, to), nil
 	}
 	stored, oldFormat, err := AnyStoredSchema(c, d, found)
 	if err != nil {
@@ -179,9 +179,6 @@ func newPlan(from, to *model.Schema) *plan {
 	}
 	return p
 }
-
-// firstPlan is the plan for an empty database.
-func firstPlan(to *model.Schema) *plan { return newPlan(&model.Schema{}, to) }
 
 // isFirst reports whether the database has no schema yet.
 func (p *plan) isFirst() bool { return len(p.from.Collections()) == 0 }
@@ -263,12 +260,11 @@ func (p *pair) match() {
 	for i, column := range p.from.Columns() {
 		columns[column.Name] = i
 	}
-	stays := func(name string) bool { return p.to.Field(name) != nil }
 	for _, column := range p.to.Columns() {
 		source, ok := columns[column.Name]
 		if a := column.Attribute; !ok && a != nil {
 			if source, ok = columns[a.RenamedFrom]; !ok {
-				source, ok = p.formerParent(a, stays)
+				source, ok = p.formerParent(a)
 			}
 		}
 		if !ok {
@@ -295,20 +291,16 @@ func (p *pair) renameAdvice(removed *model.Attribute) string {
 
 // formerParent handles the reference to the parent: it may be named after the parent, and is
 // then renamed with it.
-func (p *pair) formerParent(a *model.Attribute, stays func(string) bool) (int, bool) {
+func (p *pair) formerParent(a *model.Attribute) (int, bool) {
 	before, after := p.from.ParentLink(), p.to.ParentLink()
-	if before == nil || after == nil || p.to.Parent.Attribute != a.Name || stays(p.from.Parent.Attribute) {
+	if before == nil || after == nil || p.to.Parent.Attribute != a.Name || p.to.Field(p.from.Parent.Attribute) != nil {
 		return 0, false
 	}
 	if to := after.To; to.Name != before.To.Name && to.RenamedFrom != before.To.Name {
 		return 0, false
 	}
-	for i := range p.to.Attributes { // another attribute may declare renamed_from
-		if p.to.Attributes[i].RenamedFrom == p.from.Parent.Attribute {
-			return 0, false
-		}
-	}
-	return before.Column, true
+	declared := func(other model.Attribute) bool { return other.RenamedFrom == p.from.Parent.Attribute }
+	return before.Column, !slices.ContainsFunc(p.to.Attributes, declared) // another attribute may declare renamed_from
 }
 
 func (p *plan) compareParents(pair *pair) {

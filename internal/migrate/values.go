@@ -98,47 +98,24 @@ func (m *migration) convertValues(p *pair) error {
 	})
 	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
 	update.Arg(model.Null)
-	w := &rewriter{migration: m, pair: p, columns: columns, update: "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()}
-	if err := m.eachConverted(p, columns, noteNothing, w.add); err != nil {
-		return err
-	}
-	return w.flush()
-}
-
-// rewriter writes the converted values of resources.
-type rewriter struct {
-	*migration
-	pair    *pair
-	columns []int  // of to
-	update  string // its parameters: a value for each column, then the id
-	rows    []model.Record
-	size    int
-}
-
-func (w *rewriter) add(before, after model.Record) error {
-	row, differs := make(model.Record, 0, len(w.columns)+1), false
-	for _, to := range w.columns {
-		was := before[to]
-		if _, moved := w.pair.moved(to); moved {
-			was = model.Null // as the new column is still empty
+	sql := "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()
+	return m.eachConverted(p, columns, noteNothing, func(before, after []model.Record) error {
+		var rows []model.Record // a value for each column, then the id
+		for i := range after {
+			row, differs := make(model.Record, 0, len(columns)+1), false
+			for _, to := range columns {
+				was := before[i][to]
+				if _, moved := p.moved(to); moved {
+					was = model.Null // as the new column is still empty
+				}
+				row = append(row, after[i][to])
+				differs = differs || after[i][to] != was
+			}
+			if differs {
+				rows = append(rows, append(row, before[i][model.IDColumn]))
+			}
 		}
-		row = append(row, after[to])
-		differs = differs || after[to] != was
-	}
-	if !differs {
-		return nil
-	}
-	row = append(row, before[model.IDColumn])
-	w.rows, w.size = append(w.rows, row), w.size+row.Size()
-	if len(w.rows) < db.BatchRows && w.size < db.BatchBytes {
-		return nil
-	}
-	return w.flush()
-}
-
-func (w *rewriter) flush() error {
-	w.valuesChanged = w.valuesChanged || len(w.rows) > 0
-	err := db.ExecEach(w.conn, w.update, w.rows)
-	w.rows, w.size = w.rows[:0], 0
-	return err
+		m.valuesChanged = m.valuesChanged || len(rows) > 0
+		return db.ExecEach(m.conn, sql, rows)
+	})
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// changeStatement returns the statement that appends a change to the change log: see changelog.Log.
-func (t *Tx) changeStatement(c *model.Collection, kind changelog.Kind, id model.ID, before, after model.Record, stored func(*changelog.Appended)) db.Statement {
-	return t.store.log.AppendStatement(&changelog.Entry{Collection: c, ID: id, Kind: kind, At: t.at, Caller: t.caller, Before: before, After: after}, stored)
+// entry is an entry of the change log for a change of this task.
+func (t *Tx) entry(c *model.Collection, kind changelog.Kind, id model.ID) *changelog.Entry {
+	return &changelog.Entry{Collection: c, ID: id, Kind: kind, At: t.at, Caller: t.caller}
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not

@@ -69,7 +69,7 @@ func (t *Tx) DeleteSet(s Set) (removed int, err error) {
 
 func (t *Tx) deleteSet(s Set) (removed int, err error) {
 	c, table := s.Collection, t.store.tables[s.Collection]
-	entry := &changelog.Entry{Collection: c, Kind: changelog.Deleted, At: t.at, Caller: t.caller}
+	entry := t.entry(c, changelog.Deleted, model.ID{})
 	where, order, args := t.condition(s, changelog.AppendAllArgs+1)
 	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, nil, where, order, args...)); err != nil {
 		return 0, err
@@ -87,7 +87,7 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			gone.AddTo(s.Referred[i], s.IDs[i])
 		}
 	} else {
-		id, of, revision := table.Columns[model.IDColumn], "NULL", int64(0)
+		id, of := table.Columns[model.IDColumn], "NULL"
 		if parent != nil {
 			of = table.Columns[parent.Column]
 		}
@@ -96,14 +96,13 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			if !row.Null(1) {
 				gone.AddTo(row.ID(1), row.ID(0))
 			}
-			revision = row.Int(2)
+			entry.Revision = row.Int(2)
 		}, sql+" RETURNING "+id+", "+of+", "+t.store.db.LastRevision(), args...)
 		if err != nil || len(gone.IDs) == 0 {
 			return 0, err
 		}
 		if s.Link == nil {
-			entry.ID = slices.MinFunc(gone.IDs, lists.CompareIDs)
-			t.last = t.store.log.Appended(entry, revision)
+			entry.ID, t.last = slices.MinFunc(gone.IDs, lists.CompareIDs), entry // in the log, the lowest id is the last
 		}
 	}
 	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.OfParents(-1)...)
@@ -150,7 +149,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 		where, _, args = t.condition(s, 2)
 		args = append([]model.Value{t.at}, args...)
 	}
-	entry := &changelog.Entry{Collection: c, Kind: changelog.Updated, At: t.at, Caller: t.caller}
+	entry := t.entry(c, changelog.Updated, model.ID{})
 	logged, _, values := t.condition(s, changelog.AppendAllArgs+1)
 	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, logged, order, values...)); err != nil {
 		return err
@@ -165,14 +164,12 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 		return err
 	}
 	var updated []model.ID
-	revision := int64(0)
 	err := db.Each(t.conn, func(row model.Row) {
 		updated = append(updated, row.ID(0))
-		revision = row.Int(1)
+		entry.Revision = row.Int(1)
 	}, sql+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
-		entry.ID = slices.MinFunc(updated, lists.CompareIDs)
-		t.last = t.store.log.Appended(entry, revision)
+		entry.ID, t.last = slices.MinFunc(updated, lists.CompareIDs), entry
 	}
 	return err
 }

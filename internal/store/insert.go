@@ -74,7 +74,8 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		last = record
 	}
 	if last != nil {
-		t.last = t.store.log.Appended(&changelog.Entry{Collection: c, ID: last.ID(model.IDColumn), Kind: changelog.Created, At: t.at, Caller: t.caller}, last.Int(c.RevisionColumn()))
+		t.last = t.entry(c, changelog.Created, last.ID(model.IDColumn))
+		t.last.Revision = last.Int(c.RevisionColumn())
 	}
 	return representations, conflicts, t.fault(t.putWords(c, nil, created))
 }

@@ -20,14 +20,14 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context // of the caller of a snapshot; a write has none
 	release func()
-	at      model.Value         // time of all changes of the task
-	caller  string              // id of the caller
-	minted  bool                // ids were made, so that the mark of the minter may have to be moved
-	newIDs  []model.ID          // made in the transaction, each larger than the one before
-	deltas  []lists.Delta       // of its changes
-	earlier []*db.Task          // earlier tasks in the transaction
-	mark    model.ID            // of the minter, if this transaction moves it
-	last    *changelog.Appended // last change, nil if there is none
+	at      model.Value      // time of all changes of the task
+	caller  string           // id of the caller
+	minted  bool             // ids were made, so that the mark of the minter may have to be moved
+	newIDs  []model.ID       // made in the transaction, each larger than the one before
+	deltas  []lists.Delta    // of its changes
+	earlier []*db.Task       // earlier tasks in the transaction
+	mark    model.ID         // of the minter, if this transaction moves it
+	last    *changelog.Entry // last change, nil if there is none; without its states
 }
 
 // ReadOne opens a snapshot for one query. It must be closed.
@@ -72,7 +72,7 @@ func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error
 		if err == nil {
 			t.Value = tx
 			if tx.last != nil {
-				t.Evidence = tx.last.Evidence
+				t.Evidence = func() *db.Statement { return s.log.Evidence(tx.last) }
 			}
 		}
 		return err

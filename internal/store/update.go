@@ -41,13 +41,14 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	}
 	table := t.store.tables[c]
 	representations = make([][]byte, len(after))
-	changes, stored := make([]*changelog.Appended, len(after)), make([]bool, len(after))
-	batch := make([]db.Statement, 0, 2*len(after))
+	stored, batch := make([]bool, len(after)), make([]db.Statement, 0, 2*len(after))
 	for i := range after {
 		representations[i] = c.Represent(after[i])
 		update := table.updateOf(before[i], after[i])
 		update.Stored = func(revision int64) { after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true }
-		batch = append(batch, t.changeStatement(c, changelog.Updated, after[i].ID(model.IDColumn), before[i], after[i], func(w *changelog.Appended) { changes[i] = w }), update)
+		change := t.entry(c, changelog.Updated, after[i].ID(model.IDColumn))
+		change.Before, change.After = before[i], after[i]
+		batch = append(batch, t.store.log.AppendStatement(change), update)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
@@ -56,9 +57,11 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		if !stored[i] {
 			return nil, nil, t.fault(fmt.Errorf("an update of %s found no row", c.Name))
 		}
-		t.last = changes[i]
 		t.addMoveDeltas(c, before[i], after[i])
 	}
+	last := after[len(after)-1]
+	t.last = t.entry(c, changelog.Updated, last.ID(model.IDColumn))
+	t.last.Revision = last.Int(c.RevisionColumn())
 	return representations, nil, t.fault(t.putWords(c, before, after))
 }
 

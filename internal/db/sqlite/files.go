@@ -128,10 +128,7 @@ func BackUp(ctx context.Context, database, file string, check func(db.Conn, db.D
 		return fmt.Errorf("%s exists already; a backup never overwrites a file", file)
 	}
 	return Create(file, func(partial string) error {
-		if err := copyDatabase(ctx, database, partial); err != nil {
-			return err
-		}
-		if err := makeSingleFile(ctx, partial); err != nil {
+		if err := copyToSingleFile(ctx, database, partial); err != nil {
 			return err
 		}
 		if err := checkWhole(ctx, partial, check); err != nil {
@@ -174,10 +171,7 @@ func Restore(ctx context.Context, database, file string, steps RestoreSteps) err
 		return err
 	}
 	defer removeDatabase(partial)
-	if err := copyDatabase(ctx, file, partial); err != nil {
-		return err
-	}
-	if err := makeSingleFile(ctx, partial); err != nil {
+	if err := copyToSingleFile(ctx, file, partial); err != nil {
 		return err
 	}
 	raw, err := openRaw(ctx, partial, sqlite.OpenReadWrite)
@@ -233,10 +227,13 @@ func publish(partial, file string) error {
 	return err
 }
 
-// makeSingleFile makes a copy one plain file that can be read from anywhere: a database with a
+// copyToSingleFile makes a copy that is one plain file and can be read from anywhere: a database with a
 // write-ahead log needs other files even for reading.
-func makeSingleFile(ctx context.Context, file string) error {
-	c, err := openRaw(ctx, file, sqlite.OpenReadWrite)
+func copyToSingleFile(ctx context.Context, from, to string) error {
+	if err := copyDatabase(ctx, from, to); err != nil {
+		return err
+	}
+	c, err := openRaw(ctx, to, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}

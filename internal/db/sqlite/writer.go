@@ -98,17 +98,12 @@ func (w *writer) checkpoint() {
 	if w.failure() != nil {
 		return
 	}
-	pages, err := w.walPages()
+	var pages int64 // of the WAL
+	_, err := db.One(w.conn, func(row model.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
 	if err == nil && pages >= maxWAL {
 		_, err = db.One(w.conn, nil, "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	w.checkDisk(err)
-}
-
-// walPages is how many pages the WAL has.
-func (w *writer) walPages() (pages int64, err error) {
-	_, err = db.One(w.conn, func(row model.Row) { pages = row.Int(1) }, "PRAGMA wal_checkpoint(NOOP)")
-	return pages, err
 }
 
 // checkDisk records that the disk has failed. Other errors of a checkpoint are harmless: the
@@ -189,6 +184,7 @@ func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, [
 	if _, err := w.conn.Exec("BEGIN IMMEDIATE"); err != nil {
 		return &notBegun{err}
 	}
+	defer w.rollBack() // does nothing after a commit
 	w.conn.checked = false
 	var succeeded []*db.Task
 	for _, queued := range batch {
@@ -196,7 +192,6 @@ func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, [
 			continue
 		}
 		if err := runTask(queued, succeeded); err != nil {
-			w.rollBack()
 			return err
 		}
 		if queued.err == nil {
@@ -205,10 +200,9 @@ func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, [
 	}
 	committed, err := w.options.Finish(w.conn, succeeded)
 	if err != nil {
-		w.rollBack()
 		return err
 	}
-	if err := w.commit(); err != nil {
+	if _, err := w.conn.Exec("COMMIT"); err != nil {
 		return err
 	}
 	committed()
@@ -220,14 +214,6 @@ type notBegun struct{ cause error }
 
 func (e *notBegun) Error() string { return e.cause.Error() }
 func (e *notBegun) Unwrap() error { return e.cause }
-
-func (w *writer) commit() error {
-	_, err := w.conn.Exec("COMMIT")
-	if err != nil {
-		w.rollBack()
-	}
-	return err
-}
 
 // rollBack rolls the transaction back. SQLite may have done so already.
 func (w *writer) rollBack() {
