@@ -50,7 +50,7 @@ func (b *builder) preferWait() object {
 // changes is the paths of the change log.
 func (b *builder) changes() object {
 	c := b.schema.Changes()
-	if !b.reader.May(schema.MayList, c) {
+	if !b.By.May(schema.MayList, c) {
 		return nil
 	}
 	public := b.Public != nil && b.Public.May(schema.MayList, c)

@@ -9,11 +9,11 @@ import (
 
 // decisions is the path that explains what a role may do; none if the reader may not ask.
 func (b *builder) decisions() object {
-	if len(b.reader.Grantable()) == 0 {
+	if len(b.grantable()) == 0 {
 		return nil
 	}
-	roles, verbs := texts(b.reader.Grantable()), texts(schema.AccessVerbs())
-	if !slices.Contains(b.reader.Grantable(), schema.PublicRole) {
+	roles, verbs := texts(b.grantable()), texts(schema.AccessVerbs())
+	if !slices.Contains(b.grantable(), schema.PublicRole) {
 		roles = append(roles, schema.PublicRole)
 	}
 	textOrNull := func(description string) object {

@@ -11,7 +11,7 @@ const examplePrefix = "k7f3q2m5xa"
 
 // keys is the paths of the API keys; none if the reader may not manage any.
 func (b *builder) keys() object {
-	names := texts(b.reader.Grantable())
+	names := texts(b.grantable())
 	if len(names) == 0 {
 		return nil
 	}

@@ -212,7 +212,7 @@ func (b *builder) cursor() object {
 // fields lists what the reader can filter and sort by: id, type, the attributes, and the
 // timestamps.
 func (b *builder) fields(c *model.Collection) []*model.Field {
-	visible := b.reader.Visible(c)
+	visible := b.By.Visible(c)
 	var fields []*model.Field
 	for i, column := range c.Columns() {
 		if field := c.Field(column.Name); field != nil && visible.Has(i) {
@@ -322,7 +322,7 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	case model.ChangeCollection:
 		var names list
 		for _, each := range b.schema.Collections() {
-			if b.knows(each) {
+			if b.By.MayKnow(each) {
 				names = append(names, each.Name)
 			}
 		}

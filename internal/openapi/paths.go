@@ -30,12 +30,12 @@ func (p place) path() string {
 func (b *builder) paths() object {
 	paths := object{{"/", b.root()}}
 	for _, c := range b.schema.All() {
-		if !b.knows(c) {
+		if !b.By.MayKnow(c) {
 			continue
 		}
 		p := place{collection: c}
 		b.addPlace(&paths, p)
-		if b.schema.Singular(c.Singular) == c && b.reader.May(schema.MayRead, c) {
+		if b.schema.Singular(c.Singular) == c && b.By.May(schema.MayRead, c) {
 			paths.add("/"+c.Singular+"/{id}", pathItem(b.pathParameters(p, true), member{"get", b.read(p, true)}))
 		}
 		for _, child := range b.schema.Collections() {
@@ -50,7 +50,7 @@ func (b *builder) paths() object {
 // hasBelow reports whether a sub-collection is there for the reader, who must see the
 // parents, and which child belongs to which.
 func (b *builder) hasBelow(link *model.Link) bool {
-	return b.knows(link.From) && b.reader.May(schema.MayRead, link.To) && b.reader.Visible(link.From).Has(link.Column)
+	return b.By.MayKnow(link.From) && b.By.May(schema.MayRead, link.To) && b.By.Visible(link.From).Has(link.Column)
 }
 
 func (b *builder) addPlace(paths *object, p place) {
@@ -93,7 +93,7 @@ func pathItem(parameters list, operations ...member) object {
 
 // may reports whether the reader may do something at a place, and whether everybody may.
 func (b *builder) may(verb schema.AccessVerb, p place) (may, public bool) {
-	may = b.reader.May(verb, p.collection)
+	may = b.By.May(verb, p.collection)
 	public = b.Public != nil && b.Public.May(verb, p.collection) && (p.parent == nil || b.Public.May(schema.MayRead, p.parent.To))
 	return may, public
 }
@@ -199,7 +199,7 @@ func (b *builder) read(p place, singular bool) object {
 
 func (b *builder) create(p place) object {
 	may, public := b.may(schema.MayCreate, p)
-	if !may || p.collection.ReadOnly() || p.parent != nil && !b.reader.Writable(p.collection).Has(p.parent.Column) {
+	if !may || p.collection.ReadOnly() || p.parent != nil && !b.By.Writable(p.collection).Has(p.parent.Column) {
 		return nil
 	}
 	c := p.collection

@@ -6,18 +6,13 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
-// relations lists the relations of a collection that the reader may include and filter by, by the rule of
-// auth.Permit.Related.
+// relations lists the relations of a collection that the reader may include and filter by.
 func (b *builder) relations(c *model.Collection) []*model.Relation {
 	return slices.DeleteFunc(slices.Clone(c.Relations()), func(r *model.Relation) bool {
-		verb := schema.MayList
-		if r.One {
-			verb = schema.MayRead
-		}
-		return !b.reader.May(verb, r.To) || !b.reader.Visible(r.Referring()).Has(r.Column)
+		_, _, may := b.By.Related(r)
+		return !may
 	})
 }
 

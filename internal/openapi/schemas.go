@@ -158,7 +158,7 @@ func timestampSchema(description string, v variant) object {
 // that they can only read can be sent back.
 func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
-	seen, set := b.reader.Visible(c).Has(column), b.reader.Writable(c).Has(column)
+	seen, set := b.By.Visible(c).Has(column), b.By.Writable(c).Has(column)
 	switch v {
 	case readVariant:
 		return seen
@@ -169,12 +169,12 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 }
 
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.reader.Writable(c).Has(c.Field(a.Name).Column)
+	return a.Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
 func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
-	return (v == replaceVariant || v == patchVariant) && !b.reader.Writable(c).Has(c.Field(a.Name).Column)
+	return (v == replaceVariant || v == patchVariant) && !b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // attributeSchema is the definition of an attribute of a collection.
@@ -193,7 +193,7 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, v variant) string {
 	text := a.Description
 	if a.References != nil {
-		if to := b.schema.Collection(a.References.Collection); b.knows(to) {
+		if to := b.schema.Collection(a.References.Collection); b.By.MayKnow(to) {
 			text += " The id of a resource of " + to.Name + "."
 		} else {
 			text += " The id of another resource."
@@ -380,7 +380,7 @@ func (b *builder) commonSchemas() object {
 			{"required", list{"status"}}, {"additionalProperties", false},
 		}},
 	}
-	schemas.addIf(b.knows(b.schema.Changes()), changeSchema, b.changeObject())
+	schemas.addIf(b.By.MayKnow(b.schema.Changes()), changeSchema, b.changeObject())
 	return schemas
 }
 

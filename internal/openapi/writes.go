@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -22,7 +23,7 @@ func (b *builder) onConflict(c *model.Collection) object {
 	for _, group := range c.UniqueGroups() {
 		var names []string
 		for _, column := range group {
-			if b.reader.Visible(c).Has(column) {
+			if b.By.Visible(c).Has(column) {
 				names = append(names, c.Columns()[column].Name)
 			}
 		}
@@ -98,7 +99,7 @@ func (b *builder) ofRange(p place) []problem.Code {
 }
 
 // mayWrite reports whether the reader, or everybody, may write anything.
-func (b *builder) mayWrite(by View) bool {
+func (b *builder) mayWrite(by *auth.Permit) bool {
 	for _, c := range b.schema.Collections() {
 		if by.May(schema.MayCreate, c) || by.May(schema.MayUpdate, c) || by.May(schema.MayDelete, c) {
 			return true
@@ -109,7 +110,7 @@ func (b *builder) mayWrite(by View) bool {
 
 // transaction is the path that executes several writes; nil: the reader may write nothing.
 func (b *builder) transaction() object {
-	if !b.mayWrite(b.reader) {
+	if !b.mayWrite(b.By) {
 		return nil
 	}
 	step := object{
