@@ -26,7 +26,7 @@ func (b *builder) groups() object {
 			id: groupsVerb + b.nameAt(p, true), tag: c.Name, public: public,
 			summary:     "Group " + spaced(c.Name),
 			description: "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for.",
-			parameters:  append(b.groupParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),
+			parameters:  append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match")),
 			responses:   object{{"200", b.grouped(c)}, {"304", b.unchanged()}},
 			codes:       codes,
 		})}})
@@ -64,7 +64,7 @@ func (b *builder) groupParameters(c *model.Collection) list {
 		}
 	}
 	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", someOf(sorts, query.MaxGroupKeys+1), sorts[0]))
-	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
+	all = append(all, b.shared("offset"), b.shared("o"), b.limit("limit"), b.limit("l"))
 	return append(all, b.conditions(c)...)
 }
 

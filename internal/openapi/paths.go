@@ -122,7 +122,7 @@ func (b *builder) describe(o operation) object {
 		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
 	}
 	described.addIf(b.secured() && o.public, "security", list{object{}, bearer}) // otherwise as the whole document says
-	described.add("parameters", append(o.parameters, b.requestID()))
+	described.add("parameters", append(o.parameters, b.shared("X-Request-Id")))
 	described.addIf(o.body != nil, "requestBody", o.body)
 	responses := o.responses
 	b.refuse(&responses, id, o.codes, o.headers...)
@@ -156,7 +156,7 @@ func (b *builder) list(p place) object {
 		return nil
 	}
 	c := p.collection
-	parameters := append(append(b.selection(c, b.limit), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	parameters := append(append(b.selection(c, b.limit), b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 	if streams(c) {
 		parameters = append(parameters, b.streamParameters()...)
 	}
@@ -180,7 +180,7 @@ func (b *builder) read(p place, singular bool) object {
 		id: "get" + b.nameAt(p, false), tag: c.Name, public: public,
 		summary:     "Get " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
 		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
-		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
+		parameters:  append(b.partParameters(c), b.shared("If-Match"), b.shared("If-None-Match")),
 		responses:   object{{"200", b.found(p, singular)}},
 		codes:       b.ofRead(p),
 	}
@@ -210,7 +210,7 @@ func (b *builder) create(p place) object {
 	return b.describe(operation{
 		id: "create" + b.nameAt(p, false), tag: c.Name, public: public,
 		summary: "Create " + b.phraseAt(p, suggest.Article(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
-		parameters: list{b.onConflict(c), b.dryRun(), b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
+		parameters: list{b.onConflict(c), b.shared("dry_run"), b.shared("Idempotency-Key"), b.shared("Prefer-Async"), b.shared("If-Match"), b.shared("If-None-Match")},
 		body:       b.body(p, createVariant),
 		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
 		codes:      b.ofWrite(p, createVariant), headers: writeHeaders,
@@ -256,11 +256,11 @@ func (b *builder) delete(p place) object {
 }
 
 func (b *builder) changeParameters(c *model.Collection) list {
-	ifMatch := b.ifMatch
+	ifMatch := "If-Match"
 	if c.RequireIfMatch {
-		ifMatch = b.requiredIfMatch
+		ifMatch += "-Required"
 	}
-	return list{b.dryRun(), ifMatch(), b.ifNoneMatch(), b.idempotencyKey(), b.preferAsync()}
+	return list{b.shared("dry_run"), b.shared(ifMatch), b.shared("If-None-Match"), b.shared("Idempotency-Key"), b.shared("Prefer-Async")}
 }
 
 // asyncText says that a collection answers a method before it is done.

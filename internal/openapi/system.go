@@ -75,7 +75,7 @@ func (b *builder) system() object {
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
 		id: "getOpenAPI", tag: serverTag, public: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
-		parameters: list{b.ifMatch(), b.ifNoneMatch()},
+		parameters: list{b.shared("If-Match"), b.shared("If-None-Match")},
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
@@ -103,7 +103,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 	}
 	probe := object{
 		{"tags", list{serverTag}}, {"operationId", b.operationIDs.unique(id)}, {"summary", summary}, {"description", description},
-		{"security", list{}}, {"parameters", list{b.requestID()}},
+		{"security", list{}}, {"parameters", list{b.shared("X-Request-Id")}},
 	}
 	responses := object{{"200", state("It is.", well)}}
 	b.refuse(&responses, id, []problem.Code{problem.CodeMalformedRequest, problem.CodeInternal})

@@ -11,12 +11,6 @@ import (
 
 // What writes to several resources at once: ranges, upserts and transactions.
 
-func (b *builder) dryRun() object {
-	return b.inQuery("dry_run", "dry_run",
-		"`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`.",
-		aFlag, true)
-}
-
 // onConflict is the parameter that makes an upsert of a creation.
 func (b *builder) onConflict(c *model.Collection) object {
 	groups := list{"id"}
@@ -44,7 +38,7 @@ func (b *builder) limitOfRange(name string) object {
 
 // rangeParameters is all that selects the resources of a write.
 func (b *builder) rangeParameters(c *model.Collection) list {
-	return append(b.selection(c, b.limitOfRange), b.dryRun(), b.idempotencyKey())
+	return append(b.selection(c, b.limitOfRange), b.shared("dry_run"), b.shared("Idempotency-Key"))
 }
 
 // rangeText says what all writes to ranges have in common.
@@ -132,7 +126,7 @@ func (b *builder) transaction() object {
 		id: "runTransaction", tag: serverTag, public: b.secured() && b.mayWrite(b.Public),
 		summary:     "Run a transaction",
 		description: "Executes the steps in their order, all or none. The first refusal is the answer; its pointer starts with the position of the step. At most " + thousands(int64(b.MaxItems)) + " steps. It is always carried out at once.",
-		parameters:  list{b.dryRun(), b.idempotencyKey()},
+		parameters:  list{b.shared("dry_run"), b.shared("Idempotency-Key")},
 		body: object{{"description", "The steps. At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", jsonOf(shape, list{
 			object{{"method", "DELETE"}, {"path", "/" + b.exampleName() + "/" + exampleID}, {"if_match", `"1a.1.k3"`}},
 		})}},
