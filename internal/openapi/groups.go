@@ -9,27 +9,20 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// groupsVerb begins the ids of operations that list groups.
-const groupsVerb = "group"
-
 // groups is the paths of the groups of collections.
 func (b *builder) groups() object {
 	paths := object{}
 	for _, c := range b.schema.All() {
 		p := place{collection: c}
-		may, public := b.may(schema.MayList, p)
+		o, may := b.begin(schema.MayList, p, "Group", true)
 		if !may {
 			continue
 		}
-		codes := append(b.ofList(p), problem.CodeOutOfRange)
-		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(operation{
-			id: groupsVerb + b.nameAt(p, true), tag: c.Name, public: public,
-			summary:     "Group " + spaced(c.Name),
-			description: "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for.",
-			parameters:  append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match")),
-			responses:   object{{"200", b.grouped(c)}, {"304", b.unchanged()}},
-			codes:       codes,
-		})}})
+		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
+		o.parameters = append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
+		o.responses = object{{"200", b.grouped(c)}, {"304", b.unchanged()}}
+		o.codes = append(b.ofList(p), problem.CodeOutOfRange)
+		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(o)}})
 	}
 	return paths
 }

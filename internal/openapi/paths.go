@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
@@ -150,40 +151,51 @@ func (b *builder) phraseAt(p place, text string) string {
 	return text
 }
 
+// begin begins an operation on one resource or on many, such as "Get a post of a user". False: the reader may not.
+func (b *builder) begin(verb schema.AccessVerb, p place, does string, many bool) (o operation, may bool) {
+	c := p.collection
+	what := suggest.Article(spaced(c.Singular))
+	if many {
+		what = spaced(c.Name)
+	}
+	o = operation{id: strings.ToLower(does) + b.nameAt(p, many), tag: c.Name, summary: does + " " + b.phraseAt(p, what)}
+	may, o.public = b.may(verb, p)
+	return o, may
+}
+
+// beginWrite is begin for a write.
+func (b *builder) beginWrite(verb schema.AccessVerb, p place, does string, many bool) (o operation, may bool) {
+	o, may = b.begin(verb, p, does, many)
+	o.headers = writeHeaders
+	return o, may && !p.collection.ReadOnly()
+}
+
 func (b *builder) list(p place) object {
-	may, public := b.may(schema.MayList, p)
+	o, may := b.begin(schema.MayList, p, "List", true)
 	if !may {
 		return nil
 	}
 	c := p.collection
-	parameters := append(append(b.selection(c, b.limit), b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
+	o.description = "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold."
+	o.parameters = append(append(b.selection(c, b.limit), b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 	if streams(c) {
-		parameters = append(parameters, b.streamParameters()...)
+		o.parameters = append(o.parameters, b.streamParameters()...)
 	}
-	return b.describe(operation{
-		id: "list" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary:     "List " + b.phraseAt(p, spaced(c.Name)),
-		description: "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold.",
-		parameters:  parameters,
-		responses:   object{{"200", b.listed(p)}, {"304", b.unchanged()}},
-		codes:       b.ofList(p),
-	})
+	o.responses = object{{"200", b.listed(p)}, {"304", b.unchanged()}}
+	o.codes = b.ofList(p)
+	return b.describe(o)
 }
 
 func (b *builder) read(p place, singular bool) object {
-	may, public := b.may(schema.MayRead, p)
+	o, may := b.begin(schema.MayRead, p, "Get", false)
 	if !may {
 		return nil
 	}
 	c := p.collection
-	o := operation{
-		id: "get" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Get " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
-		parameters:  append(b.partParameters(c), b.shared("If-Match"), b.shared("If-None-Match")),
-		responses:   object{{"200", b.found(p, singular)}},
-		codes:       b.ofRead(p),
-	}
+	o.description = "The whole resource, with its state as `ETag`, which a resource with related ones does not have."
+	o.parameters = append(b.partParameters(c), b.shared("If-Match"), b.shared("If-None-Match"))
+	o.responses = object{{"200", b.found(p, singular)}}
+	o.codes = b.ofRead(p)
 	if streams(c) {
 		o.parameters = append(o.parameters, b.streamParameters()...)
 		o.codes = append(o.codes, problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeTooManyRequests)
@@ -198,61 +210,57 @@ func (b *builder) read(p place, singular bool) object {
 }
 
 func (b *builder) create(p place) object {
-	may, public := b.may(schema.MayCreate, p)
-	if !may || p.collection.ReadOnly() || p.parent != nil && !b.By.Writable(p.collection).Has(p.parent.Column) {
+	o, may := b.beginWrite(schema.MayCreate, p, "Create", false)
+	if !may || p.parent != nil && !b.By.Writable(p.collection).Has(p.parent.Column) {
 		return nil
 	}
 	c := p.collection
-	description := "Creates one resource from an object, or all of an array or none, at most " + thousands(int64(b.MaxItems)) + "."
+	o.description = "Creates one resource from an object, or all of an array or none, at most " + thousands(int64(b.MaxItems)) + "."
 	if p.parent != nil {
-		description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
+		o.description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
 	}
-	return b.describe(operation{
-		id: "create" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary: "Create " + b.phraseAt(p, suggest.Article(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
-		parameters: list{b.onConflict(c), b.shared("dry_run"), b.shared("Idempotency-Key"), b.shared("Prefer-Async"), b.shared("If-Match"), b.shared("If-None-Match")},
-		body:       b.body(p, createVariant),
-		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
-		codes:      b.ofWrite(p, createVariant), headers: writeHeaders,
-	})
+	o.description += b.asyncText(c, "POST")
+	o.parameters = list{b.onConflict(c), b.shared("dry_run"), b.shared("Idempotency-Key"), b.shared("Prefer-Async"), b.shared("If-Match"), b.shared("If-None-Match")}
+	o.body = b.body(p, createVariant)
+	o.responses = object{
+		{"200", b.written(p, "Upserted", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource.", b.oneOrAllOf, "ETag")},
+		{"201", b.written(p, "Created", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource.", b.oneOrAllOf, "Location", "ETag")},
+		{"202", b.accepted(p)},
+	}
+	o.codes = b.ofWrite(p, createVariant)
+	return b.describe(o)
 }
 
 func (b *builder) update(p place, v variant) object {
-	may, public := b.may(schema.MayUpdate, p)
-	if !may || p.collection.ReadOnly() {
+	does, method := "Replace", "PUT"
+	description := "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource."
+	if v == patchVariant {
+		does, method = "Update", "PATCH"
+		description = "Sets the attributes that are sent, each as a whole; null clears one."
+	}
+	o, may := b.beginWrite(schema.MayUpdate, p, does, false)
+	if !may {
 		return nil
 	}
 	c := p.collection
-	o := operation{
-		id: "replace" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Replace " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
-		parameters:  b.changeParameters(c),
-		body:        b.body(p, v),
-		responses:   object{{"200", b.changed(p)}, {"202", b.accepted(p)}},
-		codes:       b.ofWrite(p, v), headers: writeHeaders,
-	}
-	if v == patchVariant {
-		o.id, o.summary = "update"+b.nameAt(p, false), "Update "+b.phraseAt(p, suggest.Article(spaced(c.Singular)))
-		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
-	}
+	o.description = description + " A change to the same values writes nothing." + b.asyncText(c, method)
+	o.parameters = b.changeParameters(c)
+	o.body = b.body(p, v)
+	o.responses = object{{"200", b.written(p, "Changed", "The resource as it is now.", b.oneOf, "ETag")}, {"202", b.accepted(p)}}
+	o.codes = b.ofWrite(p, v)
 	return b.describe(o)
 }
 
 func (b *builder) delete(p place) object {
-	may, public := b.may(schema.MayDelete, p)
-	if !may || p.collection.ReadOnly() {
+	o, may := b.beginWrite(schema.MayDelete, p, "Delete", false)
+	if !may {
 		return nil
 	}
-	c := p.collection
-	return b.describe(operation{
-		id: "delete" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Delete " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "Answers with the resource as it last was." + b.asyncText(c, "DELETE"),
-		parameters:  b.changeParameters(c),
-		responses:   object{{"200", b.deleted(p)}, {"202", b.accepted(p)}},
-		codes:       b.ofDelete(p), headers: writeHeaders,
-	})
+	o.description = "Answers with the resource as it last was." + b.asyncText(p.collection, "DELETE")
+	o.parameters = b.changeParameters(p.collection)
+	o.responses = object{{"200", b.written(p, "Deleted", "The resource as it last was.", b.oneOf)}, {"202", b.accepted(p)}}
+	o.codes = b.ofDelete(p)
+	return b.describe(o)
 }
 
 func (b *builder) changeParameters(c *model.Collection) list {

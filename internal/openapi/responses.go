@@ -102,27 +102,6 @@ func (b *builder) written(p place, kind, description string, content func(place)
 	})
 }
 
-func (b *builder) created(p place) object {
-	return b.written(p, "Created", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource.", b.oneOrAllOf, "Location", "ETag")
-}
-
-// upserted is the answer to an upsert that has changed a resource.
-func (b *builder) upserted(p place) object {
-	return b.written(p, "Upserted", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource.", b.oneOrAllOf, "ETag")
-}
-
-func (b *builder) changed(p place) object {
-	return b.written(p, "Changed", "The resource as it is now.", b.oneOf, "ETag")
-}
-
-func (b *builder) deleted(p place) object {
-	return b.written(p, "Deleted", "The resource as it last was.", b.oneOf)
-}
-
-func (b *builder) rangeWritten(p place) object {
-	return b.written(p, "Range", "All resources of the range, in its order.", b.allOf)
-}
-
 func (b *builder) accepted(p place) object {
 	return b.response(p.collection, "Accepted", func() object {
 		identity := fixedObject("", object{

@@ -48,39 +48,40 @@ func (b *builder) rangeText(does string) string {
 }
 
 func (b *builder) updateRange(p place) object {
-	may, public := b.mayInRange(schema.MayUpdate, p)
+	o, may := b.beginRange(schema.MayUpdate, p, "Update")
 	if !may {
 		return nil
 	}
-	c := p.collection
-	codes := append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
-	return b.describe(operation{
-		id: "update" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary: "Update " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
-		parameters: b.rangeParameters(c), body: b.body(p, patchVariant),
-		responses: object{{"200", b.rangeWritten(p)}}, codes: codes, headers: writeHeaders,
-	})
+	o.description = b.rangeText("Sets the attributes that are sent, in")
+	o.codes = append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
+	o.parameters = b.rangeParameters(p.collection)
+	o.body = b.body(p, patchVariant)
+	o.responses = b.rangeWritten(p)
+	return b.describe(o)
 }
 
 func (b *builder) deleteRange(p place) object {
-	may, public := b.mayInRange(schema.MayDelete, p)
+	o, may := b.beginRange(schema.MayDelete, p, "Delete")
 	if !may {
 		return nil
 	}
-	c := p.collection
-	return b.describe(operation{
-		id: "delete" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary: "Delete " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted.",
-		parameters: b.rangeParameters(c),
-		responses:  object{{"200", b.rangeWritten(p)}}, codes: append(b.ofRange(p), b.ofDelete(p)...), headers: writeHeaders,
-	})
+	o.description = b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted."
+	o.codes = append(b.ofRange(p), b.ofDelete(p)...)
+	o.parameters = b.rangeParameters(p.collection)
+	o.responses = b.rangeWritten(p)
+	return b.describe(o)
 }
 
-// mayInRange reports whether the reader may write to a range, for which they must list it.
-func (b *builder) mayInRange(verb schema.AccessVerb, p place) (may, public bool) {
-	may, public = b.may(verb, p)
+func (b *builder) rangeWritten(p place) object {
+	return object{{"200", b.written(p, "Range", "All resources of the range, in its order.", b.allOf)}}
+}
+
+// beginRange is beginWrite for a range, which the reader must be able to list.
+func (b *builder) beginRange(verb schema.AccessVerb, p place, does string) (o operation, may bool) {
+	o, may = b.beginWrite(verb, p, does, true)
 	mayList, publicList := b.may(schema.MayList, p)
-	return may && mayList && !p.collection.ReadOnly(), public && publicList
+	o.public = o.public && publicList
+	return o, may && mayList
 }
 
 // ofRange is the codes of a write to a range, in addition to those of a write to one resource.
