@@ -36,7 +36,7 @@ func textOf(c *model.Collection, record model.Record, numbers []int) string {
 	var text strings.Builder
 	for _, number := range numbers { // the marks have the same order
 		start := " " + mark(number)
-		for _, word := range different(record[c.SearchColumns()[number]].Text()) {
+		for _, word := range slices.Sorted(maps.Keys(different(record[c.SearchColumns()[number]].Text()))) {
 			text.WriteString(start)
 			text.WriteString(word)
 		}
@@ -44,13 +44,13 @@ func textOf(c *model.Collection, record model.Record, numbers []int) string {
 	return text.String()
 }
 
-// different is the words of a text, sorted, and each once.
-func different(text string) []string {
+// different is the words of a text, each once.
+func different(text string) map[string]struct{} {
 	seen := map[string]struct{}{}
 	for word := range words.Each(text) {
 		seen[word] = struct{}{}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return seen
 }
 
 // allNumbers lists the numbers of all attributes that are searched.
@@ -158,12 +158,8 @@ func Bytes(c *model.Collection, before, after []model.Record) (bytes int) {
 
 // bytesOf counts the bytes of the different words of an attribute, with their marks.
 func bytesOf(text string) (bytes int) {
-	seen := map[string]struct{}{}
-	for word := range words.Each(text) {
-		if _, again := seen[word]; !again {
-			seen[word] = struct{}{}
-			bytes += len(word) + 1
-		}
+	for word := range different(text) {
+		bytes += len(word) + 1
 	}
 	return bytes
 }
