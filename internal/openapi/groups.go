@@ -97,7 +97,7 @@ func (b *builder) groupSchema(c *model.Collection) object {
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},
 		{"type", object{{"type", "string"}, {"const", query.GroupsType}}},
-		{"by", object{{"type", "object"}, {"description", "The values of the fields that the resources are grouped by."}, {"properties", by}, {"additionalProperties", false}}},
+		{"by", closedObject("The values of the fields that the resources are grouped by.", by, nil)},
 		{"count", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many resources the group has."}}},
 	}
 	for _, function := range query.Functions {
@@ -107,15 +107,10 @@ func (b *builder) groupSchema(c *model.Collection) object {
 			values.add(name.(string), storedSchema(kind, function != query.Sum))
 		}
 		if len(values) > 0 {
-			properties.add(string(function), object{
-				{"type", "object"}, {"description", fmt.Sprintf("The values that `%s` asked for.", function)}, {"properties", values}, {"additionalProperties", false},
-			})
+			properties.add(string(function), closedObject(fmt.Sprintf("The values that `%s` asked for.", function), values, nil))
 		}
 	}
-	return object{
-		{"type", "object"}, {"description", "Resources that have the same values."}, {"properties", properties},
-		{"required", list{"id", "type", "by", "count"}}, {"additionalProperties", false},
-	}
+	return closedObject("Resources that have the same values.", properties, list{"id", "type", "by", "count"})
 }
 
 // storedSchema is the schema of a value as the server shows it.

@@ -29,9 +29,17 @@ func fixedObject(description string, properties object) object {
 	for _, each := range properties {
 		required = append(required, each.name)
 	}
+	return closedObject(description, properties, required)
+}
+
+// closedObject is the schema of an object that may have these members, and no others.
+func closedObject(description string, properties object, required list) object {
 	result := object{{"type", "object"}}
 	result.addIf(description != "", "description", description)
-	return append(result, member{"properties", properties}, member{"required", required}, member{"additionalProperties", false})
+	result.add("properties", properties)
+	result.addIf(len(required) > 0, "required", required)
+	result.add("additionalProperties", false)
+	return result
 }
 
 // arrayOf is the schema of an array.

@@ -108,16 +108,12 @@ func (b *builder) transaction() object {
 	if !b.mayWrite(b.By) {
 		return nil
 	}
-	step := object{
-		{"type", "object"},
-		{"properties", object{
-			{"method", object{{"type", "string"}, {"enum", list{"POST", "PUT", "PATCH", "DELETE"}}}},
-			{"path", object{{"type", "string"}, {"minLength", 1}, {"description", "The path of a collection for POST, which may have on_conflict as its query, and of one resource for the others. It starts at the root of the interface."}}},
-			{"body", object{{"type", "object"}, {"description", "The attributes. Not for DELETE."}, {"additionalProperties", true}}},
-			{"if_match", object{{"type", "string"}, {"description", "As the header If-Match."}}},
-		}},
-		{"required", list{"method", "path"}}, {"additionalProperties", false},
-	}
+	step := closedObject("", object{
+		{"method", object{{"type", "string"}, {"enum", list{"POST", "PUT", "PATCH", "DELETE"}}}},
+		{"path", object{{"type", "string"}, {"minLength", 1}, {"description", "The path of a collection for POST, which may have on_conflict as its query, and of one resource for the others. It starts at the root of the interface."}}},
+		{"body", object{{"type", "object"}, {"description", "The attributes. Not for DELETE."}, {"additionalProperties", true}}},
+		{"if_match", object{{"type", "string"}, {"description", "As the header If-Match."}}},
+	}, list{"method", "path"})
 	shape := object{{"type", "array"}, {"items", step}, {"maxItems", b.MaxItems}}
 	one := object{
 		{"type", "object"}, {"properties", object{{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}}, {"type", object{{"type", "string"}}}}},
