@@ -115,16 +115,9 @@ func (b *builder) groupSchema(c *model.Collection) object {
 
 // storedSchema is the schema of a value as the server shows it.
 func storedSchema(kind model.Kind, nullable bool) object {
-	stored := valueSchema(kind)
-	for i, each := range stored {
-		switch {
-		case each.name == "pattern" && kind.IsDecimal():
-			stored[i].value = decimalPattern(kind.Scale(), true)
-		case each.name == "pattern" && kind == model.KindDateTime:
-			stored[i].value = dateTimeOut
-		case each.name == "type" && nullable:
-			stored[i].value = list{each.value, "null"}
-		}
+	stored := valueSchema(kind, true)
+	if nullable {
+		stored[0].value = list{stored[0].value, "null"} // the type
 	}
 	return stored
 }

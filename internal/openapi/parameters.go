@@ -261,7 +261,7 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	case "in", "not_in":
 		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind()))})
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
 	case "has_all":
 		value = aText
 	case "null":
@@ -269,7 +269,7 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
 	case "lt", "lte", "gt", "gte":
-		value = valueSchema(field.Kind)
+		value = valueSchema(field.Kind, false)
 	}
 	return append(filter, member{"schema", value})
 }
@@ -282,7 +282,7 @@ func valuesOf(value object) object {
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
-	jsonSchema := valueSchema(field.Kind)
+	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
 		return jsonSchema
 	}
@@ -301,10 +301,14 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	return jsonSchema
 }
 
-// valueSchema is what a filter can compare a field with. The caller may change it.
-func valueSchema(kind model.Kind) object {
+// valueSchema is a value of a field: what a filter can compare it with, or as it is stored. The caller may change it.
+func valueSchema(kind model.Kind, stored bool) object {
 	if kind.IsDecimal() {
-		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
+		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), stored)}}
+	}
+	dateTime := dateTimeIn
+	if stored {
+		dateTime = dateTimeOut
 	}
 	switch kind {
 	case model.KindInteger:
@@ -318,7 +322,7 @@ func valueSchema(kind model.Kind) object {
 	case model.KindDate:
 		return object{{"type", "string"}, {"format", "date"}}
 	case model.KindDateTime:
-		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeIn}}
+		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTime}}
 	}
 	return object{{"type", "string"}}
 }

@@ -80,11 +80,3 @@ func (b *builder) addRelations(properties *object, c *model.Collection) {
 		}
 	}
 }
-
-// relationsDescription is the relations of a collection, as GET / shows them.
-func (b *builder) relationsDescription() object {
-	return object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", fixedObject("", object{
-		{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
-		{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
-	})}}
-}

@@ -415,7 +415,10 @@ func (b *builder) collectionDescription() object {
 			}},
 			{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 		}}}},
-		{"relations", b.relationsDescription()},
+		{"relations", object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", fixedObject("", object{
+			{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
+			{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
+		})}}},
 		{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
 		{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
 	}, list{"id", "type", "name", "singular", "total", "attributes", "relations"})
