@@ -6,7 +6,6 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/problem"
 )
 
 // Resource is one resource in memory, by the names of its attributes.
@@ -100,21 +99,15 @@ func (r *Resource) Set(name string, value any) error {
 	}
 	decoded, err := r.collection.Columns()[field.Column].Attribute.DecodeJSON(text)
 	if err != nil {
-		return below("/"+name, fault.From(err))
+		faults := fault.From(err)
+		faults[0].Source.Pointer = "/" + name + faults[0].Source.Pointer // there is one
+		return faults
 	}
 	r.record[field.Column] = decoded
 	if r.set != nil {
 		r.set[field.Column] = true
 	}
 	return nil
-}
-
-// below prefixes the JSON Pointers of faults.
-func below(pointer string, faults problem.Errors) problem.Errors {
-	for _, each := range faults {
-		each.Source.Pointer = pointer + each.Source.Pointer
-	}
-	return faults
 }
 
 // MarshalJSON is the representation of the resource, as a client gets it.

@@ -99,16 +99,13 @@ func Of[T any](server *Server) (*Collection[T], error) {
 
 // checkAttribute compares what a struct declares with what the server has.
 func checkAttribute(c *model.Collection, name string, declared model.Type, t reflect.Type) error {
-	for _, column := range c.Columns() {
-		if column.Attribute == nil || column.Name != name {
-			continue
-		}
-		if column.Attribute.Type != declared {
-			return fmt.Errorf("the attribute %s of %s is declared as %s, and is %s in %s", name, c.Name, column.Attribute.Type, declared, t)
-		}
-		return nil
+	switch a := c.Declared(name); {
+	case a == nil:
+		return fmt.Errorf("the collection %s has no attribute %s, which %s has", c.Name, name, t)
+	case a.Type != declared:
+		return fmt.Errorf("the attribute %s of %s is declared as %s, and is %s in %s", name, c.Name, a.Type, declared, t)
 	}
-	return fmt.Errorf("the collection %s has no attribute %s, which %s has", c.Name, name, t)
+	return nil
 }
 
 // In is the collection within a transaction. Its methods read and write there, whatever context they

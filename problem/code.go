@@ -1,6 +1,9 @@
 package problem
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Code is the machine-readable kind of an error. Codes are part of the
 // interface: docs/errors.md explains each, and none ever changes its meaning.
@@ -196,10 +199,5 @@ func (c Code) Title() string { return meanings[c].title }
 
 // Codes lists all codes, sorted.
 func Codes() []Code {
-	codes := make([]Code, 0, len(meanings))
-	for code := range meanings {
-		codes = append(codes, code)
-	}
-	slices.Sort(codes)
-	return codes
+	return slices.Sorted(maps.Keys(meanings))
 }

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"regexp"
 	"slices"
 	"time"
 
@@ -105,11 +104,7 @@ func signingAlgorithms() []string {
 	return []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 }
 
-var roleName = compile.NameRule{
-	What:    "role",
-	Pattern: regexp.MustCompile(`^[a-z]([a-z0-9_-]*[a-z0-9_])?$`),
-	Allowed: "a lower-case letter, then lower-case letters, digits, _ and (not at the end) -",
-}
+var roleName = compile.NameRule{What: "role", Pattern: compile.CollectionNames.Pattern, Allowed: compile.CollectionNames.Allowed}
 
 // Check reports what is wrong with the declarations. Rules are only compiled by
 // the server.

@@ -158,10 +158,8 @@ func (k *Checker) collectionName(c *model.Collection, earlier []model.Collection
 	if problem := k.collectionProblem(c.Name); problem != "" {
 		k.Report(at, "%s", problem)
 	}
-	for i := range earlier {
-		if earlier[i].Name == c.Name {
-			k.Report(at, "the collection %s is declared twice: remove one of them, or rename it", c.Name)
-		}
+	if find(earlier, c.Name) != nil {
+		k.Report(at, "the collection %s is declared twice: remove one of them, or rename it", c.Name)
 	}
 }
 
@@ -181,10 +179,8 @@ func (k *Checker) singular(c *model.Collection, earlier []model.Collection, at P
 		k.Report(at, "the singular %s is reserved: add singular: with another name", c.Singular)
 		return
 	}
-	for i := range k.declared {
-		if c.Singular == k.declared[i].Name {
-			k.Report(at, "the singular %s is also the name of a collection: add singular: with another name", c.Singular)
-		}
+	if find(k.declared, c.Singular) != nil {
+		k.Report(at, "the singular %s is also the name of a collection: add singular: with another name", c.Singular)
 	}
 	for i := range earlier {
 		if c.Singular == earlier[i].Singular && c.Name != earlier[i].Name {

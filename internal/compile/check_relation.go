@@ -9,7 +9,7 @@ func (k *Checker) relations() {
 		if name == "" {
 			return
 		}
-		of := k.find(in)
+		of := find(k.declared, in)
 		switch problem := RelationNames.Problem(name); {
 		case problem != "":
 			k.Report(at, "%s", problem)
@@ -46,10 +46,10 @@ func (k *Checker) relations() {
 	}
 }
 
-func (k *Checker) find(name string) *model.Collection {
-	for i := range k.declared {
-		if k.declared[i].Name == name {
-			return &k.declared[i]
+func find(declared []model.Collection, name string) *model.Collection {
+	for i := range declared {
+		if declared[i].Name == name {
+			return &declared[i]
 		}
 	}
 	return nil

@@ -198,11 +198,11 @@ func (k *Checker) constant(a *model.Attribute, constant any, what string, at Pat
 		k.Report(at, "%s cannot be null: remove it, as every attribute that is not required can be null and is null by default", what)
 		return model.Null, false
 	}
-	value, wrong := a.DecodeConstant(text)
-	if wrong == nil {
+	value, err := a.DecodeJSON(text)
+	if err == nil {
 		return value, true
 	}
-	message := constantProblem(what, wrong)
+	message := constantProblem(what, err)
 	if scalar := text[0] != '"' && text[0] != '{' && text[0] != '['; scalar && a.Type == model.String {
 		message += `: write it in quotes, "` + string(text) + `"`
 	}
@@ -212,7 +212,9 @@ func (k *Checker) constant(a *model.Attribute, constant any, what string, at Pat
 
 // constantProblem turns the error of a value, which is for clients, into a problem of a constant,
 // which is for the author of the schema.
-func constantProblem(what string, wrong *problem.Error) string {
+func constantProblem(what string, err error) string {
+	var wrong *problem.Error
+	errors.As(err, &wrong)
 	if pointer := wrong.Source.Pointer; pointer != "" {
 		what += " at " + pointer
 	}

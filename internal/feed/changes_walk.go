@@ -76,10 +76,10 @@ func errUnreadable(change model.ID, cause error) error {
 		" cannot be read: it, or a later change of its resource or of one that it refers to, is damaged or was written by a later version of the server. Changes after it can be read with since=" + change.String() + "."}
 }
 
-// shows reports whether a change passes the filter.
+// shows reports whether a change passes the filter, and its collection is shown to the caller.
 func (c *Changes) shows(e *changelog.Entry) bool {
 	filter := c.request.Query.Filter
-	return !e.Collection.ReadOnly() && !(e.Position >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
+	return mayFollow(c.request.Path.By, e.Collection) && !(e.Position >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
 }
 
 // read reads the next part of the log.
@@ -111,7 +111,7 @@ func (w *walk) read() error {
 	states := tx.States()
 	for i := range entries {
 		change := seenChange{Entry: entries[i]}
-		if !c.shows(&change.Entry) || !mayFollow(c.request.Path.By, change.Collection) {
+		if !c.shows(&change.Entry) {
 			continue
 		}
 		change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.Entry, states)

@@ -18,39 +18,34 @@ type fingerprint [8]byte
 func (f *Feed) canonical(s *Shape) []byte {
 	text := []byte{}
 	field := func(name string) { text = append(append(text, 0), name...) }
+	filter := func(filter query.Filter) { text = appendFilter(append(text, 0), filter) }
 	c := s.Path.Collection
 	if c == nil {
 		text = append(text, "changes"...)
-		f.appendRights(&text, s)
+		for _, c := range f.collections {
+			if mayFollow(s.Path.By, c) {
+				field(c.Name)
+				field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
+				field(s.Path.By.ColumnsTag(c))
+				filter(s.Path.By.Scope(c))
+			}
+		}
 	} else {
 		text = append(text, c.Name...)
 		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
 		field(c.ColumnsTag(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
-		text = appendFilter(append(text, 0), s.Path.By.Scope(c))
+		filter(s.Path.By.Scope(c))
 	}
-	text = appendFilter(append(text, 0), s.Filter)
+	filter(s.Filter)
 	if s.ID != nil {
 		field("id" + s.ID.String())
 	}
 	if s.Path.Parent != nil {
 		field("parent" + s.Path.Parent.String())
-		text = appendFilter(append(text, 0), s.Path.By.Scope(c.ParentLink().To))
+		filter(s.Path.By.Scope(c.ParentLink().To))
 	}
 	return text
-}
-
-// appendRights appends what the caller sees of all collections.
-func (f *Feed) appendRights(text *[]byte, s *Shape) {
-	for _, c := range f.collections {
-		if !mayFollow(s.Path.By, c) {
-			continue
-		}
-		*text = append(append(*text, 0), c.Name...)
-		*text = strconv.AppendInt(append(*text, 0), f.store.DeclaredIn(c), 10)
-		*text = append(append(*text, 0), s.Path.By.ColumnsTag(c)...)
-		*text = appendFilter(append(*text, 0), s.Path.By.Scope(c))
-	}
 }
 
 func fingerprintOf(canonical []byte) (f fingerprint) {

@@ -279,31 +279,22 @@ func appendCaller(dst []byte, e *changelog.Entry, shown bool) []byte {
 	return model.AppendQuoted(dst, e.Caller)
 }
 
-// changeEvent is the event of a change in the change log itself, where it is a new resource.
+// changeEvent is the event of a change in the change log itself, where it is a new resource. False means
+// that the caller does not see it.
 func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States) (event Event, ok bool, err error) {
-	if v.Filter != nil && !v.Filter.Match(e.Record(v.schema)) {
+	if !v.concerns(e) {
 		return Event{}, false, nil
 	}
-	data, ok, err := AppendChange([]byte(`{"data":`), history, v.Path.By, e, states)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok, err
-}
-
-// AppendChange appends the resource of type changes that shows a change to a caller. False means
-// that the caller does not see it: they may not read the change log of the collection, see
-// neither the state before nor the one after, or no difference.
-func AppendChange(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, states *changelog.States) (_ []byte, ok bool, err error) {
-	if !mayFollow(by, e.Collection) {
-		return dst, false, nil
-	}
-	seesBefore, seesAfter, err := seenBy(by, e, states)
+	seesBefore, seesAfter, err := seenBy(v.Path.By, e, states)
 	if err != nil {
-		return dst, false, err
+		return Event{}, false, err
 	}
-	dst, ok = appendSeen(dst, history, by, e, seesBefore, seesAfter)
-	return dst, ok, nil
+	data, ok := appendSeen([]byte(`{"data":`), history, v.Path.By, e, seesBefore, seesAfter)
+	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok, nil
 }
 
-// appendSeen appends a change of which the caller sees the states before and after it, or one of them.
+// appendSeen appends the resource of type changes that shows a change to a caller. False means that the caller sees
+// neither the state before nor the one after, or no difference.
 func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, seesBefore, seesAfter bool) ([]byte, bool) {
 	c, before, after := e.Collection, e.Before, e.After
 	if !seesBefore {

@@ -251,9 +251,9 @@ func TestChangesAsResources(t *testing.T) {
 	} {
 		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
-		got, ok, err := AppendChange(nil, model.ID{8: 0x80, 15: 7}, each.by, e, nil)
-		if err != nil || string(got) != each.want || ok != (each.want != "") {
-			t.Errorf("%s:\ngot  %s\nwant %s", each.name, got, each.want)
+		event, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil)
+		if err != nil || ok != (each.want != "") || ok && string(event.Data) != `{"data":`+each.want+`}` {
+			t.Errorf("%s:\ngot  %t %s\nwant %s", each.name, ok, event.Data, each.want)
 		}
 	}
 }

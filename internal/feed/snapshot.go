@@ -120,7 +120,8 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = s.newTimer()
-	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, s.listQuery(), resource.ListOptions{QuotaKey: s.quotaKey})
+	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
+	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, resource.ListOptions{QuotaKey: s.quotaKey})
 	if err != nil {
 		err = n.timer.Explain(err)
 		n.timer.End()
@@ -139,11 +140,6 @@ func (f *Feed) end(ctx context.Context) (changelog.Point, error) {
 	defer tx.Close()
 	point, err := tx.Point()
 	return changelog.Point{History: point.History, Number: point.Number}, err
-}
-
-// listQuery is the list of the shape, whole.
-func (s *Subscription) listQuery() query.Query {
-	return query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
 }
 
 // readRows makes resources of the list pending, until they are a piece or the list ends.

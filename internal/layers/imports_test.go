@@ -59,7 +59,7 @@ var mayImport = map[string][]string{
 	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/statement", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
-	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query"},
+	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},

@@ -38,10 +38,10 @@ func TestTightenedKeywordsAreComplete(t *testing.T) {
 		loosened++
 		for range 10 {
 			text := drawJSON(before.Type, 3).Draw(t, "value")
-			if _, problem := a.DecodeConstant([]byte(text)); problem != nil {
+			if _, problem := a.DecodeJSON([]byte(text)); problem != nil {
 				continue
 			}
-			if _, problem := b.DecodeConstant([]byte(text)); problem != nil {
+			if _, problem := b.DecodeJSON([]byte(text)); problem != nil {
 				t.Fatalf("%s\nis let in by %s\nand refused by %s: %v", text, a.Definition(), b.Definition(), problem)
 			}
 		}

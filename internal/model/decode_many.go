@@ -167,7 +167,6 @@ func (s *Step) decode(item []byte) (faults problem.Errors) {
 		token, _ := d.token()
 		name, kind := token.String(), d.json.PeekKind()
 		value, _ := d.raw()
-		text := ""
 		switch {
 		case name == "body":
 			s.Body = value
@@ -180,7 +179,7 @@ func (s *Step) decode(item []byte) (faults problem.Errors) {
 			continue
 		}
 		unquoted, _ := jsontext.AppendUnquote(nil, value)
-		text = string(unquoted)
+		text := string(unquoted)
 		switch name {
 		case "method":
 			s.Method = text

@@ -259,19 +259,13 @@ func (a *Attribute) Property(name string) *Attribute {
 	return attributeNamed(a.Properties, name)
 }
 
-// DecodeJSON reads and validates one value of the attribute.
+// DecodeJSON reads and validates one value of the attribute. Its error is a *problem.Error.
 func (a *Attribute) DecodeJSON(text []byte) (Value, error) {
-	value, wrong := a.DecodeConstant(text)
+	value, wrong := a.decode(text, maxConstantDepth)
 	if wrong != nil {
 		return Null, wrong
 	}
 	return value, nil
-}
-
-// DecodeConstant reads a value out of the schema itself: a default or a member
-// of an enumeration.
-func (a *Attribute) DecodeConstant(text []byte) (Value, *problem.Error) {
-	return a.decode(text, maxConstantDepth)
 }
 
 func (a *Attribute) decode(text []byte, maxDepth int) (Value, *problem.Error) {

@@ -100,7 +100,6 @@ func parseDateTime(text string) (formatted, problem string) {
 		}
 		fraction, rest = rest[:digits], rest[digits:]
 	}
-	layout := "2006-01-02T15:04:05Z07:00"
 	if rest == "z" {
 		rest = "Z"
 	}
@@ -108,7 +107,7 @@ func parseDateTime(text string) (formatted, problem string) {
 	if rest != "Z" && (len(rest) != 6 || rest[0] != '+' && rest[0] != '-' || rest[1:3] > "23" || rest[4:6] > "59") {
 		return "", expected
 	}
-	when, err := time.Parse(layout, text[:10]+"T"+text[11:19]+rest)
+	when, err := time.Parse(time.RFC3339, text[:10]+"T"+text[11:19]+rest)
 	if err != nil {
 		return "", expected
 	}
@@ -225,8 +224,7 @@ func parseNumber(text string) (float64, numberProblem) {
 		}
 		return 0, noProblem
 	// Any 15 digits are exact, unless the number is among the smallest there are.
-	case len(text) > 15 && decimalOf(text) != decimalOf(string(appendFloat(nil, f))),
-		math.Abs(f) < 0x1p-1022 && decimalOf(text) != decimalOf(string(appendFloat(nil, f))):
+	case (len(text) > 15 || math.Abs(f) < 0x1p-1022) && decimalOf(text) != decimalOf(string(appendFloat(nil, f))):
 		return 0, imprecise
 	}
 	return f, noProblem

@@ -77,16 +77,22 @@ func (v Value) Inside(path []string, kind Kind) Value {
 	return value
 }
 
-// member finds a member of a JSON object, nil if there is none.
-func member(text []byte, name string) []byte {
-	if jsontext.Value(text).Kind() != '{' {
+// enter reads the first token of an object or an array. It returns nil if the text is something else.
+func enter(text []byte, kind jsontext.Kind) *jsontext.Decoder {
+	if jsontext.Value(text).Kind() != kind {
 		return nil
 	}
 	d := jsontext.NewDecoder(bytes.NewBuffer(text))
 	if _, err := d.ReadToken(); err != nil {
 		return nil
 	}
-	for d.PeekKind() != '}' {
+	return d
+}
+
+// member finds a member of a JSON object, nil if there is none.
+func member(text []byte, name string) []byte {
+	d := enter(text, '{')
+	for d != nil && d.PeekKind() != '}' {
 		token, err := d.ReadToken()
 		if err != nil {
 			return nil
@@ -105,15 +111,8 @@ func member(text []byte, name string) []byte {
 
 // Items lists the items of a kind that a JSON array has.
 func (v Value) Items(kind Kind) (items []Value) {
-	text := []byte(v.Text())
-	if v.IsNull() || jsontext.Value(text).Kind() != '[' {
-		return nil
-	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(text))
-	if _, err := d.ReadToken(); err != nil {
-		return nil
-	}
-	for d.PeekKind() != ']' {
+	d := enter([]byte(v.Text()), '[')
+	for d != nil && d.PeekKind() != ']' {
 		item, err := d.ReadValue()
 		if err != nil {
 			return nil

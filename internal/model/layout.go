@@ -200,30 +200,32 @@ func (c *Collection) layOut() {
 		add(Column{Name: CallerName, Kind: KindText, NotNull: true})
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
-	c.unique = c.columnGroups(c.Unique)
+	c.layOutUnique()
 	for _, name := range c.searchedNames() {
 		c.searched = append(c.searched, c.attributes[name])
-	}
-	for i := range c.Attributes {
-		if group := []int{i + 1}; c.Attributes[i].Unique && !containsGroup(c.unique, group) {
-			c.unique = append(c.unique, group)
-		}
 	}
 	c.layOutIndexes()
 }
 
-func (c *Collection) columnGroups(names [][]string) [][]int {
-	var groups [][]int
-	for _, group := range names {
-		columns := make([]int, len(group))
-		for i, name := range group {
-			columns[i] = c.attributes[name]
+// layOutUnique makes the groups of what is declared as unique.
+func (c *Collection) layOutUnique() {
+	add := func(names ...string) {
+		group := make([]int, len(names))
+		for i, name := range names {
+			group[i] = c.attributes[name]
 		}
-		if !containsGroup(groups, columns) {
-			groups = append(groups, columns)
+		if !containsGroup(c.unique, group) {
+			c.unique = append(c.unique, group)
 		}
 	}
-	return groups
+	for _, names := range c.Unique {
+		add(names...)
+	}
+	for i := range c.Attributes {
+		if c.Attributes[i].Unique {
+			add(c.Attributes[i].Name)
+		}
+	}
 }
 
 func containsGroup(groups [][]int, group []int) bool {

@@ -218,12 +218,7 @@ func (r Record) Size() (bytes int) { return len(r)*valueSize + r.TextSize() }
 const valueSize = 32
 
 // TextSize is how many bytes the texts of the record have.
-func (r Record) TextSize() (bytes int) {
-	for i := range r {
-		bytes += len(r[i].text)
-	}
-	return bytes
-}
+func (r Record) TextSize() (bytes int) { return r.TextSizeOf(nil) }
 
 // TextSizeOf is how many bytes the texts in some columns have.
 func (r Record) TextSizeOf(some ColumnSet) (bytes int) {

@@ -27,30 +27,13 @@ var streamHeaders = []string{"Cache-Control" + ofStream, "X-Accel-Buffering"}
 
 // streamParameters are those of a stream.
 func (b *builder) streamParameters() list {
-	return list{b.since("Since"+ofStream, "Only with `Accept: text/event-stream`, which takes no range and no sort: the position that the stream begins after, as in the link `changes` of a list or the id of an event. Without it, the stream begins with a snapshot."), b.lastEventID()}
-}
-
-func (b *builder) since(component, text string) object {
-	return b.parameter(component, func() object {
-		return object{{"name", "since"}, {"in", "query"}, {"description", text}, {"schema", object{{"type", "string"}, {"minLength", 1}}}}
-	})
-}
-
-func (b *builder) lastEventID() object {
-	return b.header("Last-Event-ID", "Last-Event-ID", "Of a stream: the id of the last event that was received. It comes before `since`.", aText, "AQ")
-}
-
-// preferWait is the preference of a list of changes.
-func (b *builder) preferWait() object {
-	return b.prefer("Prefer-Wait",
-		"`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is sent, if no change is hidden from you.",
-		"wait=30")
+	return list{b.shared("Since" + ofStream), b.shared("Last-Event-ID")}
 }
 
 // changes is the paths of the change log.
 func (b *builder) changes() object {
 	c := b.schema.Changes()
-	if !b.reader.May(schema.MayList, c) {
+	if !b.By.May(schema.MayList, c) {
 		return nil
 	}
 	public := b.Public != nil && b.Public.May(schema.MayList, c)
@@ -76,11 +59,11 @@ func (b *builder) history(paths *object, p place) {
 
 func (b *builder) listChanges(id, tag, summary, description string, public bool) object {
 	c := b.schema.Changes()
-	parameters := list{b.limit("limit"), b.limit("l"), b.cursor(), b.since("since", "The position or the id of a change that the range begins after. Not together with a cursor.")}
+	parameters := list{b.limit("limit"), b.limit("l"), b.shared("cursor"), b.shared("since")}
 	for _, name := range []string{model.ChangeCollection, model.ChangeResourceID, "kind", "by", "created_at"} {
 		parameters = append(parameters, b.filters(c, c.Field(name))...)
 	}
-	parameters = append(parameters, b.lastEventID(), b.preferWait(), b.ifMatch(), b.ifNoneMatch())
+	parameters = append(parameters, b.shared("Last-Event-ID"), b.shared("Prefer-Wait"), b.shared("If-Match"), b.shared("If-None-Match"))
 	codes := append(ofReading(), problem.CodeDuplicateParameter, problem.CodeInvalidParameter, problem.CodeConflictingRange, problem.CodeTooManyValues, problem.CodeUnknownCursor,
 		problem.CodePositionGone, problem.CodePreconditionFailed, problem.CodeTooExpensive, problem.CodeTooManyRequests)
 	if b.MaxLimit > 0 {
@@ -99,7 +82,7 @@ func (b *builder) readChange(public, singular bool) object {
 	c := b.schema.Changes()
 	o := operation{
 		id: "getChange", tag: c.Name, public: public, summary: "Get a change", description: "One change, with its state as `ETag`.",
-		parameters: list{b.ifMatch(), b.ifNoneMatch()},
+		parameters: list{b.shared("If-Match"), b.shared("If-None-Match")},
 		codes:      append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...),
 	}
 	headers := []string{"ETag"}

@@ -9,30 +9,25 @@ import (
 
 // decisions is the path that explains what a role may do; none if the reader may not ask.
 func (b *builder) decisions() object {
-	if len(b.reader.Grantable()) == 0 {
+	if len(b.grantable()) == 0 {
 		return nil
 	}
-	roles, verbs := texts(b.reader.Grantable()), texts(schema.AccessVerbs())
-	if !slices.Contains(b.reader.Grantable(), schema.PublicRole) {
+	roles, verbs := texts(b.grantable()), texts(schema.AccessVerbs())
+	if !slices.Contains(b.grantable(), schema.PublicRole) {
 		roles = append(roles, schema.PublicRole)
 	}
 	textOrNull := func(description string) object {
 		return object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", description}}
 	}
-	input := object{
-		{"type", "object"},
-		{"properties", object{
-			{"type", object{{"type", "string"}, {"const", "decisions"}}},
-			{"role", object{{"type", "string"}, {"enum", roles}, {"description", "The role that is asked about: one that your role may grant, or `public`."}}},
-			{"sub", textOrNull("What `auth.sub` is in rules. Default: the caller has none.")},
-			{"claims", object{{"type", list{"object", "null"}}, {"description", "What `auth.claims` is in rules. Default: empty."}}},
-			{"collection", textOrNull("The name of a collection. Default: all that you or the role may know of.")},
-			{"resource_id", object{{"type", list{"string", "null"}}, {"format", "uuid"}, {"description", "A resource of the collection that you may read. Default: resources in general."}}},
-			{"verb", object{{"type", list{"string", "null"}}, {"enum", append(append(list{}, verbs...), nil)}, {"description", "Default: all verbs."}}},
-		}},
-		{"required", list{"role"}}, {"additionalProperties", false},
-		{"if", given("resource_id")}, {"then", given("collection")},
-	}
+	input := append(closedObject("", object{
+		{"type", object{{"type", "string"}, {"const", "decisions"}}},
+		{"role", object{{"type", "string"}, {"enum", roles}, {"description", "The role that is asked about: one that your role may grant, or `public`."}}},
+		{"sub", textOrNull("What `auth.sub` is in rules. Default: the caller has none.")},
+		{"claims", object{{"type", list{"object", "null"}}, {"description", "What `auth.claims` is in rules. Default: empty."}}},
+		{"collection", textOrNull("The name of a collection. Default: all that you or the role may know of.")},
+		{"resource_id", object{{"type", list{"string", "null"}}, {"format", "uuid"}, {"description", "A resource of the collection that you may read. Default: resources in general."}}},
+		{"verb", object{{"type", list{"string", "null"}}, {"enum", append(append(list{}, verbs...), nil)}, {"description", "Default: all verbs."}}},
+	}, list{"role"}), member{"if", given("resource_id")}, member{"then", given("collection")})
 	nullable := object{{"type", list{"string", "null"}}}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -30,29 +31,11 @@ type Options struct {
 
 	// By is what the reader of the document may do and see; nil: everything. What they
 	// may not is not in the document.
-	By View
+	By *auth.Permit
 
 	// Public is what can be done without credentials; nil: no credentials are needed.
-	Public View
+	Public *auth.Permit
 }
-
-// View is what a caller may do and see.
-type View interface {
-	May(verb schema.AccessVerb, c *model.Collection) bool
-	Visible(c *model.Collection) model.ColumnSet
-	Writable(c *model.Collection) model.ColumnSet
-	MaySeeMetrics() bool
-	Grantable() []string // roles whose API keys the caller may manage
-}
-
-// everything is the view of a caller without restrictions.
-type everything struct{ keys []string }
-
-func (everything) May(schema.AccessVerb, *model.Collection) bool { return true }
-func (everything) Visible(*model.Collection) model.ColumnSet     { return nil }
-func (everything) Writable(*model.Collection) model.ColumnSet    { return nil }
-func (everything) MaySeeMetrics() bool                           { return true }
-func (e everything) Grantable() []string                         { return e.keys }
 
 // version is that of OpenAPI.
 const version = "3.1.0"
@@ -77,7 +60,6 @@ func Document(s *model.Schema, options Options) []byte {
 type builder struct {
 	Options
 	schema *model.Schema
-	reader View // Options.By, or everything if that is nil
 
 	operationIDs names
 	titles       map[*model.Collection]title
@@ -96,16 +78,13 @@ type title struct{ one, many string }
 
 func newBuilder(s *model.Schema, options Options) *builder {
 	b := &builder{
-		Options: options, schema: s, reader: options.By, titles: map[*model.Collection]title{},
+		Options: options, schema: s, titles: map[*model.Collection]title{},
 		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
-	}
-	if b.reader == nil {
-		b.reader = everything{options.Keys}
 	}
 	for _, name := range ownSchemas {
 		b.componentNames.unique(name)
 	}
-	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *model.Collection) bool { return !b.knows(c) })
+	known := slices.DeleteFunc(slices.Clone(s.All()), func(c *model.Collection) bool { return !b.By.MayKnow(c) })
 	for _, c := range append(slices.Clone(known), s.Changes()) {
 		b.reserveParameters(c)
 	}
@@ -140,9 +119,12 @@ func (b *builder) isNew(what string) bool {
 	return !known
 }
 
-// knows reports whether a collection is there for the reader: they may do something in it.
-func (b *builder) knows(c *model.Collection) bool {
-	return slices.ContainsFunc(schema.AccessVerbs(), func(verb schema.AccessVerb) bool { return b.reader.May(verb, c) })
+// grantable lists the roles whose API keys the reader may manage.
+func (b *builder) grantable() []string {
+	if b.By == nil {
+		return b.Keys
+	}
+	return b.By.Grantable()
 }
 
 // restricted reports whether there may be more than the reader knows of.
@@ -192,7 +174,7 @@ var bearer = object{{"bearer", list{}}}
 func (b *builder) tags() list {
 	tags := list{}
 	for _, c := range append(b.schema.All(), b.schema.Changes()) {
-		if b.knows(c) {
+		if b.By.MayKnow(c) {
 			tags = append(tags, object{{"name", c.Name}, {"description", cmp.Or(c.Description, capital(spaced(c.Name))+".")}})
 		}
 	}

@@ -20,7 +20,7 @@ const (
 // idOf is the id of the example of a collection. References to what the reader does not
 // know have one that tells nothing.
 func (b *builder) idOf(c *model.Collection) string {
-	if !b.knows(c) {
+	if !b.By.MayKnow(c) {
 		return exampleID
 	}
 	hash := fnv.New64a()
@@ -39,7 +39,7 @@ func (b *builder) example(c *model.Collection, v variant, givenByPath string) an
 	}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if !b.has(c, a.Name, v) || a.Name == givenByPath || v != readVariant && !b.reader.Writable(c).Has(c.Field(a.Name).Column) {
+		if !b.has(c, a.Name, v) || a.Name == givenByPath || v != readVariant && !b.By.Writable(c).Has(c.Field(a.Name).Column) {
 			continue
 		}
 		if v == patchVariant && len(example) == 1 {

@@ -9,27 +9,20 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// groupsVerb begins the ids of operations that list groups.
-const groupsVerb = "group"
-
 // groups is the paths of the groups of collections.
 func (b *builder) groups() object {
 	paths := object{}
 	for _, c := range b.schema.All() {
 		p := place{collection: c}
-		may, public := b.may(schema.MayList, p)
+		o, may := b.begin(schema.MayList, p, "Group", true)
 		if !may {
 			continue
 		}
-		codes := append(b.ofList(p), problem.CodeOutOfRange)
-		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(operation{
-			id: groupsVerb + b.nameAt(p, true), tag: c.Name, public: public,
-			summary:     "Group " + spaced(c.Name),
-			description: "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for.",
-			parameters:  append(b.groupParameters(c), b.preferCount(), b.ifMatch(), b.ifNoneMatch()),
-			responses:   object{{"200", b.grouped(c)}, {"304", b.unchanged()}},
-			codes:       codes,
-		})}})
+		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
+		o.parameters = append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
+		o.responses = object{{"200", b.grouped(c)}, {"304", b.unchanged()}}
+		o.codes = append(b.ofList(p), problem.CodeOutOfRange)
+		paths.add("/-/groups/"+c.Name, object{{"get", b.describe(o)}})
 	}
 	return paths
 }
@@ -64,7 +57,7 @@ func (b *builder) groupParameters(c *model.Collection) list {
 		}
 	}
 	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", someOf(sorts, query.MaxGroupKeys+1), sorts[0]))
-	all = append(all, b.offset("offset"), b.offset("o"), b.limit("limit"), b.limit("l"))
+	all = append(all, b.shared("offset"), b.shared("o"), b.limit("limit"), b.limit("l"))
 	return append(all, b.conditions(c)...)
 }
 
@@ -104,7 +97,7 @@ func (b *builder) groupSchema(c *model.Collection) object {
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},
 		{"type", object{{"type", "string"}, {"const", query.GroupsType}}},
-		{"by", object{{"type", "object"}, {"description", "The values of the fields that the resources are grouped by."}, {"properties", by}, {"additionalProperties", false}}},
+		{"by", closedObject("The values of the fields that the resources are grouped by.", by, nil)},
 		{"count", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many resources the group has."}}},
 	}
 	for _, function := range query.Functions {
@@ -114,29 +107,17 @@ func (b *builder) groupSchema(c *model.Collection) object {
 			values.add(name.(string), storedSchema(kind, function != query.Sum))
 		}
 		if len(values) > 0 {
-			properties.add(string(function), object{
-				{"type", "object"}, {"description", fmt.Sprintf("The values that `%s` asked for.", function)}, {"properties", values}, {"additionalProperties", false},
-			})
+			properties.add(string(function), closedObject(fmt.Sprintf("The values that `%s` asked for.", function), values, nil))
 		}
 	}
-	return object{
-		{"type", "object"}, {"description", "Resources that have the same values."}, {"properties", properties},
-		{"required", list{"id", "type", "by", "count"}}, {"additionalProperties", false},
-	}
+	return closedObject("Resources that have the same values.", properties, list{"id", "type", "by", "count"})
 }
 
 // storedSchema is the schema of a value as the server shows it.
 func storedSchema(kind model.Kind, nullable bool) object {
-	stored := valueSchema(kind)
-	for i, each := range stored {
-		switch {
-		case each.name == "pattern" && kind.IsDecimal():
-			stored[i].value = decimalPattern(kind.Scale(), true)
-		case each.name == "pattern" && kind == model.KindDateTime:
-			stored[i].value = dateTimeOut
-		case each.name == "type" && nullable:
-			stored[i].value = list{each.value, "null"}
-		}
+	stored := valueSchema(kind, true)
+	if nullable {
+		stored[0].value = list{stored[0].value, "null"} // the type
 	}
 	return stored
 }

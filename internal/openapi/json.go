@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // object is a JSON object whose members keep their order.
@@ -51,7 +51,7 @@ func appendJSON(dst []byte, value any) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(appendText(dst, each.name), ':')
+			dst = append(model.AppendQuoted(dst, each.name), ':')
 			dst = appendJSON(dst, each.value)
 		}
 		return append(dst, '}')
@@ -65,7 +65,7 @@ func appendJSON(dst []byte, value any) []byte {
 		}
 		return append(dst, ']')
 	case string:
-		return appendText(dst, value)
+		return model.AppendQuoted(dst, value)
 	case bool:
 		return strconv.AppendBool(dst, value)
 	case int:
@@ -80,10 +80,4 @@ func appendJSON(dst []byte, value any) []byte {
 		return append(dst, "null"...)
 	}
 	panic("openapi: a document has no place for such a value")
-}
-
-// appendText appends a string. What a schema holds is valid UTF-8.
-func appendText(dst []byte, text string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, text)
-	return dst
 }

@@ -11,25 +11,20 @@ const examplePrefix = "k7f3q2m5xa"
 
 // keys is the paths of the API keys; none if the reader may not manage any.
 func (b *builder) keys() object {
-	names := texts(b.reader.Grantable())
+	names := texts(b.grantable())
 	if len(names) == 0 {
 		return nil
 	}
 	properties := keyProperties(names)
 	one := fixedObject("", properties)
 	withSecret := fixedObject("", append(slices.Clone(properties), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}}))
-	text := object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}}
-	input := object{
-		{"type", "object"},
-		{"properties", object{
-			{"type", object{{"type", "string"}, {"const", "keys"}}},
-			{"name", append(append(object{}, text...), member{"description", "What the key is for."})},
-			{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
-			{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
-			{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When the key expires, in the future. Default: never."}}},
-		}},
-		{"required", list{"name", "role"}}, {"additionalProperties", false},
-	}
+	input := closedObject("", object{
+		{"type", object{{"type", "string"}, {"const", "keys"}}},
+		{"name", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What the key is for."}}},
+		{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
+		{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
+		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When the key expires, in the future. Default: never."}}},
+	}, list{"name", "role"})
 	example := object{
 		{"id", exampleID}, {"type", "keys"}, {"prefix", examplePrefix}, {"name", "ci"}, {"role", names[0]}, {"sub", examplePrefix},
 		{"created_at", exampleTime}, {"expires_at", nil}, {"revoked_at", nil},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
@@ -181,9 +182,9 @@ func TestExamples(t *testing.T) {
 
 // TestEveryCodeIsDeclared: each can be met in some operation, if a server has everything.
 func TestEveryCodeIsDeclared(t *testing.T) {
-	all := options
-	all.MaxLimit, all.Hooks, all.Rated, all.CrossOrigin, all.Public = 1000, true, true, true, everything{}
-	document := decoded(t, Document(rich(t), all))
+	s, all := rich(t), options
+	all.MaxLimit, all.Hooks, all.Rated, all.CrossOrigin, all.Public = 1000, true, true, true, permit(t, s, schema.Role{Name: schema.PublicRole})
+	document := decoded(t, Document(s, all))
 	used, err := json.Marshal(at(document, "components", "responses"))
 	if err != nil {
 		t.Fatal(err)
@@ -226,22 +227,22 @@ func TestMatching(t *testing.T) {
 	}
 }
 
-// nameOnly may see everything, and of what can be changed only names.
-type nameOnly struct{ everything }
-
-func (nameOnly) Writable(c *model.Collection) model.ColumnSet {
-	set := make(model.ColumnSet, 20) // more columns than any collection of the example has
-	if name := c.Field("name"); name != nil {
-		set[name.Column] = true
+// permit is the rights of callers with a role.
+func permit(t *testing.T, s *model.Schema, role schema.Role) *auth.Permit {
+	policy, err := auth.Compile(s, &schema.Access{Roles: []schema.Role{role}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return set
+	return policy.Permit(auth.Caller{Role: role.Name})
 }
 
 // What can be seen and not changed may be sent back, and is marked for those who make forms.
 func TestWhatCannotBeSetIsReadOnly(t *testing.T) {
-	restricted := options
-	restricted.By = nameOnly{}
-	schemas := at(decoded(t, Document((*model.Schema)(schema.Example()), restricted)), "components", "schemas")
+	s, restricted := (*model.Schema)(schema.Example()), options
+	restricted.By = permit(t, s, schema.Role{Name: "clerk", Grants: []schema.Grant{
+		{Collection: "users", Verbs: []schema.AccessVerb{schema.MayRead, schema.MayUpdate}, Writable: []string{"name"}},
+	}})
+	schemas := at(decoded(t, Document(s, restricted)), "components", "schemas")
 	marked := map[string]any{}
 	for _, jsonSchema := range []string{"User", "UserReplace", "UserPatch"} {
 		for _, attribute := range []string{"name", "email"} {

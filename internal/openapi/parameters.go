@@ -2,15 +2,13 @@ package openapi
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
-
-// etagList is what If-Match and If-None-Match hold: any state, or a list of ETags.
-const etagList = `^\s*\*\s*$|^[\s,]*(W/)?"[^\s"]*"(\s*,[\s,]*(W/)?"[^\s"]*")*[\s,]*$`
 
 // parameter is a reference to a parameter of the document, which is made when it is
 // asked for the first time.
@@ -21,17 +19,9 @@ func (b *builder) parameter(name string, make func() object) object {
 	return reference("parameters", name)
 }
 
-// parameterNames is the components of parameters that every document may have.
-var parameterNames = []string{
-	"offset", "o", "limit", "l", "cursor",
-	"X-Request-Id", "If-Match", "If-Match-Required", "If-None-Match", "Idempotency-Key", "Prefer-Async", "Prefer-Count",
-	"since", "Since-Of-Stream", "Last-Event-ID", "Prefer-Wait",
-	"dry_run", "Range.limit", "Range.l",
-}
-
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Clone(parameterNames), c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict", c.Name+".by", c.Name+".groups.sort")
+	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l", c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict", c.Name+".by", c.Name+".groups.sort")
 	for _, function := range query.Functions {
 		taken = append(taken, c.Name+"."+string(function))
 	}
@@ -77,21 +67,11 @@ func filterPrefix(c *model.Collection, field *model.Field) string {
 
 // inQuery is a reference to a parameter of the query.
 func (b *builder) inQuery(component, name, description string, jsonSchema object, example any) object {
-	return b.parameter(component, func() object {
-		return object{{"name", name}, {"in", "query"}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
-	})
+	return b.parameter(component, func() object { return parameterIn("query", name, description, jsonSchema, example) })
 }
 
-// header is a reference to a request header.
-func (b *builder) header(component, name, description string, jsonSchema object, example string) object {
-	return b.parameter(component, func() object {
-		return object{{"name", name}, {"in", "header"}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
-	})
-}
-
-// prefer is a reference to the header Prefer with the preferences of some operations.
-func (b *builder) prefer(component, description, example string) object {
-	return b.header(component, "Prefer", description, aText, example)
+func parameterIn(place, name, description string, jsonSchema object, example any) object {
+	return object{{"name", name}, {"in", place}, {"description", description}, {"schema", jsonSchema}, {"example", example}}
 }
 
 // several is a reference to a parameter of the query that can have several values.
@@ -113,45 +93,49 @@ func someOf(values list, most int) object {
 	}
 }
 
-func (b *builder) requestID() object {
-	return b.header("X-Request-Id", "X-Request-Id", "What the answer and the log call this request. Without one, or with one that is longer than 128 characters or not printable, the server makes one.",
-		aText, "order-4711")
+// sharedParameters are those that are the same in every operation that has them, by component.
+var sharedParameters = map[string]object{
+	"offset": parameterIn("query", "offset", "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative.", aCount, 0),
+	"o":      parameterIn("query", "o", "Short for `offset`.", aCount, 0),
+	"cursor": parameterIn("query", "cursor",
+		"The id of a resource: the range starts there, and with a negative limit ends before it. It keeps its place when others come and go. Not together with an offset.",
+		object{{"type", "string"}, {"format", "uuid"}}, exampleID),
+	"dry_run": parameterIn("query", "dry_run",
+		"`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`.",
+		aFlag, true),
+	"since":            since("The position or the id of a change that the range begins after. Not together with a cursor."),
+	"Since" + ofStream: since("Only with `Accept: text/event-stream`, which takes no range and no sort: the position that the stream begins after, as in the link `changes` of a list or the id of an event. Without it, the stream begins with a snapshot."),
+	"Last-Event-ID":    parameterIn("header", "Last-Event-ID", "Of a stream: the id of the last event that was received. It comes before `since`.", aText, "AQ"),
+	"X-Request-Id": parameterIn("header", "X-Request-Id",
+		"What the answer and the log call this request. Without one, or with one that is longer than 128 characters or not printable, the server makes one.", aText, "order-4711"),
+	"If-Match": parameterIn("header", "If-Match",
+		"412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.", etags, `"1a.1.k3"`),
+	"If-Match-Required": { // in a collection where changes must say what they are about
+		{"name", "If-Match"}, {"in", "header"}, {"required", true},
+		{"description", "The `ETag` that came with the resource, several with commas between them, or `*` for any state. 412 if it is in another state, 428 without this header."},
+		{"schema", etags}, {"example", `"1a.1.k3"`},
+	},
+	"If-None-Match": parameterIn("header", "If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.", etags, `"1a.1.k3"`),
+	"Idempotency-Key": parameterIn("header", "Idempotency-Key",
+		"Makes it safe to send the request again: it is carried out once, and answered as it was the first time. 1 to 255 printable ASCII characters, such as a UUID.",
+		object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", "^[ -~]+$"}}, "d9b6c2f0-5a53-4a8f-9d5e-0b3a3c0c7c11"),
+	"Prefer-Async": parameterIn("header", "Prefer",
+		"`respond-async`: answered with 202 as soon as the change is stored to be carried out. `respond-async, wait=10`: answered as usual if that takes at most 10 seconds.", aText, "respond-async, wait=10"),
+	"Prefer-Count": parameterIn("header", "Prefer", "`count=exact`: `X-Total-Count` is also sent for a list with filters.", aText, "count=exact"),
+	"Prefer-Wait": parameterIn("header", "Prefer", // of a list of changes
+		"`wait=30`: with `since` or `cursor`, answered as soon as there is a change after that, or after 30 seconds, of at most 300. `count=exact`: `X-Total-Count` is sent, if no change is hidden from you.", aText, "wait=30"),
 }
 
-func (b *builder) ifMatch() object {
-	return b.header("If-Match", "If-Match", "412 unless the resource is in one of these states: the `ETag` that came with it, several with commas between them, or `*` for any.",
-		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
+// etags is what If-Match and If-None-Match hold: any state, or a list of ETags.
+var etags = object{{"type", "string"}, {"pattern", `^\s*\*\s*$|^[\s,]*(W/)?"[^\s"]*"(\s*,[\s,]*(W/)?"[^\s"]*")*[\s,]*$`}}
+
+func since(description string) object {
+	return object{{"name", "since"}, {"in", "query"}, {"description", description}, {"schema", object{{"type", "string"}, {"minLength", 1}}}}
 }
 
-// requiredIfMatch is If-Match in a collection where changes must say what they are about.
-func (b *builder) requiredIfMatch() object {
-	return b.parameter("If-Match-Required", func() object {
-		return object{
-			{"name", "If-Match"}, {"in", "header"}, {"required", true},
-			{"description", "The `ETag` that came with the resource, several with commas between them, or `*` for any state. 412 if it is in another state, 428 without this header."},
-			{"schema", object{{"type", "string"}, {"pattern", etagList}}}, {"example", `"1a.1.k3"`},
-		}
-	})
-}
-
-func (b *builder) ifNoneMatch() object {
-	return b.header("If-None-Match", "If-None-Match", "304 without a body if the resource is in one of these states; of a change 412.",
-		object{{"type", "string"}, {"pattern", etagList}}, `"1a.1.k3"`)
-}
-
-func (b *builder) idempotencyKey() object {
-	return b.header("Idempotency-Key", "Idempotency-Key", "Makes it safe to send the request again: it is carried out once, and answered as it was the first time. 1 to 255 printable ASCII characters, such as a UUID.",
-		object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", "^[ -~]+$"}}, "d9b6c2f0-5a53-4a8f-9d5e-0b3a3c0c7c11")
-}
-
-func (b *builder) preferAsync() object {
-	return b.prefer("Prefer-Async",
-		"`respond-async`: answered with 202 as soon as the change is stored to be carried out. `respond-async, wait=10`: answered as usual if that takes at most 10 seconds.",
-		"respond-async, wait=10")
-}
-
-func (b *builder) preferCount() object {
-	return b.prefer("Prefer-Count", "`count=exact`: `X-Total-Count` is also sent for a list with filters.", "count=exact")
+// shared is a reference to one of the sharedParameters.
+func (b *builder) shared(component string) object {
+	return b.parameter(component, func() object { return sharedParameters[component] })
 }
 
 // idParameter is a parameter of the path.
@@ -164,7 +148,7 @@ func idParameter(name, description string) object {
 
 // selection is the parameters that select resources, with the limit of a list or of a write.
 func (b *builder) selection(c *model.Collection, limit func(name string) object) list {
-	return append(list{b.offset("offset"), b.offset("o"), limit("limit"), limit("l"), b.cursor(), b.sort(c)}, b.conditions(c)...)
+	return append(list{b.shared("offset"), b.shared("o"), limit("limit"), limit("l"), b.shared("cursor"), b.sort(c)}, b.conditions(c)...)
 }
 
 // conditions is the search and all filters of a collection.
@@ -174,14 +158,6 @@ func (b *builder) conditions(c *model.Collection) list {
 		all = append(all, b.filters(c, field)...)
 	}
 	return append(all, b.furtherFilters(c))
-}
-
-func (b *builder) offset(name string) object {
-	text := "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative."
-	if name == "o" {
-		text = "Short for `offset`."
-	}
-	return b.inQuery(name, name, text, aCount, 0)
 }
 
 func (b *builder) limit(name string) object {
@@ -203,16 +179,10 @@ func limitSchema(most int64) object {
 	return jsonSchema
 }
 
-func (b *builder) cursor() object {
-	return b.inQuery("cursor", "cursor",
-		"The id of a resource: the range starts there, and with a negative limit ends before it. It keeps its place when others come and go. Not together with an offset.",
-		object{{"type", "string"}, {"format", "uuid"}}, exampleID)
-}
-
 // fields lists what the reader can filter and sort by: id, type, the attributes, and the
 // timestamps.
 func (b *builder) fields(c *model.Collection) []*model.Field {
-	visible := b.reader.Visible(c)
+	visible := b.By.Visible(c)
 	var fields []*model.Field
 	for i, column := range c.Columns() {
 		if field := c.Field(column.Name); field != nil && visible.Has(i) {
@@ -291,7 +261,7 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	case "in", "not_in":
 		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind()))})
+		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
 	case "has_all":
 		value = aText
 	case "null":
@@ -299,7 +269,7 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
 	case "lt", "lte", "gt", "gte":
-		value = valueSchema(field.Kind)
+		value = valueSchema(field.Kind, false)
 	}
 	return append(filter, member{"schema", value})
 }
@@ -312,7 +282,7 @@ func valuesOf(value object) object {
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
-	jsonSchema := valueSchema(field.Kind)
+	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
 		return jsonSchema
 	}
@@ -322,7 +292,7 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	case model.ChangeCollection:
 		var names list
 		for _, each := range b.schema.Collections() {
-			if b.knows(each) {
+			if b.By.MayKnow(each) {
 				names = append(names, each.Name)
 			}
 		}
@@ -331,10 +301,14 @@ func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	return jsonSchema
 }
 
-// valueSchema is what a filter can compare a field with. The caller may change it.
-func valueSchema(kind model.Kind) object {
+// valueSchema is a value of a field: what a filter can compare it with, or as it is stored. The caller may change it.
+func valueSchema(kind model.Kind, stored bool) object {
 	if kind.IsDecimal() {
-		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), false)}}
+		return object{{"type", "string"}, {"format", "decimal"}, {"pattern", decimalPattern(kind.Scale(), stored)}}
+	}
+	dateTime := dateTimeIn
+	if stored {
+		dateTime = dateTimeOut
 	}
 	switch kind {
 	case model.KindInteger:
@@ -348,7 +322,7 @@ func valueSchema(kind model.Kind) object {
 	case model.KindDate:
 		return object{{"type", "string"}, {"format", "date"}}
 	case model.KindDateTime:
-		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeIn}}
+		return object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTime}}
 	}
 	return object{{"type", "string"}}
 }

@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
@@ -30,12 +31,12 @@ func (p place) path() string {
 func (b *builder) paths() object {
 	paths := object{{"/", b.root()}}
 	for _, c := range b.schema.All() {
-		if !b.knows(c) {
+		if !b.By.MayKnow(c) {
 			continue
 		}
 		p := place{collection: c}
 		b.addPlace(&paths, p)
-		if b.schema.Singular(c.Singular) == c && b.reader.May(schema.MayRead, c) {
+		if b.schema.Singular(c.Singular) == c && b.By.May(schema.MayRead, c) {
 			paths.add("/"+c.Singular+"/{id}", pathItem(b.pathParameters(p, true), member{"get", b.read(p, true)}))
 		}
 		for _, child := range b.schema.Collections() {
@@ -50,7 +51,7 @@ func (b *builder) paths() object {
 // hasBelow reports whether a sub-collection is there for the reader, who must see the
 // parents, and which child belongs to which.
 func (b *builder) hasBelow(link *model.Link) bool {
-	return b.knows(link.From) && b.reader.May(schema.MayRead, link.To) && b.reader.Visible(link.From).Has(link.Column)
+	return b.By.MayKnow(link.From) && b.By.May(schema.MayRead, link.To) && b.By.Visible(link.From).Has(link.Column)
 }
 
 func (b *builder) addPlace(paths *object, p place) {
@@ -93,7 +94,7 @@ func pathItem(parameters list, operations ...member) object {
 
 // may reports whether the reader may do something at a place, and whether everybody may.
 func (b *builder) may(verb schema.AccessVerb, p place) (may, public bool) {
-	may = b.reader.May(verb, p.collection)
+	may = b.By.May(verb, p.collection)
 	public = b.Public != nil && b.Public.May(verb, p.collection) && (p.parent == nil || b.Public.May(schema.MayRead, p.parent.To))
 	return may, public
 }
@@ -122,7 +123,7 @@ func (b *builder) describe(o operation) object {
 		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
 	}
 	described.addIf(b.secured() && o.public, "security", list{object{}, bearer}) // otherwise as the whole document says
-	described.add("parameters", append(o.parameters, b.requestID()))
+	described.add("parameters", append(o.parameters, b.shared("X-Request-Id")))
 	described.addIf(o.body != nil, "requestBody", o.body)
 	responses := o.responses
 	b.refuse(&responses, id, o.codes, o.headers...)
@@ -150,40 +151,51 @@ func (b *builder) phraseAt(p place, text string) string {
 	return text
 }
 
+// begin begins an operation on one resource or on many, such as "Get a post of a user". False: the reader may not.
+func (b *builder) begin(verb schema.AccessVerb, p place, does string, many bool) (o operation, may bool) {
+	c := p.collection
+	what := suggest.Article(spaced(c.Singular))
+	if many {
+		what = spaced(c.Name)
+	}
+	o = operation{id: strings.ToLower(does) + b.nameAt(p, many), tag: c.Name, summary: does + " " + b.phraseAt(p, what)}
+	may, o.public = b.may(verb, p)
+	return o, may
+}
+
+// beginWrite is begin for a write.
+func (b *builder) beginWrite(verb schema.AccessVerb, p place, does string, many bool) (o operation, may bool) {
+	o, may = b.begin(verb, p, does, many)
+	o.headers = writeHeaders
+	return o, may && !p.collection.ReadOnly()
+}
+
 func (b *builder) list(p place) object {
-	may, public := b.may(schema.MayList, p)
+	o, may := b.begin(schema.MayList, p, "List", true)
 	if !may {
 		return nil
 	}
 	c := p.collection
-	parameters := append(append(b.selection(c, b.limit), b.partParameters(c)...), b.preferCount(), b.ifMatch(), b.ifNoneMatch())
+	o.description = "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold."
+	o.parameters = append(append(b.selection(c, b.limit), b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 	if streams(c) {
-		parameters = append(parameters, b.streamParameters()...)
+		o.parameters = append(o.parameters, b.streamParameters()...)
 	}
-	return b.describe(operation{
-		id: "list" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary:     "List " + b.phraseAt(p, spaced(c.Name)),
-		description: "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold.",
-		parameters:  parameters,
-		responses:   object{{"200", b.listed(p)}, {"304", b.unchanged()}},
-		codes:       b.ofList(p),
-	})
+	o.responses = object{{"200", b.listed(p)}, {"304", b.unchanged()}}
+	o.codes = b.ofList(p)
+	return b.describe(o)
 }
 
 func (b *builder) read(p place, singular bool) object {
-	may, public := b.may(schema.MayRead, p)
+	o, may := b.begin(schema.MayRead, p, "Get", false)
 	if !may {
 		return nil
 	}
 	c := p.collection
-	o := operation{
-		id: "get" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Get " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "The whole resource, with its state as `ETag`, which a resource with related ones does not have.",
-		parameters:  append(b.partParameters(c), b.ifMatch(), b.ifNoneMatch()),
-		responses:   object{{"200", b.found(p, singular)}},
-		codes:       b.ofRead(p),
-	}
+	o.description = "The whole resource, with its state as `ETag`, which a resource with related ones does not have."
+	o.parameters = append(b.partParameters(c), b.shared("If-Match"), b.shared("If-None-Match"))
+	o.responses = object{{"200", b.found(p, singular)}}
+	o.codes = b.ofRead(p)
 	if streams(c) {
 		o.parameters = append(o.parameters, b.streamParameters()...)
 		o.codes = append(o.codes, problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeTooManyRequests)
@@ -198,69 +210,65 @@ func (b *builder) read(p place, singular bool) object {
 }
 
 func (b *builder) create(p place) object {
-	may, public := b.may(schema.MayCreate, p)
-	if !may || p.collection.ReadOnly() || p.parent != nil && !b.reader.Writable(p.collection).Has(p.parent.Column) {
+	o, may := b.beginWrite(schema.MayCreate, p, "Create", false)
+	if !may || p.parent != nil && !b.By.Writable(p.collection).Has(p.parent.Column) {
 		return nil
 	}
 	c := p.collection
-	description := "Creates one resource from an object, or all of an array or none, at most " + thousands(int64(b.MaxItems)) + "."
+	o.description = "Creates one resource from an object, or all of an array or none, at most " + thousands(int64(b.MaxItems)) + "."
 	if p.parent != nil {
-		description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
+		o.description += " The path says which " + spaced(p.parent.To.Singular) + " they belong to."
 	}
-	return b.describe(operation{
-		id: "create" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary: "Create " + b.phraseAt(p, suggest.Article(spaced(c.Singular))), description: description + b.asyncText(c, "POST"),
-		parameters: list{b.onConflict(c), b.dryRun(), b.idempotencyKey(), b.preferAsync(), b.ifMatch(), b.ifNoneMatch()},
-		body:       b.body(p, createVariant),
-		responses:  object{{"200", b.upserted(p)}, {"201", b.created(p)}, {"202", b.accepted(p)}},
-		codes:      b.ofWrite(p, createVariant), headers: writeHeaders,
-	})
+	o.description += b.asyncText(c, "POST")
+	o.parameters = list{b.onConflict(c), b.shared("dry_run"), b.shared("Idempotency-Key"), b.shared("Prefer-Async"), b.shared("If-Match"), b.shared("If-None-Match")}
+	o.body = b.body(p, createVariant)
+	o.responses = object{
+		{"200", b.written(p, "Upserted", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource.", b.oneOrAllOf, "ETag")},
+		{"201", b.written(p, "Created", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource.", b.oneOrAllOf, "Location", "ETag")},
+		{"202", b.accepted(p)},
+	}
+	o.codes = b.ofWrite(p, createVariant)
+	return b.describe(o)
 }
 
 func (b *builder) update(p place, v variant) object {
-	may, public := b.may(schema.MayUpdate, p)
-	if !may || p.collection.ReadOnly() {
+	does, method := "Replace", "PUT"
+	description := "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource."
+	if v == patchVariant {
+		does, method = "Update", "PATCH"
+		description = "Sets the attributes that are sent, each as a whole; null clears one."
+	}
+	o, may := b.beginWrite(schema.MayUpdate, p, does, false)
+	if !may {
 		return nil
 	}
 	c := p.collection
-	o := operation{
-		id: "replace" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Replace " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "Sets every attribute: one that is left out goes to its default, or to null. It never creates a resource. A change to the same values writes nothing." + b.asyncText(c, "PUT"),
-		parameters:  b.changeParameters(c),
-		body:        b.body(p, v),
-		responses:   object{{"200", b.changed(p)}, {"202", b.accepted(p)}},
-		codes:       b.ofWrite(p, v), headers: writeHeaders,
-	}
-	if v == patchVariant {
-		o.id, o.summary = "update"+b.nameAt(p, false), "Update "+b.phraseAt(p, suggest.Article(spaced(c.Singular)))
-		o.description = "Sets the attributes that are sent, each as a whole; null clears one. A change to the same values writes nothing." + b.asyncText(c, "PATCH")
-	}
+	o.description = description + " A change to the same values writes nothing." + b.asyncText(c, method)
+	o.parameters = b.changeParameters(c)
+	o.body = b.body(p, v)
+	o.responses = object{{"200", b.written(p, "Changed", "The resource as it is now.", b.oneOf, "ETag")}, {"202", b.accepted(p)}}
+	o.codes = b.ofWrite(p, v)
 	return b.describe(o)
 }
 
 func (b *builder) delete(p place) object {
-	may, public := b.may(schema.MayDelete, p)
-	if !may || p.collection.ReadOnly() {
+	o, may := b.beginWrite(schema.MayDelete, p, "Delete", false)
+	if !may {
 		return nil
 	}
-	c := p.collection
-	return b.describe(operation{
-		id: "delete" + b.nameAt(p, false), tag: c.Name, public: public,
-		summary:     "Delete " + b.phraseAt(p, suggest.Article(spaced(c.Singular))),
-		description: "Answers with the resource as it last was." + b.asyncText(c, "DELETE"),
-		parameters:  b.changeParameters(c),
-		responses:   object{{"200", b.deleted(p)}, {"202", b.accepted(p)}},
-		codes:       b.ofDelete(p), headers: writeHeaders,
-	})
+	o.description = "Answers with the resource as it last was." + b.asyncText(p.collection, "DELETE")
+	o.parameters = b.changeParameters(p.collection)
+	o.responses = object{{"200", b.written(p, "Deleted", "The resource as it last was.", b.oneOf)}, {"202", b.accepted(p)}}
+	o.codes = b.ofDelete(p)
+	return b.describe(o)
 }
 
 func (b *builder) changeParameters(c *model.Collection) list {
-	ifMatch := b.ifMatch
+	ifMatch := "If-Match"
 	if c.RequireIfMatch {
-		ifMatch = b.requiredIfMatch
+		ifMatch += "-Required"
 	}
-	return list{b.dryRun(), ifMatch(), b.ifNoneMatch(), b.idempotencyKey(), b.preferAsync()}
+	return list{b.shared("dry_run"), b.shared(ifMatch), b.shared("If-None-Match"), b.shared("Idempotency-Key"), b.shared("Prefer-Async")}
 }
 
 // asyncText says that a collection answers a method before it is done.

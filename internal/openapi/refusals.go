@@ -46,10 +46,10 @@ func (b *builder) refuse(responses *object, operation string, codes []problem.Co
 	responses.add("default", b.refusal("", "Unread", unread, nil))
 }
 
-// statusIn is the status of a code in an operation. A sum that is out of range is asked for by a
+// statusIn is the status of a code in an operation. Of groups, a sum that is out of range is asked for by a
 // parameter.
 func statusIn(operation string, code problem.Code) int {
-	if code == problem.CodeOutOfRange && strings.HasPrefix(operation, groupsVerb) {
+	if code == problem.CodeOutOfRange && strings.HasPrefix(operation, "group") {
 		return http.StatusBadRequest
 	}
 	return code.Status()

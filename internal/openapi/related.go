@@ -6,18 +6,13 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
-// relations lists the relations of a collection that the reader may include and filter by, by the rule of
-// auth.Permit.Related.
+// relations lists the relations of a collection that the reader may include and filter by.
 func (b *builder) relations(c *model.Collection) []*model.Relation {
 	return slices.DeleteFunc(slices.Clone(c.Relations()), func(r *model.Relation) bool {
-		verb := schema.MayList
-		if r.One {
-			verb = schema.MayRead
-		}
-		return !b.reader.May(verb, r.To) || !b.reader.Visible(r.Referring()).Has(r.Column)
+		_, _, may := b.By.Related(r)
+		return !may
 	})
 }
 
@@ -84,12 +79,4 @@ func (b *builder) addRelations(properties *object, c *model.Collection) {
 			properties.add(relation.TotalName(), object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many there are of `" + relation.Name + "`, if `include[" + relation.Name + "][total]` asks for it."}})
 		}
 	}
-}
-
-// relationsDescription is the relations of a collection, as GET / shows them.
-func (b *builder) relationsDescription() object {
-	return object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", fixedObject("", object{
-		{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
-		{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
-	})}}
 }

@@ -29,9 +29,17 @@ func fixedObject(description string, properties object) object {
 	for _, each := range properties {
 		required = append(required, each.name)
 	}
+	return closedObject(description, properties, required)
+}
+
+// closedObject is the schema of an object that may have these members, and no others.
+func closedObject(description string, properties object, required list) object {
 	result := object{{"type", "object"}}
 	result.addIf(description != "", "description", description)
-	return append(result, member{"properties", properties}, member{"required", required}, member{"additionalProperties", false})
+	result.add("properties", properties)
+	result.addIf(len(required) > 0, "required", required)
+	result.add("additionalProperties", false)
+	return result
 }
 
 // arrayOf is the schema of an array.
@@ -100,27 +108,6 @@ func (b *builder) written(p place, kind, description string, content func(place)
 	return b.response(p.collection, kind, func() object {
 		return b.answer(description, content(p), slices.Concat(headers, []string{"X-Affected", "X-Deleted"}, writeHeaders)...)
 	})
-}
-
-func (b *builder) created(p place) object {
-	return b.written(p, "Created", "The resource, or for an array all of them. `Location` and `ETag` are those of one resource.", b.oneOrAllOf, "Location", "ETag")
-}
-
-// upserted is the answer to an upsert that has changed a resource.
-func (b *builder) upserted(p place) object {
-	return b.written(p, "Upserted", "With `on_conflict`: the resource that exists, as it is now, or for an array all of them. `ETag` is that of one resource.", b.oneOrAllOf, "ETag")
-}
-
-func (b *builder) changed(p place) object {
-	return b.written(p, "Changed", "The resource as it is now.", b.oneOf, "ETag")
-}
-
-func (b *builder) deleted(p place) object {
-	return b.written(p, "Deleted", "The resource as it last was.", b.oneOf)
-}
-
-func (b *builder) rangeWritten(p place) object {
-	return b.written(p, "Range", "All resources of the range, in its order.", b.allOf)
 }
 
 func (b *builder) accepted(p place) object {

@@ -128,10 +128,7 @@ func (b *builder) resourceSchema(c *model.Collection, v variant, givenByPath str
 	if v == readVariant {
 		b.addRelations(&properties, c)
 	}
-	result := object{{"type", "object"}, {"description", b.describeVariant(c, v)}, {"properties", properties}}
-	result.addIf(len(required) > 0, "required", required)
-	result.add("additionalProperties", false)
-	return result
+	return closedObject(b.describeVariant(c, v), properties, required)
 }
 
 func (b *builder) describeVariant(c *model.Collection, v variant) string {
@@ -158,7 +155,7 @@ func timestampSchema(description string, v variant) object {
 // that they can only read can be sent back.
 func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
-	seen, set := b.reader.Visible(c).Has(column), b.reader.Writable(c).Has(column)
+	seen, set := b.By.Visible(c).Has(column), b.By.Writable(c).Has(column)
 	switch v {
 	case readVariant:
 		return seen
@@ -169,12 +166,12 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 }
 
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.reader.Writable(c).Has(c.Field(a.Name).Column)
+	return a.Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
 func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
-	return (v == replaceVariant || v == patchVariant) && !b.reader.Writable(c).Has(c.Field(a.Name).Column)
+	return (v == replaceVariant || v == patchVariant) && !b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // attributeSchema is the definition of an attribute of a collection.
@@ -193,7 +190,7 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, v variant) string {
 	text := a.Description
 	if a.References != nil {
-		if to := b.schema.Collection(a.References.Collection); b.knows(to) {
+		if to := b.schema.Collection(a.References.Collection); b.By.MayKnow(to) {
 			text += " The id of a resource of " + to.Name + "."
 		} else {
 			text += " The id of another resource."
@@ -371,16 +368,12 @@ func (b *builder) commonSchemas() object {
 	schemas := object{
 		{errorSchema, b.errorObject()},
 		{collectionSchema, b.collectionDescription()},
-		{stateSchema, object{
-			{"type", "object"}, {"description", "How the server is."},
-			{"properties", object{
-				{"status", object{{"type", "string"}, {"enum", list{"ok", "ready", "failed", "unavailable"}}}},
-				{"detail", object{{"type", "string"}, {"description", "Why it is not well, if that can be told."}}},
-			}},
-			{"required", list{"status"}}, {"additionalProperties", false},
-		}},
+		{stateSchema, closedObject("How the server is.", object{
+			{"status", object{{"type", "string"}, {"enum", list{"ok", "ready", "failed", "unavailable"}}}},
+			{"detail", object{{"type", "string"}, {"description", "Why it is not well, if that can be told."}}},
+		}, list{"status"})},
 	}
-	schemas.addIf(b.knows(b.schema.Changes()), changeSchema, b.changeObject())
+	schemas.addIf(b.By.MayKnow(b.schema.Changes()), changeSchema, b.changeObject())
 	return schemas
 }
 
@@ -396,42 +389,37 @@ func (b *builder) errorObject() object {
 	place := func(name, description string) object {
 		return fixedObject("", object{{name, object{{"type", "string"}, {"description", description}}}})
 	}
-	return object{
-		{"type", "object"}, {"description", table.String()},
-		{"properties", object{
-			{"status", object{{"type", "integer"}, {"enum", slices.Compact(statuses)}, {"description", "The HTTP status."}}},
-			{"code", object{{"type", "string"}, {"enum", texts(codes)}, {"description", "What kind of error this is, for programs."}}},
-			{"title", object{{"type", "string"}, {"description", "The code in a few words."}}},
-			{"detail", object{{"type", "string"}, {"description", "What is wrong here and what would be right, for people."}}},
-			{"source", object{{"description", "The part of the request that is to blame, if it is one."}, {"oneOf", list{
-				place("pointer", "A JSON Pointer into the body."), place("parameter", "The name of a query parameter, as it was written."), place("header", "The name of a header."),
-			}}}},
-		}},
-		{"required", list{"status", "code", "title", "detail"}}, {"additionalProperties", false},
-	}
+	return closedObject(table.String(), object{
+		{"status", object{{"type", "integer"}, {"enum", slices.Compact(statuses)}, {"description", "The HTTP status."}}},
+		{"code", object{{"type", "string"}, {"enum", texts(codes)}, {"description", "What kind of error this is, for programs."}}},
+		{"title", object{{"type", "string"}, {"description", "The code in a few words."}}},
+		{"detail", object{{"type", "string"}, {"description", "What is wrong here and what would be right, for people."}}},
+		{"source", object{{"description", "The part of the request that is to blame, if it is one."}, {"oneOf", list{
+			place("pointer", "A JSON Pointer into the body."), place("parameter", "The name of a query parameter, as it was written."), place("header", "The name of a header."),
+		}}}},
+	}, list{"status", "code", "title", "detail"})
 }
 
 func (b *builder) collectionDescription() object {
-	return object{
-		{"type", "object"}, {"description", "A collection, as a resource."},
-		{"properties", object{
-			{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
-			{"type", object{{"type", "string"}, {"const", "collections"}}},
-			{"name", object{{"type", "string"}, {"description", "What its path is called."}}},
-			{"singular", object{{"type", "string"}}},
-			{"total", object{{"type", list{"integer", "null"}}, {"minimum", 0}, {"description", "How many resources it holds. Null if the caller may not list it, or if a rule decides which of them the caller sees."}}},
-			{"attributes", object{{"type", "array"}, {"description", "Its attributes in order, each with its name, whether it is required, what it refers to, and its JSON Schema."}, {"items", object{
-				{"type", "object"},
-				{"properties", object{
-					{"name", object{{"type", "string"}}}, {"required", object{{"type", "boolean"}}},
-					{"references", object{{"type", "string"}, {"description", "The collection that it refers to."}}}, {"type", object{{"type", "string"}}},
-				}},
-				{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
-			}}}},
-			{"relations", b.relationsDescription()},
-			{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
-			{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
-		}},
-		{"required", list{"id", "type", "name", "singular", "total", "attributes", "relations"}}, {"additionalProperties", false},
-	}
+	return closedObject("A collection, as a resource.", object{
+		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
+		{"type", object{{"type", "string"}, {"const", "collections"}}},
+		{"name", object{{"type", "string"}, {"description", "What its path is called."}}},
+		{"singular", object{{"type", "string"}}},
+		{"total", object{{"type", list{"integer", "null"}}, {"minimum", 0}, {"description", "How many resources it holds. Null if the caller may not list it, or if a rule decides which of them the caller sees."}}},
+		{"attributes", object{{"type", "array"}, {"description", "Its attributes in order, each with its name, whether it is required, what it refers to, and its JSON Schema."}, {"items", object{
+			{"type", "object"},
+			{"properties", object{
+				{"name", object{{"type", "string"}}}, {"required", object{{"type", "boolean"}}},
+				{"references", object{{"type", "string"}, {"description", "The collection that it refers to."}}}, {"type", object{{"type", "string"}}},
+			}},
+			{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
+		}}}},
+		{"relations", object{{"type", "array"}, {"description", "Its relations, which `include` can name."}, {"items", fixedObject("", object{
+			{"name", object{{"type", "string"}}}, {"collection", object{{"type", "string"}, {"description", "The collection of the related resources."}}},
+			{"many", object{{"type", "boolean"}}}, {"attribute", object{{"type", "string"}, {"description", "The attribute that refers to the other resource."}}},
+		})}}},
+		{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
+		{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
+	}, list{"id", "type", "name", "singular", "total", "attributes", "relations"})
 }

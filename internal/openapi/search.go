@@ -11,7 +11,7 @@ import (
 // search lists the parameter of a collection in which the reader can search.
 func (b *builder) search(c *model.Collection) list {
 	var names []string
-	for _, name := range c.SearchNames(b.reader.Visible(c)) {
+	for _, name := range c.SearchNames(b.By.Visible(c)) {
 		names = append(names, "`"+name+"`")
 	}
 	if len(names) == 0 {

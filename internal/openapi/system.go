@@ -26,7 +26,7 @@ func (b *builder) root() object {
 // firstKnown is the first collection that the reader knows; there are always the operations.
 func (b *builder) firstKnown() *model.Collection {
 	for _, c := range b.schema.Collections() {
-		if b.knows(c) {
+		if b.By.MayKnow(c) {
 			return c
 		}
 	}
@@ -64,7 +64,7 @@ func (b *builder) system() object {
 		{"/-/health", object{{"get", b.probe("getHealth", "Whether the server is alive", "503 when writing has failed on the disk, which only a new start can help.", "ok", "failed")}}},
 		{"/-/ready", object{{"get", b.probe("getReadiness", "Whether requests can be served", "503 when the database does not answer or has come to another schema, or the server is stopping.", "ready", "unavailable")}}},
 	}
-	if b.reader.MaySeeMetrics() {
+	if b.By.MaySeeMetrics() {
 		paths.add("/-/metrics", object{{"get", b.describe(operation{
 			id: "getMetrics", tag: serverTag, public: b.secured() && b.Public.MaySeeMetrics(),
 			summary: "Metrics", description: "What the server measures, in the format of Prometheus.",
@@ -75,7 +75,7 @@ func (b *builder) system() object {
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
 		id: "getOpenAPI", tag: serverTag, public: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
-		parameters: list{b.ifMatch(), b.ifNoneMatch()},
+		parameters: list{b.shared("If-Match"), b.shared("If-None-Match")},
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
@@ -103,7 +103,7 @@ func (b *builder) probe(id, summary, description, well, unwell string) object {
 	}
 	probe := object{
 		{"tags", list{serverTag}}, {"operationId", b.operationIDs.unique(id)}, {"summary", summary}, {"description", description},
-		{"security", list{}}, {"parameters", list{b.requestID()}},
+		{"security", list{}}, {"parameters", list{b.shared("X-Request-Id")}},
 	}
 	responses := object{{"200", state("It is.", well)}}
 	b.refuse(&responses, id, []problem.Code{problem.CodeMalformedRequest, problem.CodeInternal})

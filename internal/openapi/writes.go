@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -10,19 +11,13 @@ import (
 
 // What writes to several resources at once: ranges, upserts and transactions.
 
-func (b *builder) dryRun() object {
-	return b.inQuery("dry_run", "dry_run",
-		"`true`: everything is checked and answered as usual, without `ETag` and `Location`, and nothing is changed. `X-Affected` tells how many resources would be. Not together with `Idempotency-Key`.",
-		aFlag, true)
-}
-
 // onConflict is the parameter that makes an upsert of a creation.
 func (b *builder) onConflict(c *model.Collection) object {
 	groups := list{"id"}
 	for _, group := range c.UniqueGroups() {
 		var names []string
 		for _, column := range group {
-			if b.reader.Visible(c).Has(column) {
+			if b.By.Visible(c).Has(column) {
 				names = append(names, c.Columns()[column].Name)
 			}
 		}
@@ -43,7 +38,7 @@ func (b *builder) limitOfRange(name string) object {
 
 // rangeParameters is all that selects the resources of a write.
 func (b *builder) rangeParameters(c *model.Collection) list {
-	return append(b.selection(c, b.limitOfRange), b.dryRun(), b.idempotencyKey())
+	return append(b.selection(c, b.limitOfRange), b.shared("dry_run"), b.shared("Idempotency-Key"))
 }
 
 // rangeText says what all writes to ranges have in common.
@@ -53,39 +48,40 @@ func (b *builder) rangeText(does string) string {
 }
 
 func (b *builder) updateRange(p place) object {
-	may, public := b.mayInRange(schema.MayUpdate, p)
+	o, may := b.beginRange(schema.MayUpdate, p, "Update")
 	if !may {
 		return nil
 	}
-	c := p.collection
-	codes := append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
-	return b.describe(operation{
-		id: "update" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary: "Update " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Sets the attributes that are sent, in"),
-		parameters: b.rangeParameters(c), body: b.body(p, patchVariant),
-		responses: object{{"200", b.rangeWritten(p)}}, codes: codes, headers: writeHeaders,
-	})
+	o.description = b.rangeText("Sets the attributes that are sent, in")
+	o.codes = append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
+	o.parameters = b.rangeParameters(p.collection)
+	o.body = b.body(p, patchVariant)
+	o.responses = b.rangeWritten(p)
+	return b.describe(o)
 }
 
 func (b *builder) deleteRange(p place) object {
-	may, public := b.mayInRange(schema.MayDelete, p)
+	o, may := b.beginRange(schema.MayDelete, p, "Delete")
 	if !may {
 		return nil
 	}
-	c := p.collection
-	return b.describe(operation{
-		id: "delete" + b.nameAt(p, true), tag: c.Name, public: public,
-		summary: "Delete " + b.phraseAt(p, spaced(c.Name)), description: b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted.",
-		parameters: b.rangeParameters(c),
-		responses:  object{{"200", b.rangeWritten(p)}}, codes: append(b.ofRange(p), b.ofDelete(p)...), headers: writeHeaders,
-	})
+	o.description = b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted."
+	o.codes = append(b.ofRange(p), b.ofDelete(p)...)
+	o.parameters = b.rangeParameters(p.collection)
+	o.responses = b.rangeWritten(p)
+	return b.describe(o)
 }
 
-// mayInRange reports whether the reader may write to a range, for which they must list it.
-func (b *builder) mayInRange(verb schema.AccessVerb, p place) (may, public bool) {
-	may, public = b.may(verb, p)
+func (b *builder) rangeWritten(p place) object {
+	return object{{"200", b.written(p, "Range", "All resources of the range, in its order.", b.allOf)}}
+}
+
+// beginRange is beginWrite for a range, which the reader must be able to list.
+func (b *builder) beginRange(verb schema.AccessVerb, p place, does string) (o operation, may bool) {
+	o, may = b.beginWrite(verb, p, does, true)
 	mayList, publicList := b.may(schema.MayList, p)
-	return may && mayList && !p.collection.ReadOnly(), public && publicList
+	o.public = o.public && publicList
+	return o, may && mayList
 }
 
 // ofRange is the codes of a write to a range, in addition to those of a write to one resource.
@@ -98,7 +94,7 @@ func (b *builder) ofRange(p place) []problem.Code {
 }
 
 // mayWrite reports whether the reader, or everybody, may write anything.
-func (b *builder) mayWrite(by View) bool {
+func (b *builder) mayWrite(by *auth.Permit) bool {
 	for _, c := range b.schema.Collections() {
 		if by.May(schema.MayCreate, c) || by.May(schema.MayUpdate, c) || by.May(schema.MayDelete, c) {
 			return true
@@ -109,19 +105,15 @@ func (b *builder) mayWrite(by View) bool {
 
 // transaction is the path that executes several writes; nil: the reader may write nothing.
 func (b *builder) transaction() object {
-	if !b.mayWrite(b.reader) {
+	if !b.mayWrite(b.By) {
 		return nil
 	}
-	step := object{
-		{"type", "object"},
-		{"properties", object{
-			{"method", object{{"type", "string"}, {"enum", list{"POST", "PUT", "PATCH", "DELETE"}}}},
-			{"path", object{{"type", "string"}, {"minLength", 1}, {"description", "The path of a collection for POST, which may have on_conflict as its query, and of one resource for the others. It starts at the root of the interface."}}},
-			{"body", object{{"type", "object"}, {"description", "The attributes. Not for DELETE."}, {"additionalProperties", true}}},
-			{"if_match", object{{"type", "string"}, {"description", "As the header If-Match."}}},
-		}},
-		{"required", list{"method", "path"}}, {"additionalProperties", false},
-	}
+	step := closedObject("", object{
+		{"method", object{{"type", "string"}, {"enum", list{"POST", "PUT", "PATCH", "DELETE"}}}},
+		{"path", object{{"type", "string"}, {"minLength", 1}, {"description", "The path of a collection for POST, which may have on_conflict as its query, and of one resource for the others. It starts at the root of the interface."}}},
+		{"body", object{{"type", "object"}, {"description", "The attributes. Not for DELETE."}, {"additionalProperties", true}}},
+		{"if_match", object{{"type", "string"}, {"description", "As the header If-Match."}}},
+	}, list{"method", "path"})
 	shape := object{{"type", "array"}, {"items", step}, {"maxItems", b.MaxItems}}
 	one := object{
 		{"type", "object"}, {"properties", object{{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}}, {"type", object{{"type", "string"}}}}},
@@ -131,7 +123,7 @@ func (b *builder) transaction() object {
 		id: "runTransaction", tag: serverTag, public: b.secured() && b.mayWrite(b.Public),
 		summary:     "Run a transaction",
 		description: "Executes the steps in their order, all or none. The first refusal is the answer; its pointer starts with the position of the step. At most " + thousands(int64(b.MaxItems)) + " steps. It is always carried out at once.",
-		parameters:  list{b.dryRun(), b.idempotencyKey()},
+		parameters:  list{b.shared("dry_run"), b.shared("Idempotency-Key")},
 		body: object{{"description", "The steps. At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", jsonOf(shape, list{
 			object{{"method", "DELETE"}, {"path", "/" + b.exampleName() + "/" + exampleID}, {"if_match", `"1a.1.k3"`}},
 		})}},
