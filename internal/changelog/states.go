@@ -158,13 +158,8 @@ func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Rec
 	table := r.log.tables[c].rows
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
-		b.Write("SELECT ", table.All, " FROM ", table.Name, " WHERE ", table.Columns[model.IDColumn], " IN (")
-		size := 1 // one of a few, so that there are few statements to prepare
-		for size < len(chunk) {
-			size = min(2*size, rowsAtOnce)
-		}
-		b.List(size, ", ", "", func(i int) { b.Arg(model.IDValue(chunk[min(i, len(chunk)-1)])) })
-		b.Write(")")
+		b.Write("SELECT ", table.All, " FROM ", table.Name, " WHERE ", table.Columns[model.IDColumn])
+		b.InIDs(chunk)
 		more := true
 		err := db.EachWhile(r.conn, func(row model.Row) bool {
 			more = read(c.Scan(row))

@@ -24,8 +24,7 @@ func (s *Builder) Write(parts ...string) {
 
 // Arg adds a placeholder for a value.
 func (s *Builder) Arg(value model.Value) {
-	s.Args = append(s.Args, value)
-	s.Write("$", strconv.Itoa(len(s.Args)))
+	s.Write(s.Placeholder(value))
 }
 
 // Placeholder returns a placeholder for a value. It must be written before the next Arg.
@@ -46,6 +45,18 @@ func (s *Builder) List(n int, separator, empty string, item func(i int)) {
 		}
 		item(i)
 	}
+}
+
+// InIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
+// there are few different statements. For a few ids, SQLite takes less time for this than for Dialect.InIDs.
+func (s *Builder) InIDs(ids []model.ID) {
+	n := 1
+	for n < len(ids) {
+		n *= 2
+	}
+	s.Write(" IN (")
+	s.List(n, ", ", "", func(i int) { s.Arg(model.IDValue(ids[min(i, len(ids)-1)])) })
+	s.Write(")")
 }
 
 // Choose is one of two texts.

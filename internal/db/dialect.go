@@ -51,9 +51,8 @@ type Dialect interface {
 	// InsertSQL returns the statements of Conn.Insert for a table, which has a number in the change log
 	// under a version of the schema.
 	InsertSQL(t *Table, number, version int64) InsertSQL
-	// NullsFirst and NullsLast follow a sort key in ORDER BY.
-	NullsFirst() string
-	NullsLast() string
+	// Nulls follows a sort key in ORDER BY: null is the smallest value.
+	Nulls(descending bool) string
 	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
 	// Truncate is a column of date-times, truncated in UTC to a year, month, day or hour.

@@ -70,7 +70,7 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 		}
 		// As in ORDER BY, so that sorted lists can use the index.
 		if name != c.Columns()[model.IDColumn].Name {
-			columns[i] += d.NullsFirst()
+			columns[i] += d.Nulls(false)
 		}
 	}
 	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +

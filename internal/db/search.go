@@ -3,6 +3,7 @@ package db
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 )
@@ -67,6 +68,19 @@ type ResourceWords struct {
 
 // SearchTerms is what a search looks for: all of them.
 type SearchTerms []SearchTerm
+
+// Join joins conditions on the prefixes of terms: one of each term must hold.
+func (t SearchTerms) Join(and, or string, condition func(prefix string, rare bool) string) string {
+	all := make([]string, len(t))
+	for i, term := range t {
+		any := make([]string, len(term.Prefixes))
+		for j, prefix := range term.Prefixes {
+			any[j] = condition(prefix, term.Rare)
+		}
+		all[i] = "(" + strings.Join(any, or) + ")"
+	}
+	return strings.Join(all, and)
+}
 
 // SearchTerm is a word of a search.
 type SearchTerm struct {

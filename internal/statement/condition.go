@@ -133,15 +133,3 @@ func (s *Statement) startsWith(column, prefix string, holds bool) {
 	}
 	s.Write(")")
 }
-
-// InIDs writes that what precedes it is one of some ids, at least one. The last id is repeated, so that
-// there are few different statements.
-func (s *Statement) InIDs(ids []model.ID) {
-	n := 1
-	for n < len(ids) {
-		n *= 2
-	}
-	s.Write(" IN (")
-	s.List(n, ", ", "", func(i int) { s.Arg(model.IDValue(ids[min(i, len(ids)-1)])) })
-	s.Write(")")
-}

@@ -96,8 +96,7 @@ func (s *Statement) grouped(filter query.Filter, by []query.GroupKey) {
 
 func (s *Statement) groupOrder(keys []query.GroupSort) {
 	for i, key := range keys {
-		s.Write(db.Choose(i == 0, " ORDER BY ", ", "), groupAlias(key.Key), db.Choose(key.Descending, " DESC", ""))
-		s.Write(db.Choose(key.Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
+		s.Write(db.Choose(i == 0, " ORDER BY ", ", "), groupAlias(key.Key), db.Choose(key.Descending, " DESC", ""), s.dialect.Nulls(key.Descending))
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *Statement) OrderKeys(keys []query.SortKey) {
 	s.List(len(keys), ", ", "", func(i int) {
 		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
 		if keys[i].Column != model.IDColumn {
-			s.Write(db.Choose(keys[i].Descending, s.dialect.NullsLast(), s.dialect.NullsFirst()))
+			s.Write(s.dialect.Nulls(keys[i].Descending))
 		}
 	})
 }

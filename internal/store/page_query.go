@@ -53,7 +53,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 		}
 		return true, nil
 	}
-	p.span(p.Total)
+	p.span()
 	p.wanted = p.selection.Take
 	p.rows.peeked, err = rows.Next()
 	return p.rows.peeked || r.Offset >= p.Total, p.tx.fault(err) // no row, but there should be: see pageAt

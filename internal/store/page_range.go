@@ -40,7 +40,8 @@ func (p *Page) locate() (err error) {
 	r, size := p.query.Range, p.query.Range.Size()
 	switch {
 	case r.Anchor == query.AtOffset:
-		err = p.locateOffset()
+		p.span()
+		err = p.seek()
 	case r.Anchor == query.AtCursor:
 		var place statement.Place
 		if place, err = p.cursorPlace(); err == nil && size > 0 {
@@ -58,22 +59,14 @@ func (p *Page) locate() (err error) {
 	return err
 }
 
-func (p *Page) locateOffset() error {
+// span computes the offsets of the range, by the total if it is known.
+func (p *Page) span() {
 	total := int64(math.MaxInt64)
 	if p.TotalKnown {
-		total = p.Total
+		total, p.selection.Total = p.Total, p.Total
 	}
-	p.span(total)
-	return p.seek()
-}
-
-// span computes the offsets of the range, given the total.
-func (p *Page) span(total int64) {
 	from, to := query.Span(p.query.Range.Offset, p.query.Range.Limit, total)
 	p.selection.Skip, p.selection.Take = from, to-from
-	if p.TotalKnown {
-		p.selection.Total = total
-	}
 	p.start, p.hasBefore = from, from > 0
 	p.hasAfter, p.lookAhead = to < total && p.TotalKnown, !p.TotalKnown
 }

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -118,9 +119,7 @@ func (r *cursor) endPart(dropped int) {
 	_, err := r.part.Close()
 	r.done()
 	r.part = nil
-	if r.err == nil {
-		r.err = err
-	}
+	r.err = cmp.Or(r.err, err)
 	switch {
 	case dropped > 0:
 		r.behind = true

@@ -66,9 +66,9 @@ func (dialect) Loading(last int64) (before, after []string) {
 	return []string{transaction + "'0'"}, after
 }
 
-func (dialect) NullsFirst() string { return " NULLS FIRST" }
-
-func (dialect) NullsLast() string { return " NULLS LAST" }
+func (dialect) Nulls(descending bool) string {
+	return db.Choose(descending, " NULLS LAST", " NULLS FIRST")
+}
 
 func (dialect) Contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"

@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"cmp"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/plural-go/plural/internal/db"
@@ -21,10 +23,7 @@ func (c *connection) Load(table string, columns []string, next func() (model.Rec
 		}
 		return arguments(record), nil
 	}))
-	if failed != nil {
-		return failed
-	}
-	return err
+	return cmp.Or(failed, err)
 }
 
 const revisionSequence = "pg_get_serial_sequence('" + db.ChangesTable + "', 'revision')"

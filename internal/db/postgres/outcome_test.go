@@ -179,7 +179,7 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 		// between two checkpoints.
 		execute(t, url, "CHECKPOINT")
 		execute(t, url, "CHECKPOINT")
-		d.reset()
+		d.pool.Reset()
 	}
 	// waiting does something to the sessions that wait for the standby, once there is one.
 	waiting := func(do string) {

@@ -184,9 +184,6 @@ func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 	}
 }
 
-// reset replaces all connections: when one was lost, the others are probably lost too.
-func (b *Database) reset() { b.pool.Reset() }
-
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
 	if !b.closed.Swap(true) {

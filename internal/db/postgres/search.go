@@ -112,13 +112,5 @@ var lexemeEscapes = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 
 // tsquery writes terms in the syntax of the type tsquery.
 func tsquery(terms db.SearchTerms) string {
-	all := make([]string, len(terms))
-	for i, term := range terms {
-		any := make([]string, len(term.Prefixes))
-		for j, prefix := range term.Prefixes {
-			any[j] = "'" + lexemeEscapes.Replace(prefix) + "':*"
-		}
-		all[i] = "(" + strings.Join(any, " | ") + ")"
-	}
-	return strings.Join(all, " & ")
+	return terms.Join(" & ", " | ", func(prefix string, _ bool) string { return "'" + lexemeEscapes.Replace(prefix) + "':*" })
 }

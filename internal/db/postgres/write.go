@@ -56,7 +56,7 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 				return err
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):
-			b.reset()
+			b.pool.Reset() // the other connections are probably lost too
 		default:
 			return err
 		}
@@ -138,7 +138,7 @@ var (
 
 // resolve finds the outcome of a transaction whose commit had no reply, or an unexpected one.
 func (b *Database) resolve(c *connection, evidence func() *db.Statement, lost error) error {
-	b.reset()
+	b.pool.Reset()
 	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
 	for ctx.Err() == nil {

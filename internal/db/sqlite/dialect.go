@@ -68,9 +68,7 @@ func (dialect) Loading(last int64) (before, after []string) {
 	}
 }
 
-func (dialect) NullsFirst() string { return "" }
-
-func (dialect) NullsLast() string { return "" }
+func (dialect) Nulls(bool) string { return "" }
 
 func (dialect) Contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"

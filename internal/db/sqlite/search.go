@@ -124,7 +124,7 @@ func (dialect) SearchHolds(terms db.SearchTerms, arg func(string) string) string
 
 // contained is a condition on the words of a row. Each word has a space before it.
 func contained(terms db.SearchTerms, arg func(string) string) string {
-	return eachTerm(terms, func(prefix string, _ bool) string { return "instr(_words, " + arg(" "+prefix) + ") > 0" })
+	return terms.Join(" AND ", " OR ", func(prefix string, _ bool) string { return "instr(_words, " + arg(" "+prefix) + ") > 0" })
 }
 
 // prefixes are the lengths of prefixes that the index has, with the mark. FTS5 finds one of these as
@@ -155,7 +155,7 @@ func inexact(terms db.SearchTerms) (found db.SearchTerms) {
 
 // matches selects the numbers of resources from the index, by the terms at the lengths that it has, except for rare ones.
 func matches(table string, terms db.SearchTerms, arg func(string) string) string {
-	match := eachTerm(terms, func(prefix string, rare bool) string {
+	match := terms.Join(" AND ", " OR ", func(prefix string, rare bool) string {
 		if !rare {
 			prefix = cut(prefix)
 		}
@@ -163,17 +163,4 @@ func matches(table string, terms db.SearchTerms, arg func(string) string) string
 	})
 	index := `"` + table + `.words"`
 	return "SELECT rowid AS _match FROM " + index + " WHERE " + index + " MATCH " + arg(match)
-}
-
-// eachTerm joins conditions on the prefixes of terms: one of each term must hold.
-func eachTerm(terms db.SearchTerms, condition func(prefix string, rare bool) string) string {
-	all := make([]string, len(terms))
-	for i, term := range terms {
-		any := make([]string, len(term.Prefixes))
-		for j, prefix := range term.Prefixes {
-			any[j] = condition(prefix, term.Rare)
-		}
-		all[i] = "(" + strings.Join(any, " OR ") + ")"
-	}
-	return strings.Join(all, " AND ")
 }
