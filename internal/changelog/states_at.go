@@ -87,25 +87,20 @@ func (r *Reader) stateAtPosition(key resourceKey, position, revision int64) (sta
 	switch {
 	case err != nil:
 		return nil, 0, err
-	case later == 0 && lastKind == Deleted:
-		state, err = r.deletedAt(key, last)
-		return state, from, err
-	case later == 0:
-		return current, from, nil
 	case lastKind == Deleted:
-		// It was created again under the same id. What referred to it before has gone with it.
-		state, err = r.deletedAt(key, last)
+		// If it was created again under the same id, what referred to it before has gone with it.
+		state, err = r.deleted(key, "revision = $3", model.IntValue(last))
+	case later == 0:
+		state = current
 	case laterKind == Created:
 		state, err = r.stateSince(key, later, later, current)
 	default:
 		state, err = r.stateSince(key, last, revision, current)
 	}
-	return state, -1, err
-}
-
-// deletedAt is the last state of a resource before a deletion.
-func (r *Reader) deletedAt(key resourceKey, revision int64) (model.Record, error) {
-	return r.deleted(key, "revision = $3", model.IntValue(revision))
+	if later != 0 {
+		from = -1
+	}
+	return state, from, err
 }
 
 // Deleted returns the last state of a deleted resource, nil if the change log no longer has

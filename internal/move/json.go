@@ -22,9 +22,7 @@ func (l *lineReader) Next() (Row, error) {
 	for {
 		tooLong, err := l.read()
 		l.line++
-		switch {
-		case err == nil || errors.Is(err, io.EOF) && len(l.text) > 0:
-		default:
+		if err != nil && !(errors.Is(err, io.EOF) && len(l.text) > 0) {
 			return Row{}, err
 		}
 		text := bytes.TrimSpace(l.text)
@@ -112,12 +110,10 @@ func (a *arrayReader) begin() error {
 	}
 	token, err := a.json.ReadToken()
 	switch {
-	case errors.Is(err, io.EOF):
+	case errors.Is(err, io.EOF) || err == nil && token.Kind() != '[':
 		return errNoArray
 	case err != nil:
 		return a.at(err)
-	case token.Kind() != '[':
-		return errNoArray
 	}
 	return nil
 }

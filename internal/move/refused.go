@@ -70,10 +70,8 @@ func (i *importer) removeRefused(ctx context.Context, rows []Row, refused *clien
 // halve sends the halves of rows one after the other: something is wrong with them, and
 // the server does not say with which.
 func (i *importer) halve(ctx context.Context, rows []Row) (left []Row, stop int64, err error) {
-	if err := i.send(ctx, rows[:len(rows)/2]); err != nil {
-		return nil, 0, err
-	}
-	return rows[len(rows)/2:], 0, nil
+	half := len(rows) / 2
+	return rows[half:], 0, i.send(ctx, rows[:half])
 }
 
 // isOpen: in a dry run nothing is there yet that rows of the same file refer to.

@@ -22,12 +22,11 @@ func (s *Statement) related(f query.Related, holds bool) {
 	for _, column := range other.Columns {
 		inner.columns = append(inner.columns, alias+"."+column)
 	}
-	own, there := s.qualified(model.IDColumn), ""
+	column, referred := model.IDColumn, f.Relation.Column
 	if f.Relation.One {
-		own, there = s.qualified(f.Relation.Column), inner.columns[model.IDColumn]
-	} else {
-		there = inner.columns[f.Relation.Column]
+		column, referred = referred, column
 	}
+	own, there := s.qualified(column), inner.columns[referred]
 	conditions := query.And{}
 	for _, condition := range []query.Filter{f.Scope, f.Filter} {
 		if condition != nil {
@@ -43,10 +42,8 @@ func (s *Statement) related(f query.Related, holds bool) {
 	}
 	s.Write(db.Choose(holds, "", "NOT "), "EXISTS (SELECT 1", from, there, " = ", own)
 	s.in(inner, func() {
-		for _, condition := range conditions {
-			s.Write(" AND ")
-			s.Condition(condition, true)
-		}
+		s.And(f.Scope)
+		s.And(f.Filter)
 	})
 	s.Write(")")
 }
