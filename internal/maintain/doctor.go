@@ -18,19 +18,17 @@ import (
 // transaction, and examines the lists of prefixes of search indexes on SQLite as well, which needs the write lock; a change log that is wrong is removed, and a new history begins. It returns what
 // was wrong.
 func Examine(ctx context.Context, url string, repair bool) (findings []string, err error) {
+	run := func(b db.Database, c db.Conn) error {
+		findings, err = examine(c, b, repair)
+		return err
+	}
 	if !repair {
-		err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
-			findings, err = examine(c, b, false)
-			return err
-		})
+		err = databases.Read(ctx, url, run)
 		return findings, err
 	}
 	err = databases.With(ctx, url, func(b db.Database) error {
 		// No other process writes during Migrate, so the counts are exact.
-		return b.Migrate(ctx, func(c db.Conn) error {
-			findings, err = examine(c, b, true)
-			return err
-		})
+		return b.Migrate(ctx, func(c db.Conn) error { return run(b, c) })
 	})
 	return findings, err
 }

@@ -63,15 +63,15 @@ func compareColumns(d db.Dialect, c *model.Collection, table *db.TableDefinition
 	for _, column := range c.Columns() {
 		have, ok := columns[column.Name]
 		delete(columns, column.Name)
-		want := db.ColumnDefinition{Name: column.Name, Kind: d.ColumnType(column.Kind), NotNull: column.NotNull}
+		kind := d.ColumnType(column.Kind)
 		switch {
 		case !ok:
 			differ("collection %s: the database has no column for %s", c.Name, column.Name)
-		case have.Kind != want.Kind:
-			differ("collection %s: the column of %s has the type %s instead of %s", c.Name, column.Name, have.Kind, want.Kind)
-		case have.NotNull && !want.NotNull:
+		case have.Kind != kind:
+			differ("collection %s: the column of %s has the type %s instead of %s", c.Name, column.Name, have.Kind, kind)
+		case have.NotNull && !column.NotNull:
 			differ("collection %s: %s is required in the database, but optional in the schema", c.Name, column.Name)
-		case !have.NotNull && want.NotNull:
+		case !have.NotNull && column.NotNull:
 			differ("collection %s: %s is optional in the database, but required in the schema", c.Name, column.Name)
 		}
 	}

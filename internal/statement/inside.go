@@ -28,14 +28,6 @@ func (s *Statement) qualified(column int) string {
 	return s.table.Name + "." + s.table.Columns[column]
 }
 
-// sourceTable is the table of the current source; nil: it has none.
-func (s *Statement) sourceTable() *Table {
-	if s.within != nil {
-		return s.within.table
-	}
-	return s.table
-}
-
 // in writes a part of a condition on another source.
 func (s *Statement) in(inner *columnSource, write func()) {
 	outer := s.within
@@ -54,10 +46,12 @@ func (s *Statement) inside(f query.Inside, holds bool) {
 func (s *Statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)
 	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
-	if table := s.sourceTable(); table != nil {
-		if index := table.items[f.Column]; index != "" {
-			search.Index, search.ID = index, s.qualified(model.IDColumn)
-		}
+	table := s.table
+	if s.within != nil {
+		table = s.within.table
+	}
+	if table != nil && table.items[f.Column] != "" {
+		search.Index, search.ID = table.items[f.Column], s.qualified(model.IDColumn)
 	}
 	condition := s.dialect.HasItems(search)
 	if holds {

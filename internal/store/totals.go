@@ -88,7 +88,8 @@ func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error
 	if request < 0 && (manyWriters || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
 		return func() { s.pending.Add(n) }, lists.Record(c, s.db, deltas)
 	}
-	removed, err := s.merge(c, deltas...)
+	tableOf := func(collection *model.Collection) *db.Table { return s.tables[collection].Table }
+	removed, err := lists.Merge(c, s.db, s.schema, tableOf, deltas...)
 	if request >= 0 {
 		tasks[request].Removed.Table, tasks[request].Removed.Rows = db.DeltasTable, removed
 	}
@@ -106,8 +107,4 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 		return nil
 	}
 	return s.fault(ctx, s.db.Write(ctx, t))
-}
-
-func (s *Store) merge(c db.Conn, more ...lists.Delta) (removed int64, err error) {
-	return lists.Merge(c, s.db, s.schema, func(collection *model.Collection) *db.Table { return s.tables[collection].Table }, more...)
 }
