@@ -198,7 +198,7 @@ func (x *examination) level(index *offsetIndex, level int, nodes, below []node) 
 	counted := make([]int64, len(nodes))
 	at := 0
 	count := func(id model.ID, n int64) {
-		for at+1 < len(nodes) && CompareIDs(nodes[at+1].first, id) <= 0 {
+		for at+1 < len(nodes) && nodes[at+1].first.Compare(id) <= 0 {
 			at++
 		}
 		counted[at] += n

@@ -141,7 +141,7 @@ func (m *merging) index(t *db.Table, key List, total int64) error {
 	var deltas []resourceDelta
 	if total > BlockSize {
 		deltas = m.of(key)
-		slices.SortFunc(deltas, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
+		slices.SortFunc(deltas, func(a, b resourceDelta) int { return a.id.Compare(b.id) })
 	}
 	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(deltas, total)
 }

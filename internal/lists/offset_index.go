@@ -1,7 +1,6 @@
 package lists
 
 import (
-	"bytes"
 	"iter"
 	"math"
 	"slices"
@@ -32,9 +31,6 @@ type node struct {
 	first model.ID
 	count int64
 }
-
-// CompareIDs compares ids in the order of lists.
-func CompareIDs(a, b model.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // eachNode reads the nodes of a level, from one up to another if there is one, until read
 // returns false.
@@ -123,7 +119,7 @@ func (block Block) narrow(parts iter.Seq[node], offset int64, pending []resource
 	at = Block{Before: block.Before}
 	reach := func(end *model.ID) { // adds pending deltas up to there
 		n := 0
-		for ; n < len(pending) && (end == nil || CompareIDs(pending[n].id, *end) < 0); n++ {
+		for ; n < len(pending) && (end == nil || pending[n].id.Compare(*end) < 0); n++ {
 			at.Count += pending[n].change
 		}
 		at.End, inside, pending = end, pending[:n], pending[n:]
@@ -174,7 +170,7 @@ func (x *offsetIndex) addTo(level int, deltas []resourceDelta) error {
 			return err
 		}
 		n := 0
-		for ; n < len(deltas) && (next == nil || CompareIDs(deltas[n].id, *next) < 0); n++ {
+		for ; n < len(deltas) && (next == nil || deltas[n].id.Compare(*next) < 0); n++ {
 			at.count += deltas[n].change
 		}
 		deltas = deltas[n:]
@@ -354,6 +350,6 @@ func Find(c db.Conn, t *db.Table, key List, offset int64, unrecorded []Delta) (b
 			pending = d.appendTo(pending)
 		}
 	}
-	slices.SortFunc(pending, func(a, b resourceDelta) int { return CompareIDs(a.id, b.id) })
+	slices.SortFunc(pending, func(a, b resourceDelta) int { return a.id.Compare(b.id) })
 	return (&offsetIndex{conn: c, table: t, List: key}).find(offset, pending)
 }

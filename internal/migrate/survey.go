@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -86,7 +85,7 @@ func (s *Step) violate(id model.ID, problem string, blocked bool) {
 	s.Violations++
 	s.Blocked = s.Blocked || blocked
 	// Violations are found in any order. Those with the lowest ids are named.
-	at, _ := slices.BinarySearchFunc(s.Examples, id, lists.CompareIDs)
+	at, _ := slices.BinarySearchFunc(s.Examples, id, model.ID.Compare)
 	if at == 0 {
 		s.Problem = problem
 	}

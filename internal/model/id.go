@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"crypto/sha1" // #nosec G505 -- UUIDv5 is made with it, and protects nothing
 	"encoding/hex"
 )
@@ -53,6 +54,9 @@ func (id ID) Append(dst []byte) []byte {
 
 // String is the canonical, lower-case text of the id.
 func (id ID) String() string { return string(id.Append(make([]byte, 0, 36))) }
+
+// Compare compares ids in the order of lists.
+func (id ID) Compare(other ID) int { return bytes.Compare(id[:], other[:]) }
 
 // NamedID is the UUIDv5 of a name in a namespace.
 func NamedID(namespace ID, name []byte) ID {

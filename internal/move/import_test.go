@@ -483,7 +483,7 @@ func TestMinter(t *testing.T) {
 	last := m.next(now)
 	for range 10_000 {
 		id := m.next(now)
-		if bytes.Compare(id[:], last[:]) <= 0 || id[6]>>4 != 7 || id[8]>>6 != 2 {
+		if id.Compare(last) <= 0 || id[6]>>4 != 7 || id[8]>>6 != 2 {
 			t.Fatalf("%s follows %s", id, last)
 		}
 		last = id

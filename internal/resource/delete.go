@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -139,7 +138,7 @@ type references struct{ referrers, referred []model.ID }
 func (r references) Len() int { return len(r.referrers) }
 
 func (r references) Less(i, j int) bool {
-	return cmp.Or(bytes.Compare(r.referred[i][:], r.referred[j][:]), bytes.Compare(r.referrers[i][:], r.referrers[j][:])) < 0
+	return cmp.Or(r.referred[i].Compare(r.referred[j]), r.referrers[i].Compare(r.referrers[j])) < 0
 }
 
 func (r references) Swap(i, j int) {
@@ -202,7 +201,7 @@ func (d *deletion) checkRestricted() error {
 		first := map[model.ID]model.ID{} // that refers to each
 		err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
 			other, found := first[referred]
-			if !d.isMarked(link.From, referrer) && (!found || bytes.Compare(referrer[:], other[:]) < 0) {
+			if !d.isMarked(link.From, referrer) && (!found || referrer.Compare(other) < 0) {
 				first[referred] = referrer
 			}
 			return true

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -136,7 +135,7 @@ func before(q query.Query, a, b model.Record) bool {
 		}
 	}
 	idA, idB := idOf(a), idOf(b)
-	return bytes.Compare(idA[:], idB[:]) < 0
+	return idA.Compare(idB) < 0
 }
 
 // cursor finds the resource that a query starts at, nil if it is unknown here.

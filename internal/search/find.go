@@ -1,7 +1,6 @@
 package search
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -63,24 +62,22 @@ func Find(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, common []
 			ids = append(ids, row.ID(0))
 		}
 	}, b.String(), b.Args...)
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, model.ID.Compare)
 	return ids, found <= most, err
 }
-
-func compareIDs(a, b model.ID) int { return bytes.Compare(a[:], b[:]) }
 
 // Part is the sorted ids from low to high, both included, nil: without a bound, and of these at most so many at
 // the start, or at the end.
 func Part(ids []model.ID, low, high *model.ID, most int64, last bool) []model.ID {
 	if high != nil {
-		end, found := slices.BinarySearchFunc(ids, *high, compareIDs)
+		end, found := slices.BinarySearchFunc(ids, *high, model.ID.Compare)
 		if found {
 			end++
 		}
 		ids = ids[:end]
 	}
 	if low != nil {
-		start, _ := slices.BinarySearchFunc(ids, *low, compareIDs)
+		start, _ := slices.BinarySearchFunc(ids, *low, model.ID.Compare)
 		ids = ids[start:]
 	}
 	if n := int64(len(ids)); most < n && last {

@@ -75,7 +75,7 @@ func check(c db.Conn, d db.Dialect, collection *model.Collection, writes bool) (
 	sql := d.Search(name)
 	different, example := 0, model.ID{}
 	report := func(id model.ID) {
-		if different++; different == 1 || compareIDs(id, example) < 0 {
+		if different++; different == 1 || id.Compare(example) < 0 {
 			example = id
 		}
 	}

@@ -40,7 +40,7 @@ func (t *Tx) condition(s Set, first int) (where, order string, args []model.Valu
 		return d.InIDs(id, number(0)), id + " DESC", []model.Value{db.IDs(d, s.IDs)}
 	}
 	column, referred := table.Columns[s.Link.Column], slices.Compact(slices.Clone(s.Referred))
-	lowest, highest := slices.MinFunc(s.IDs, lists.CompareIDs), slices.MaxFunc(s.IDs, lists.CompareIDs)
+	lowest, highest := slices.MinFunc(s.IDs, model.ID.Compare), slices.MaxFunc(s.IDs, model.ID.Compare)
 	return d.InIDs(column, number(0)) + " AND " + id + " >= " + number(1) + " AND " + id + " <= " + number(2), column + " DESC, " + id + " DESC",
 		[]model.Value{db.IDs(d, referred), model.IDValue(lowest), model.IDValue(highest)}
 }
@@ -102,7 +102,7 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			return 0, err
 		}
 		if s.Link == nil {
-			entry.ID, t.last = slices.MinFunc(gone.IDs, lists.CompareIDs), entry // in the log, the lowest id is the last
+			entry.ID, t.last = slices.MinFunc(gone.IDs, model.ID.Compare), entry // in the log, the lowest id is the last
 		}
 	}
 	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.OfParents(-1)...)
@@ -169,7 +169,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 		entry.Revision = row.Int(1)
 	}, sql+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
-		entry.ID, t.last = slices.MinFunc(updated, lists.CompareIDs), entry
+		entry.ID, t.last = slices.MinFunc(updated, model.ID.Compare), entry
 	}
 	return err
 }

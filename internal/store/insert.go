@@ -6,7 +6,6 @@ import (
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
 	"github.com/plural-go/plural/problem"
@@ -40,7 +39,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		if err := t.conn.Announce(c.Name, id); err != nil {
 			return nil, nil, t.fault(err)
 		}
-		_, isNew := slices.BinarySearchFunc(t.newIDs, id, lists.CompareIDs)
+		_, isNew := slices.BinarySearchFunc(t.newIDs, id, model.ID.Compare)
 		insertion.New = insertion.New && isNew
 	}
 	if tooLong {

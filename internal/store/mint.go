@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"sync"
@@ -55,7 +54,7 @@ const aheadMillis = uint64(ahead / time.Millisecond)
 func (m *minter) nextMark() (mark model.ID, due bool) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	reached := bytes.Compare(m.last[:], m.mark[:]) > 0
+	reached := m.last.Compare(m.mark) > 0
 	if !reached && (m.saving || millisOf(m.mark)-millisOf(m.last) > aheadMillis/2) {
 		return model.ID{}, false
 	}
@@ -72,7 +71,7 @@ func (m *minter) saved(mark model.ID, err error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
 	m.saving = false
-	if err == nil && bytes.Compare(mark[:], m.mark[:]) > 0 {
+	if err == nil && mark.Compare(m.mark) > 0 {
 		m.mark = mark
 	}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"testing"
 	"time"
@@ -24,7 +23,7 @@ func mintWhateverTheClockDoes(t *testing.T, start time.Time) {
 		start = start.Add(step)
 		for range 5000 { // more than one millisecond has room for
 			id := m.next(start)
-			if bytes.Compare(id[:], last[:]) <= 0 {
+			if id.Compare(last) <= 0 {
 				t.Fatalf("step %d: %s after %s", i, id, last)
 			}
 			if id[6]>>4 != 7 || id[8]>>6 != 2 {

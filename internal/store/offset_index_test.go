@@ -88,7 +88,7 @@ func TestOffsetIndexEqualsCounting(t *testing.T) {
 
 // expectPagesAtOnce reads pages by one query each, where a database can do that.
 func expectPagesAtOnce(t *rapid.T, st *Store, tracks *model.Collection, expected map[model.ID]*model.ID) {
-	ids := slices.SortedFunc(maps.Keys(expected), lists.CompareIDs)
+	ids := slices.SortedFunc(maps.Keys(expected), model.ID.Compare)
 	for range 4 {
 		offset, take := rapid.IntRange(1, len(ids)+2).Draw(t, "offset"), rapid.IntRange(1, 5).Draw(t, "take")
 		got, total, found := pageAtOnce(t, st, tracks, int64(offset), int64(take))
@@ -214,7 +214,7 @@ func expectOffsets(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model
 				ids = append(ids, id)
 			}
 		}
-		slices.SortFunc(ids, lists.CompareIDs)
+		slices.SortFunc(ids, model.ID.Compare)
 		total, err := tx.Total(tracks, parent)
 		if err != nil || total != int64(len(ids)) {
 			t.Fatalf("the total of %v is %d, want %d, %v", parent, total, len(ids), err)
@@ -228,10 +228,10 @@ func expectOffsets(t *rapid.T, tx *Tx, tracks *model.Collection, parents []model
 			if !found {
 				continue
 			}
-			before, _ := slices.BinarySearchFunc(ids, block.First, lists.CompareIDs)
+			before, _ := slices.BinarySearchFunc(ids, block.First, model.ID.Compare)
 			end := len(ids)
 			if block.End != nil {
-				end, _ = slices.BinarySearchFunc(ids, *block.End, lists.CompareIDs)
+				end, _ = slices.BinarySearchFunc(ids, *block.End, model.ID.Compare)
 			}
 			if int64(before) != block.Before || int64(end-before) != block.Count || offset < before || offset >= end {
 				t.Fatalf("offset %d of %d is found in %+v, where %d are before and %d inside", offset, len(ids), block, before, end-before)

@@ -10,7 +10,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
@@ -86,7 +85,7 @@ func matching(rows []model.Record, q PageQuery) []model.ID {
 		for _, key := range q.Sort {
 			order := 0
 			if key.Column == model.IDColumn {
-				order = lists.CompareIDs(a.ID(0), b.ID(0))
+				order = a.ID(0).Compare(b.ID(0))
 			} else if order = cmp.Compare(rank(a[key.Column]), rank(b[key.Column])); order == 0 {
 				order = cmp.Compare(number(a[key.Column]), number(b[key.Column]))
 			}
@@ -97,7 +96,7 @@ func matching(rows []model.Record, q PageQuery) []model.ID {
 				return order
 			}
 		}
-		return lists.CompareIDs(a.ID(0), b.ID(0))
+		return a.ID(0).Compare(b.ID(0))
 	})
 	from, to := query.Span(q.Range.Offset, q.Range.Limit, int64(len(rows)))
 	ids := []model.ID{}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
@@ -126,7 +125,7 @@ func (p *Page) locateLast() (err error) {
 	if p.hasBefore = int64(len(ids)) > size; p.hasBefore {
 		ids = ids[:size]
 	}
-	slices.SortFunc(ids, lists.CompareIDs)
+	slices.SortFunc(ids, model.ID.Compare)
 	p.selection.Filter = statement.WithFound(search.Search, ids, query.All) // they pass the rest of the filter
 	return err
 }

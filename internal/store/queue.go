@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -85,7 +84,7 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 	if err != nil {
 		return t.fault(err)
 	}
-	awaited = slices.Compact(slices.SortedFunc(slices.Values(awaited), lists.CompareIDs)) // an operation can be awaited for several reasons
+	awaited = slices.Compact(slices.SortedFunc(slices.Values(awaited), model.ID.Compare)) // an operation can be awaited for several reasons
 	parent := model.Null
 	if job.Parent != nil {
 		parent = model.IDValue(*job.Parent)

@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/search"
@@ -45,7 +44,7 @@ func TestSearchRanges(t *testing.T) {
 				_, _, err := tx.InsertAll(books, rows)
 				return err
 			})
-			slices.SortFunc(rows, func(a, b model.Record) int { return lists.CompareIDs(a.ID(0), b.ID(0)) })
+			slices.SortFunc(rows, func(a, b model.Record) int { return a.ID(0).Compare(b.ID(0)) })
 			for i := range 10 {
 				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
 				search.FirstSampled, search.MoreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
@@ -75,7 +74,7 @@ func TestSearchRanges(t *testing.T) {
 					q.Range.Anchor, q.Range.Offset = query.AtOffset, int64(start)
 				default:
 					q.Range.Anchor, q.Range.Cursor = query.AtCursor, cursor
-					start, _ = slices.BinarySearchFunc(want, cursor, lists.CompareIDs)
+					start, _ = slices.BinarySearchFunc(want, cursor, model.ID.Compare)
 				}
 				from, to := min(start, start+int(q.Range.Limit)), max(start, start+int(q.Range.Limit))
 				want = want[min(max(from, 0), total):min(max(to, 0), total)]

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -142,7 +141,7 @@ func (q *queues) run(updates chan *queuedTask, run func([]*queuedTask)) {
 		batch = takeWaiting(takeWaiting(batch, updates), creates)
 		// Servers that update the same resources in the same order do not wait for each other in a circle. The order
 		// descends, so creates, which have no id, come last.
-		slices.SortStableFunc(batch, func(a, b *queuedTask) int { return bytes.Compare(b.task.ID[:], a.task.ID[:]) })
+		slices.SortStableFunc(batch, func(a, b *queuedTask) int { return b.task.ID.Compare(a.task.ID) })
 		run(batch)
 	}
 }

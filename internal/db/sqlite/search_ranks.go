@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -42,8 +41,7 @@ func (r *ranks) put(rows []db.ResourceWords) error {
 }
 
 func compareIDs(a, b db.ResourceWords) int {
-	first, second := a.ID.ID(), b.ID.ID()
-	return strings.Compare(string(first[:]), string(second[:]))
+	return a.ID.ID().Compare(b.ID.ID())
 }
 
 func (r *ranks) putOne(row db.ResourceWords) error {
