@@ -16,6 +16,16 @@ func (a *API) untilStop(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
+// untilDisconnectedOrStopped returns a context that ends when the client disconnects or the server stops.
+func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, context.CancelFunc) {
+	waiting, cancel := a.untilStop(ctx)
+	stop := context.AfterFunc(clientOf(ctx), cancel)
+	return waiting, func() {
+		stop()
+		cancel()
+	}
+}
+
 type clientContextKey struct{}
 
 // requestContext is a context that does not end with its request, with the values of the request's context, its

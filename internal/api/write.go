@@ -235,7 +235,7 @@ func (a *API) execute(ctx context.Context, write preparedWrite, idempotent *reso
 // await waits for the outcome of an operation and replies with it, or with the pending reply if it
 // takes too long. The idempotency record gets the same reply, unless the outcome is a passing error.
 func (a *API) await(ctx context.Context, accepted operation.Accepted, pending *reply, when timing, idempotent *resource.IdempotentRequest) (*reply, error) {
-	waiting, cancel := a.untilStop(clientOf(ctx)) // or until the client disconnects
+	waiting, cancel := a.untilDisconnectedOrStopped(ctx)
 	defer cancel()
 	outcome, ok := a.Operations.Wait(waiting, accepted, when.wait)
 	reply, recorded := pending, pending
