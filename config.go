@@ -223,12 +223,30 @@ func (c Config) withDefaults() Config {
 // validate reports all invalid fields.
 func (c Config) validate() error {
 	var problems refusals
-	for _, name := range []string{
-		"DefaultLimit", "MaxLimit", "MaxBody", "MaxBodyMemory", "MaxWriteMemory", "MaxDepth", "MaxItems", "MaxOperations", "MaxRequests", "MaxStreams", "MaxStreamsPerCaller",
-		"StreamHeartbeat", "MaxHookTime", "HeaderTimeout", "ReadTimeout", "WriteTimeout", "IdleTimeout", "ShutdownTimeout",
+	for _, number := range []struct {
+		name  string
+		value any // an integer or a duration
+	}{
+		{"DefaultLimit", c.DefaultLimit},
+		{"MaxLimit", c.MaxLimit},
+		{"MaxBody", c.MaxBody},
+		{"MaxBodyMemory", c.MaxBodyMemory},
+		{"MaxWriteMemory", c.MaxWriteMemory},
+		{"MaxDepth", c.MaxDepth},
+		{"MaxItems", c.MaxItems},
+		{"MaxOperations", c.MaxOperations},
+		{"MaxRequests", c.MaxRequests},
+		{"MaxStreams", c.MaxStreams},
+		{"MaxStreamsPerCaller", c.MaxStreamsPerCaller},
+		{"StreamHeartbeat", c.StreamHeartbeat},
+		{"MaxHookTime", c.MaxHookTime},
+		{"HeaderTimeout", c.HeaderTimeout},
+		{"ReadTimeout", c.ReadTimeout},
+		{"WriteTimeout", c.WriteTimeout},
+		{"IdleTimeout", c.IdleTimeout},
+		{"ShutdownTimeout", c.ShutdownTimeout},
 	} {
-		number := reflect.ValueOf(c).FieldByName(name)
-		problems.addIf(number.Int() < 0, "%s must not be negative, but is %v", name, number)
+		problems.addIf(reflect.ValueOf(number.value).Int() < 0, "%s must not be negative, but is %v", number.name, number.value)
 	}
 	if wrong := c.Info.Check(); wrong != nil {
 		problems = append(problems, wrong)

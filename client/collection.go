@@ -213,7 +213,7 @@ func idOf(representation []byte) (string, error) {
 	return identity.ID, checkID(identity.ID)
 }
 
-// bodyOf is the body of a request: what the method takes of a value.
+// bodyOf is the body of a request: what the method takes of a value. An array was made before, and is sent as it is.
 func bodyOf(method string, value any) ([]byte, error) {
 	if array, ok := value.(arrayBody); ok {
 		return array, nil

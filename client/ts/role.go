@@ -73,7 +73,8 @@ func (f family) collectionType(shape string, without ...schema.AccessVerb) strin
 	var useless []string
 	may := func(verb schema.AccessVerb) bool { return f.may(verb) && !slices.Contains(without, verb) }
 	for _, m := range methods {
-		if slices.ContainsFunc(m.needs, func(needed verbs) bool { return !slices.ContainsFunc(needed, may) }) {
+		missing := func(needed verbs) bool { return !slices.ContainsFunc(needed, may) }
+		if slices.ContainsFunc(m.needs, missing) {
 			useless = append(useless, quotedAll(m.names)...)
 		}
 	}

@@ -181,10 +181,13 @@ func (e *explanation) rule(verb schema.AccessVerb) (Extent, error) {
 	return AllowsNone, nil
 }
 
-// extents are all extents, the smallest first.
-var extents = []Extent{AllowsNone, AllowsSome, AllowsAll}
-
-// and is the smaller one of two extents.
+// and combines two extents: all if both are.
 func (e Extent) and(other Extent) Extent {
-	return extents[min(slices.Index(extents, e), slices.Index(extents, other))]
+	switch {
+	case e == AllowsNone || other == AllowsNone:
+		return AllowsNone
+	case e == AllowsSome || other == AllowsSome:
+		return AllowsSome
+	}
+	return AllowsAll
 }

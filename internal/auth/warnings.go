@@ -114,7 +114,7 @@ func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
 	a, isLeft := t.attributeOf(args[0])
 	value := args[1]
 	if !isLeft {
-		a, _ = t.attributeOf(args[1])
+		a, _ = t.attributeOf(args[1]) // one that is not found is not nullable
 		value = args[0]
 	}
 	claim := claimIn(value)

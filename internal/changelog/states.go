@@ -151,7 +151,7 @@ func (r *Reader) statesAfter(order []resourceKey, last map[resourceKey]int64, mo
 }
 
 // rowsAtOnce is how many rows one query reads by their ids.
-const rowsAtOnce = 100
+const rowsAtOnce = 128
 
 // rowsOf reads the resources with some ids, as far as they exist, while read returns true.
 func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {

@@ -24,7 +24,8 @@ func (s *Builder) Write(parts ...string) {
 
 // Arg adds a placeholder for a value.
 func (s *Builder) Arg(value model.Value) {
-	s.Write(s.Placeholder(value))
+	s.Args = append(s.Args, value)
+	s.Write("$", strconv.Itoa(len(s.Args)))
 }
 
 // Placeholder returns a placeholder for a value. It must be written before the next Arg.

@@ -18,16 +18,16 @@ type fingerprint [8]byte
 func (f *Feed) canonical(s *Shape) []byte {
 	text := []byte{}
 	field := func(name string) { text = append(append(text, 0), name...) }
-	filter := func(filter query.Filter) { text = appendFilter(append(text, 0), filter) }
+	selected := func(by query.Filter) { text = appendFilter(append(text, 0), by) }
 	c := s.Path.Collection
 	if c == nil {
 		text = append(text, "changes"...)
-		for _, c := range f.collections {
-			if mayFollow(s.Path.By, c) {
-				field(c.Name)
-				field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
-				field(s.Path.By.ColumnsTag(c))
-				filter(s.Path.By.Scope(c))
+		for _, each := range f.collections {
+			if mayFollow(s.Path.By, each) {
+				field(each.Name)
+				field(strconv.FormatInt(f.store.DeclaredIn(each), 10))
+				field(s.Path.By.ColumnsTag(each))
+				selected(s.Path.By.Scope(each))
 			}
 		}
 	} else {
@@ -35,15 +35,15 @@ func (f *Feed) canonical(s *Shape) []byte {
 		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
 		field(c.ColumnsTag(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
-		filter(s.Path.By.Scope(c))
+		selected(s.Path.By.Scope(c))
 	}
-	filter(s.Filter)
+	selected(s.Filter)
 	if s.ID != nil {
 		field("id" + s.ID.String())
 	}
 	if s.Path.Parent != nil {
 		field("parent" + s.Path.Parent.String())
-		filter(s.Path.By.Scope(c.ParentLink().To))
+		selected(s.Path.By.Scope(c.ParentLink().To))
 	}
 	return text
 }

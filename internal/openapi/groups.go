@@ -14,7 +14,7 @@ func (b *builder) groups() object {
 	paths := object{}
 	for _, c := range b.schema.All() {
 		p := place{collection: c}
-		o, may := b.begin(schema.MayList, p, "Group", true)
+		o, may := b.begin(schema.MayList, p, "Group", true) // statusIn knows the id by this word
 		if !may {
 			continue
 		}
@@ -116,8 +116,10 @@ func (b *builder) groupSchema(c *model.Collection) object {
 // storedSchema is the schema of a value as the server shows it.
 func storedSchema(kind model.Kind, nullable bool) object {
 	stored := valueSchema(kind, true)
-	if nullable {
-		stored[0].value = list{stored[0].value, "null"} // the type
+	for i, each := range stored {
+		if each.name == "type" && nullable {
+			stored[i].value = list{each.value, "null"}
+		}
 	}
 	return stored
 }

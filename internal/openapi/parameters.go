@@ -21,7 +21,10 @@ func (b *builder) parameter(name string, make func() object) object {
 
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
-	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l", c.Name+".sort", c.Name+".filters", c.Name+".search", c.Name+".fields", c.Name+".include", c.Name+".on_conflict", c.Name+".by", c.Name+".groups.sort")
+	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l")
+	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "groups.sort"} {
+		taken = append(taken, c.Name+"."+name)
+	}
 	for _, function := range query.Functions {
 		taken = append(taken, c.Name+"."+string(function))
 	}
@@ -93,7 +96,7 @@ func someOf(values list, most int) object {
 	}
 }
 
-// sharedParameters are those that are the same in every operation that has them, by component.
+// sharedParameters are those that are the same in every operation that has them, by component. Nothing may change them.
 var sharedParameters = map[string]object{
 	"offset": parameterIn("query", "offset", "The position to count from; the first is 0. Without it, the start, or the end if the limit is negative.", aCount, 0),
 	"o":      parameterIn("query", "o", "Short for `offset`.", aCount, 0),

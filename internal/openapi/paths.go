@@ -266,7 +266,7 @@ func (b *builder) delete(p place) object {
 func (b *builder) changeParameters(c *model.Collection) list {
 	ifMatch := "If-Match"
 	if c.RequireIfMatch {
-		ifMatch += "-Required"
+		ifMatch = "If-Match-Required"
 	}
 	return list{b.shared("dry_run"), b.shared(ifMatch), b.shared("If-None-Match"), b.shared("Idempotency-Key"), b.shared("Prefer-Async")}
 }

@@ -201,7 +201,7 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(to.field.Kind))
 	case op == "in" || op == "not_in":
 		p.addToList(group, given, to, op, splitList(given.value))
-	case isPart(op) && !p.isShort(given, op):
+	case isPart(op) && !p.isShort(given, op): // which isShort has reported
 	default:
 		return p.comparison(given, to, op)
 	}

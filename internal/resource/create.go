@@ -14,7 +14,7 @@ func (w *Work) create(write Write) ([]Resource, error) {
 	if err := cmp.Or(w.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	return w.writeAll(write.Path, write.creations(), write.pointer)
+	return w.writeAll(write.Path, write.newWritings(), write.pointer)
 }
 
 // newRecord is a new resource, with the id and the times that its input has not given.

@@ -118,7 +118,8 @@ func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 	return nil
 }
 
-// runBeforeInRange runs the hooks before the transaction for one resource of a range, and returns its input.
+// runBeforeInRange runs the hooks before the transaction for one resource of a range, and returns its input, which is empty for
+// a deletion.
 func (r *Resources) runBeforeInRange(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
 	if write.Verb == Update {
 		input = write.Inputs[0] // before copies it

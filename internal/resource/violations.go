@@ -44,7 +44,7 @@ func (s *lookup) collectionViolations(write Write) (problem.Errors, error) {
 	if err := cmp.Or(s.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	found, err := s.violations(write.Path, write.creations())
+	found, err := s.violations(write.Path, write.newWritings())
 	return joined(write.pointer, found), err
 }
 

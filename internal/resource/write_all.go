@@ -14,8 +14,8 @@ type writing struct {
 	readOnly readOnlyValues
 }
 
-// creations is the resources that a write creates.
-func (write *Write) creations() []writing {
+// newWritings lists the inputs of a write without a state before it.
+func (write *Write) newWritings() []writing {
 	all := make([]writing, len(write.Inputs))
 	for i, input := range write.Inputs {
 		all[i].input = input

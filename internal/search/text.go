@@ -54,7 +54,8 @@ func different(text string) iter.Seq[string] {
 	return maps.Keys(seen)
 }
 
-// changedNumbers lists the numbers of the attributes that are searched and differ. Before is nil for a new resource: all do.
+// changedNumbers lists the numbers of the attributes that are searched and differ. Of a new resource, before is nil, and all
+// differ.
 func changedNumbers(c *model.Collection, before, after model.Record) (numbers []int) {
 	for number, column := range c.SearchColumns() {
 		if before == nil || before[column] != after[column] {

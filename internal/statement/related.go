@@ -22,11 +22,12 @@ func (s *Statement) related(f query.Related, holds bool) {
 	for _, column := range other.Columns {
 		inner.columns = append(inner.columns, alias+"."+column)
 	}
-	column, referred := model.IDColumn, f.Relation.Column
+	own, there := s.qualified(model.IDColumn), ""
 	if f.Relation.One {
-		column, referred = referred, column
+		own, there = s.qualified(f.Relation.Column), inner.columns[model.IDColumn]
+	} else {
+		there = inner.columns[f.Relation.Column]
 	}
-	own, there := s.qualified(column), inner.columns[referred]
 	conditions := query.And{}
 	for _, condition := range []query.Filter{f.Scope, f.Filter} {
 		if condition != nil {
@@ -42,8 +43,10 @@ func (s *Statement) related(f query.Related, holds bool) {
 	}
 	s.Write(db.Choose(holds, "", "NOT "), "EXISTS (SELECT 1", from, there, " = ", own)
 	s.in(inner, func() {
-		s.And(f.Scope)
-		s.And(f.Filter)
+		for _, condition := range conditions {
+			s.Write(" AND ")
+			s.Condition(condition, true)
+		}
 	})
 	s.Write(")")
 }

@@ -102,7 +102,8 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			return 0, err
 		}
 		if s.Link == nil {
-			entry.ID, t.last = slices.MinFunc(gone.IDs, model.ID.Compare), entry // in the log, the lowest id is the last
+			entry.ID = slices.MinFunc(gone.IDs, model.ID.Compare) // the last in the log
+			t.last = entry
 		}
 	}
 	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.OfParents(-1)...)
@@ -169,7 +170,8 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 		entry.Revision = row.Int(1)
 	}, sql+" RETURNING "+id+", "+d.LastRevision(), args...)
 	if err == nil && len(updated) > 0 {
-		entry.ID, t.last = slices.MinFunc(updated, model.ID.Compare), entry
+		entry.ID = slices.MinFunc(updated, model.ID.Compare) // the last in the log
+		t.last = entry
 	}
 	return err
 }

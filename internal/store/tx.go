@@ -72,7 +72,8 @@ func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error
 		if err == nil {
 			t.Value = tx
 			if tx.last != nil {
-				t.Evidence = func() *db.Statement { return s.log.Evidence(tx.last) }
+				last := tx.last
+				t.Evidence = func() *db.Statement { return s.log.Evidence(last) }
 			}
 		}
 		return err

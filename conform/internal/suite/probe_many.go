@@ -43,7 +43,7 @@ func (p *Probe) Affects(r *Reply, count int) {
 
 // Step is a write of a transaction.
 type Step struct {
-	Body   map[string]any `json:"body,omitempty"`
+	Body   map[string]any `json:"body,omitzero"`
 	Method string         `json:"method"`
 	Path   string         `json:"path"`
 }

@@ -122,7 +122,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 		}})
 		switch {
 		case isLostConnection(err): // if it was committed after all, the next one finds nothing
-			b.pool.Reset()
+			b.pool.Reset() // the other connections are probably lost too
 			attempt++
 		case err != nil:
 			return 0, err

@@ -138,7 +138,7 @@ var (
 
 // resolve finds the outcome of a transaction whose commit had no reply, or an unexpected one.
 func (b *Database) resolve(c *connection, evidence func() *db.Statement, lost error) error {
-	b.pool.Reset()
+	b.pool.Reset() // the other connections are probably lost too
 	ctx, cancel := context.WithTimeout(c.ctx, min(db.MaxWait, b.replyTimeout))
 	defer cancel()
 	for ctx.Err() == nil {
