@@ -161,6 +161,7 @@ test('the caller, keys, rights and the server', async () => {
     await fits(page, 'signing in')
     await signIn.getByLabel('API key or token').fill(admin)
     await page.keyboard.press('Enter')
+    await signIn.waitFor({ state: 'detached' }) // the form can be there before, and does not get the focus then
     const form = page.getByRole('form', { name: 'New API key' })
     await form.getByLabel('Name').fill('Reports')
     await form.getByLabel('Role').selectOption('reader')
