@@ -15,6 +15,9 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 // How long something is waited for that must happen: long enough for any machine.
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
+// Milliseconds that each request of a page is delayed by at most, at random: a test that takes responses to come in some order fails.
+export const LATENCY = Number(process.env.LATENCY ?? 0)
+
 /** Starts the server on a free port and a database of its own. */
 export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args, ...given } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
@@ -105,6 +108,12 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // A busy machine may be slower than the timers that hide messages and marks.
   await context.addInitScript(() => void (globalThis.shownLonger = 100))
+  if (LATENCY) {
+    await context.route('**', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() ** 3 * LATENCY)) // most are short
+      await route.continue().catch(() => {}) // the page may be gone
+    })
+  }
   const page = await context.newPage()
   page.setDefaultTimeout(HUNG)
   const complaints = []
