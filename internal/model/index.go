@@ -92,7 +92,7 @@ func (s *Schema) warnOfProperties(c *Collection, a *Attribute, at string) {
 
 // layOutIndexes makes the groups of what is declared as index.
 func (c *Collection) layOutIndexes() {
-	add := func(names ...string) {
+	for _, names := range c.declaredGroups(c.Index, func(a *Attribute) bool { return a.Index }) {
 		group := IndexGroup{}
 		for _, name := range names {
 			attribute, path, _ := strings.Cut(name, ".")
@@ -102,14 +102,6 @@ func (c *Collection) layOutIndexes() {
 		}
 		if !slices.ContainsFunc(c.index, func(other IndexGroup) bool { return slices.Equal(group, other) }) {
 			c.index = append(c.index, group)
-		}
-	}
-	for _, names := range c.Index {
-		add(names...)
-	}
-	for i := range c.Attributes {
-		if c.Attributes[i].Index {
-			add(c.Attributes[i].Name)
 		}
 	}
 }

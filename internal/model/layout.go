@@ -209,7 +209,7 @@ func (c *Collection) layOut() {
 
 // layOutUnique makes the groups of what is declared as unique.
 func (c *Collection) layOutUnique() {
-	add := func(names ...string) {
+	for _, names := range c.declaredGroups(c.Unique, func(a *Attribute) bool { return a.Unique }) {
 		group := make([]int, len(names))
 		for i, name := range names {
 			group[i] = c.attributes[name]
@@ -218,14 +218,17 @@ func (c *Collection) layOutUnique() {
 			c.unique = append(c.unique, group)
 		}
 	}
-	for _, names := range c.Unique {
-		add(names...)
-	}
+}
+
+// declaredGroups lists the groups that are declared for the collection, then the attributes that are declared by themselves.
+func (c *Collection) declaredGroups(groups [][]string, byItself func(*Attribute) bool) [][]string {
+	all := slices.Clone(groups)
 	for i := range c.Attributes {
-		if c.Attributes[i].Unique {
-			add(c.Attributes[i].Name)
+		if byItself(&c.Attributes[i]) {
+			all = append(all, []string{c.Attributes[i].Name})
 		}
 	}
+	return all
 }
 
 func containsGroup(groups [][]int, group []int) bool {

@@ -223,7 +223,7 @@ test('times are local, and say what they are in UTC', async () => {
   await page.leave()
 })
 
-// Requests that are delayed pass by the cache of the browser.
+// Requests that the test delays do not use the cache of the browser.
 test('the page is small: at most 250 KB compressed', { skip: LATENCY > 0 }, async () => {
   const page = await open(browser, 'about:blank')
   const [files, sizes] = [[], []]

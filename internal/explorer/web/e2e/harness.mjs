@@ -15,7 +15,7 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 // How long something is waited for that must happen: long enough for any machine.
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
-// Milliseconds that each request of a page is delayed by at most, at random: a test that takes responses to come in some order fails.
+// By how many milliseconds each request of a page is delayed at most, at random: a test that relies on the order of responses fails.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
 /** Starts the server on a free port and a database of its own. */
