@@ -160,8 +160,8 @@ func (s *eventStream) sendEvents(out *response) error {
 		case waited && s.ctx.Err() == nil:
 			quiet++
 			// A client that catches up does not begin from the start if it has to connect again.
-			if progress := s.subscription.Progress(); progress == feed.CatchingUp || progress == feed.Following && quiet%bookmark == 0 {
-				err = s.write(out, s.subscription.Bookmark())
+			if event, ok := s.subscription.Bookmark(); ok && (s.subscription.Progress() == feed.CatchingUp || quiet%bookmark == 0) {
+				err = s.write(out, event)
 			} else {
 				err = s.writePiece(out, []byte(":\n\n"))
 			}

@@ -195,7 +195,7 @@ func TestEndWithoutChange(t *testing.T) {
 		if s.Progress() != Following || n.feed.position != last+5 {
 			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.position, last+5)
 		}
-		if p, err := n.feed.signer.parse(s.Bookmark().Position); err != nil || p.point.Number != last+5 {
+		if p, err := n.feed.signer.parse(bookmark(t, s)); err != nil || p.point.Number != last+5 {
 			t.Errorf("%s: the position is %d, %v", who, p.point.Number, err)
 		}
 	}

@@ -198,6 +198,10 @@ func (s *subscriber) choose() {
 	s.shape.Filter = q.Filter
 }
 
+func (s *subscriber) String() string {
+	return fmt.Sprintf("%s, parent %v, id %v, filter %+v", s.shape.Path.Collection.Name, s.shape.Path.Parent, s.shape.ID, s.shape.Filter)
+}
+
 func (s *subscriber) close() {
 	if s.stream != nil {
 		s.stream.Close()
@@ -217,7 +221,9 @@ func (s *subscriber) act() {
 	case action < 8: // it falls behind
 		time.Sleep(time.Duration(s.random.IntN(4)) * time.Millisecond)
 	case action < 12 && s.state.synced:
-		s.state.position = s.stream.Bookmark().Position
+		if event, ok := s.stream.Bookmark(); ok {
+			s.state.position = event.Position
+		}
 	case action < 14 && s.state.synced && s.state.position != "":
 		s.earlier = append(s.earlier, s.state.clone())
 	case action < 15 && len(s.earlier) > 0: // it goes on from an earlier state
@@ -252,7 +258,7 @@ func (s *subscriber) read(ctx context.Context) {
 	events, err := s.stream.Next(ctx)
 	for _, event := range events {
 		if problem := s.state.apply(event, s.shape.Path.Collection.Name == "notes" && s.shape.Path.By.Visible(s.shape.Path.Collection) != nil); problem != "" {
-			s.dataset.t.Errorf("%s %s: %s; known is %s", event.Kind, event.Data, problem, s.state.resources[event.ID])
+			s.dataset.t.Errorf("%s: %s %s: %s; known is %s", s, event.Kind, event.Data, problem, s.state.resources[event.ID])
 		}
 	}
 	var end *End
@@ -381,6 +387,6 @@ func (s *subscriber) compare(last int64) {
 		}
 	}
 	if !maps.Equal(listed, known) {
-		s.dataset.t.Errorf("%s, parent %v, id %v, filter %+v:\nknown  %v\nlisted %v", s.shape.Path.Collection.Name, s.shape.Path.Parent, s.shape.ID, s.shape.Filter, known, listed)
+		s.dataset.t.Errorf("%s:\nknown  %v\nlisted %v", s, known, listed)
 	}
 }

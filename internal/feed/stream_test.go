@@ -74,10 +74,10 @@ func TestResume(t *testing.T) {
 			n.mustDo(t, http.MethodPost, n.books, model.ID{15: byte(i + 1)}, map[string]any{"name": "not of this stream"})
 		}
 		events = append(events, take(t, s, 5)...)
-		bookmark := s.Bookmark()
+		last := Event{Position: bookmark(t, s)}
 		s.Close()
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 9}, map[string]any{"label": "last"})
-		for i, event := range append(events, bookmark) {
+		for i, event := range append(events, last) {
 			again := n.subscribe(t, shape, event.Position)
 			want := append(slices.Clone(events), Event{ID: model.ID{15: 9}})[min(i+1, 6):]
 			for j, got := range take(t, again, len(want)) {
@@ -86,6 +86,51 @@ func TestResume(t *testing.T) {
 				}
 			}
 			again.Close()
+		}
+	})
+}
+
+func bookmark(t *testing.T, s *Subscription) string {
+	t.Helper()
+	event, ok := s.Bookmark()
+	if !ok {
+		t.Fatal("the stream has no bookmark")
+	}
+	return event.Position
+}
+
+// TestBookmarksSkipNothing: the resource of a stream is deleted and created again. However the stream is read,
+// its bookmark is not after what it has not told.
+func TestBookmarksSkipNothing(t *testing.T) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		n := openNotes(t, url, Options{}) // no reader: the test does its work
+		tick := func() {
+			t.Helper()
+			if err := n.feed.tick(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		id := model.ID{15: 1}
+		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
+		following := n.subscribe(t, shape, "")
+		if _, ok := following.Bookmark(); ok {
+			t.Error("there is a bookmark before the list")
+		}
+		synced := take(t, following, 2)[1].Position
+		tick() // the stream has read the log: it follows
+		n.mustDo(t, http.MethodDelete, n.links, id, nil)
+		resumed := n.subscribe(t, shape, synced)
+		if _, ok := resumed.Bookmark(); ok {
+			t.Error("there is a bookmark before the deletion, which was read and not told")
+		}
+		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "b"})
+		tick()
+		for name, s := range map[string]*Subscription{"following": following, "resumed": resumed, "resumed later": n.subscribe(t, shape, synced)} {
+			told := take(t, s, 1)[0]
+			if got := bookmark(t, s); told.Kind != Deleted || got != told.Position {
+				t.Errorf("%s: the bookmark after the event %s is not its position", name, told.Kind)
+			}
 		}
 	})
 }
@@ -168,7 +213,7 @@ func TestStreamOfOneResource(t *testing.T) {
 			t.Errorf("after the end: %v", err)
 		}
 		// A client that does not know it yet is told so, one that does is refused.
-		known := s.Bookmark().Position
+		known := bookmark(t, s)
 		s.Close()
 		if _, err := n.feed.Subscribe(context.Background(), shape, known, "test"); !fault.Is(err, problem.CodeNotFound) {
 			t.Errorf("after its deletion: %v", err)
@@ -203,12 +248,13 @@ func TestParents(t *testing.T) {
 		}
 		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"name": "b"})
 		n.mustDo(t, http.MethodPatch, n.notes, model.ID{15: 1}, map[string]any{"title": "seen"})
-		if lines := next(t, s, 1); !strings.HasPrefix(lines[0], "updated ") {
-			t.Fatal(lines)
+		seen := take(t, s, 1)[0]
+		if seen.Kind != Updated {
+			t.Fatal(seen.Kind)
 		}
 		n.mustDo(t, http.MethodPatch, n.books, book, map[string]any{"owner": "eve"})
 		expect(t, next(t, s, 1), "the stream ended: its path does not exist any more")
-		if _, err := n.feed.Subscribe(context.Background(), shape, s.Bookmark().Position, "test"); !fault.Is(err, problem.CodeNotFound) {
+		if _, err := n.feed.Subscribe(context.Background(), shape, seen.Position, "test"); !fault.Is(err, problem.CodeNotFound) {
 			t.Errorf("a parent that is hidden: %v", err)
 		}
 		// Hidden and shown again, before the stream was read: it begins again.

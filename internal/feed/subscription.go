@@ -299,16 +299,18 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.mutex.Unlock()
 	if events != nil && items[0].number > s.point.Number && !s.point.MaySeeUnpositioned() {
 		s.pending = events // shared by all subscriptions
+		s.markSent(next.to)
 	} else {
-		s.deliver(items)
+		s.deliver(items, next.to)
 	}
 	s.oldest = next.oldest
-	s.markSent(next.to)
 	return nil
 }
 
-// deliver makes the events of items pending, except those that the subscriber has seen.
-func (s *Subscription) deliver(items []item) {
+// deliver makes the events of items pending, except those that the subscriber has seen. The items are all
+// that the log has for the subscriber up to last. If the stream ends or begins again at one of them, those
+// after it do not count as sent.
+func (s *Subscription) deliver(items []item, last int64) {
 	for i := range items {
 		each := &items[i]
 		if s.point.Has(&changelog.Entry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
@@ -340,6 +342,7 @@ func (s *Subscription) deliver(items []item) {
 			return
 		}
 	}
+	s.markSent(last)
 }
 
 // beginAgain makes the stream begin again with a snapshot, after the pending events.
@@ -358,12 +361,8 @@ func (s *Subscription) catchUp() error {
 		return err
 	}
 	s.oldest = oldest
-	s.deliver(items)
-	if s.snapshot != nil || s.finish != nil {
-		return nil
-	}
-	s.markSent(last)
-	if !more && s.at == nil {
+	s.deliver(items, last)
+	if s.snapshot == nil && s.finish == nil && !more && s.at == nil {
 		s.until = s.feed.attach(s)
 	}
 	return nil
@@ -435,16 +434,20 @@ func (s *Subscription) Progress() Progress {
 	return Following
 }
 
-// Bookmark is an event with the current position of the stream, which it has unless it is Listing.
-func (s *Subscription) Bookmark() Event {
-	if s.Progress() == Following && len(s.pending) == 0 {
+// Bookmark is an event with the position after all events that Next has returned. There is none within a
+// list, and while events wait for Next.
+func (s *Subscription) Bookmark() (event Event, ok bool) {
+	if s.Progress() == Listing || len(s.pending) > 0 {
+		return Event{}, false
+	}
+	if s.Progress() == Following && s.finish == nil {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
 			s.markSent(s.feed.position)
 		}
 		s.feed.mutex.Unlock()
 	}
-	return Event{Kind: Bookmark, Position: s.position(), Data: nothing}
+	return Event{Kind: Bookmark, Position: s.position(), Data: nothing}, true
 }
 
 // Slow counts the stream as one that its subscriber receives too slowly. Close must follow.
