@@ -187,7 +187,7 @@ endef
 .PHONY: test-properties
 test-properties: packages ## Run the property tests with CHECKS cases each (1000); make test draws 25 or 100
 	@packages=$$(grep -rl --include='*_test.go' 'pgregory.net/rapid' client cmd internal schema | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
-	(set -x; go test $(ONCE) -rapid.checks=$(CHECKS) $$packages)
+	(set -x; go test $(ONCE) $$packages -rapid.checks=$(CHECKS))
 
 # LOAD busy loops keep the machine busy meanwhile.
 .PHONY: test-repeat
