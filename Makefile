@@ -185,7 +185,7 @@ fi
 endef
 
 .PHONY: test-properties
-test-properties: packages ## Run the property tests with CHECKS cases each (1000); make test draws 25 or 100
+test-properties: setup ## Run the property tests with CHECKS cases each (1000); make test draws 25 or 100
 	@packages=$$(grep -rl --include='*_test.go' 'pgregory.net/rapid' client cmd internal schema | xargs -n1 dirname | sort -u | sed 's|^|./|'); \
 	(set -x; go test $(ONCE) $$packages -rapid.checks=$(CHECKS))
 
