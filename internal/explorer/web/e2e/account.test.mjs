@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { accessible, binary, launch, open, serve } from './harness.mjs'
+import { accessible, binary, launch, open, serve, shows } from './harness.mjs'
 
 let server, browser, admin
 
@@ -35,10 +35,10 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   await signIn(page, admin)
   await page.getByRole('navigation').getByRole('link', { name: 'Ada admin' }).waitFor()
   const rights = page.getByRole('row', { name: /^notes/ })
-  assert.equal((await rights.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes yes yes yes yes')
+  await shows(async () => (await rights.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes yes yes yes yes')
   const form = page.getByRole('form', { name: 'New API key' })
   await form.getByLabel('Name').fill('Reports')
-  assert.equal(await form.getByLabel('Role').inputValue(), '') // nobody gets the first one by mistake
+  await shows(() => form.getByLabel('Role').inputValue(), '') // nobody gets the first one by mistake
   await form.getByLabel('Role').selectOption('reader')
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog', { name: 'New API key' })
@@ -53,9 +53,9 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   await other.locator('#row-0').getByText('Hello').waitFor()
   await other.getByRole('navigation').getByRole('link', { name: 'Reports reader' }).click()
   const may = other.getByRole('row', { name: /^notes/ })
-  assert.equal((await may.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes no no no no')
-  assert.equal(await other.getByRole('heading', { name: 'API keys' }).count(), 0)
-  assert.equal(await other.getByRole('link', { name: 'Server' }).count(), 0)
+  await shows(async () => (await may.innerText()).replace(/\s+/g, ' ').trim(), 'notes yes yes no no no no')
+  await shows(() => other.getByRole('heading', { name: 'API keys' }).count(), 0)
+  await shows(() => other.getByRole('link', { name: 'Server' }).count(), 0)
 
   // The history says who changed something, by the name of the key.
   const [note] = await server.ask('GET', '/notes', undefined, { Authorization: `Bearer ${admin}` })
@@ -93,6 +93,27 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
   await page.leave()
 })
 
+test('a response that comes late does not take the place of a later one', async () => {
+  const page = await open(browser, 'about:blank')
+  let release
+  const held = new Promise((resolve) => (release = resolve))
+  await page.route('**/-/me', async (route) => {
+    await held
+    await route.continue()
+  }, { times: 1 })
+  await page.goto(`${server.explorer}/-/account`)
+  await signIn(page, admin) // while it is not known yet who is there without a key
+  const link = page.getByRole('navigation').getByRole('link', { name: 'Ada admin' })
+  await link.waitFor()
+  const late = page.waitForResponse('**/-/me')
+  release()
+  await (await late).finished()
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve))) // what was waiting for it goes on
+  await page.getByRole('form', { name: 'New API key' }).waitFor()
+  await shows(() => link.count(), 1)
+  await page.leave()
+})
+
 test('after a wrong key, whoever needs none still sees what is public', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plural-public-'))
   const schema = join(folder, 'public.yaml')
@@ -123,7 +144,7 @@ test('signing in survives a new tab if the person asks for it, until they sign o
   await tab.goto(`${server.explorer}/notes`)
   await tab.locator('#row-0').waitFor()
   await tab.getByRole('button', { name: 'Sign out' }).click()
-  assert.equal(await tab.evaluate(() => localStorage.getItem('plural.credential')), null)
+  await shows(() => tab.evaluate(() => localStorage.getItem('plural.credential')), null)
   await page.leave()
 })
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open } from './harness.mjs'
+import { accessible, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -37,7 +37,7 @@ test('a cell is edited in place: Enter saves, Tab goes on, problems and conflict
   await page.keyboard.press('Tab') // over the tags, which have a form
   await page.getByLabel('due_on', { exact: true }).waitFor()
   assert.equal((await server.ask('GET', `/issues/${first.id}`)).priority, 3)
-  assert.equal(await priority.innerText(), '3')
+  await shows(() => priority.innerText(), '3')
   await page.keyboard.press('Shift+Tab')
   await input.waitFor()
   await page.keyboard.press('Escape')
@@ -82,7 +82,7 @@ test('a cell is edited in place: Enter saves, Tab goes on, problems and conflict
 test('a cell that cannot be edited says why', async () => {
   const page = await open(browser, `${server.explorer}/issues`)
   const created = await cell(page, 0, 'created_at')
-  assert.deepEqual([await created.getAttribute('aria-readonly'), await (await cell(page, 0, 'state')).getAttribute('aria-readonly')], ['true', 'false'])
+  await shows(async () => [await created.getAttribute('aria-readonly'), await (await cell(page, 0, 'state')).getAttribute('aria-readonly')], ['true', 'false'])
   await created.dblclick()
   await page.getByRole('status').getByText('created_at is set by the server.').waitFor()
   await page.keyboard.press('t')
@@ -91,7 +91,7 @@ test('a cell that cannot be edited says why', async () => {
   await page.keyboard.press('F2')
   await page.getByRole('status').getByText('id is set by the server.').waitFor()
   await page.keyboard.press('F2')
-  assert.equal(await page.getByText('id is set by the server.', { exact: true }).count(), 1)
+  await shows(() => page.getByText('id is set by the server.', { exact: true }).count(), 1)
   await page.leave()
 })
 
@@ -127,7 +127,7 @@ test('a form begins with the attribute that was to be edited, else at its top', 
   await page.waitForFunction(() => document.querySelector('aside').scrollTop > 0)
   await page.keyboard.press('e')
   await page.locator('#field-title:focus').waitFor()
-  assert.equal(await page.locator('aside').evaluate((aside) => aside.scrollTop), 0)
+  await shows(() => page.locator('aside').evaluate((aside) => aside.scrollTop), 0)
   await page.leave()
 })
 
@@ -140,7 +140,7 @@ test('Markdown has an editor with highlighting, in the form', async () => {
   const editor = page.getByRole('textbox', { name: 'about' })
   await page.locator('[data-typing] .cm-content').waitFor()
   const weight = (part) => editor.locator('span', { hasText: part }).last().evaluate((span) => getComputedStyle(span).fontWeight)
-  assert.deepEqual([await weight('Plan'), await weight('care')], ['600', '600'])
+  await shows(async () => [await weight('Plan'), await weight('care')], ['600', '600'])
   await accessible(page, 'an editor for Markdown')
   // The preview is of what is typed. What looks like HTML is text.
   await editor.click()
@@ -149,7 +149,7 @@ test('Markdown has an editor with highlighting, in the form', async () => {
   await page.getByRole('button', { name: 'Preview' }).click()
   const preview = page.getByRole('region', { name: 'Preview of about' })
   await preview.getByRole('heading', { name: 'Plan' }).waitFor()
-  assert.equal(await preview.locator('.markdown').evaluate((all) => all.innerHTML.replaceAll(/<!--.*?-->| class="[^"]*"/g, '')), '<h3>Plan</h3><p>With <strong>care</strong>.\n&lt;b&gt;</p>')
+  await shows(() => preview.locator('.markdown').evaluate((all) => all.innerHTML.replaceAll(/<!--.*?-->| class="[^"]*"/g, '')), '<h3>Plan</h3><p>With <strong>care</strong>.\n&lt;b&gt;</p>')
   await accessible(page, 'a preview of Markdown')
   await page.getByRole('button', { name: 'Edit the text' }).click()
   await editor.click()
@@ -162,14 +162,14 @@ test('Markdown has an editor with highlighting, in the form', async () => {
   // To read, it is rendered.
   const panel = page.getByRole('complementary', { name: 'project' })
   await panel.getByRole('heading', { name: 'Plan' }).waitFor()
-  assert.equal(await panel.locator('.markdown').innerText(), 'Plan\n\nWith care. Or not.')
+  await shows(() => panel.locator('.markdown').innerText(), 'Plan\n\nWith care. Or not.')
   await page.leave()
 })
 
 test('columns are hidden, moved and resized, and stay so; the label does not scroll', async () => {
   const page = await open(browser, `${server.explorer}/issues`)
   await page.locator('#row-0').waitFor()
-  assert.deepEqual(await columns(page), ['', 'title', 'state', 'priority', 'tags', 'due_on', 'seen_at', 'assignee_id', 'reporter_id', 'project_id', 'created_at', 'updated_at', 'id'])
+  await shows(() => columns(page), ['', 'title', 'state', 'priority', 'tags', 'due_on', 'seen_at', 'assignee_id', 'reporter_id', 'project_id', 'created_at', 'updated_at', 'id'])
   await page.getByRole('button', { name: 'Columns' }).click()
   const panel = page.getByRole('group', { name: 'Columns' })
   for (const name of ['tags', 'seen_at', 'created_at', 'updated_at']) await panel.getByRole('checkbox', { name }).uncheck()
@@ -183,7 +183,7 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   await page.waitForFunction((single) => Math.round(document.querySelector('#row-0').getBoundingClientRect().height) === single, single)
   await page.keyboard.press('Escape')
   const left = ['', 'title', 'priority', 'state', 'due_on', 'assignee_id', 'reporter_id', 'project_id', 'id']
-  assert.deepEqual(await columns(page), left)
+  await shows(() => columns(page), left)
 
   const header = (name) => page.getByRole('columnheader', { name, exact: true })
   const width = async (name) => Math.round((await header(name).boundingBox()).width)
@@ -193,20 +193,20 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   await page.mouse.down()
   await page.mouse.move(handle.x + 64, handle.y + 8)
   await page.mouse.up()
-  assert.equal(await width('state'), before + 60)
+  await shows(() => width('state'), before + 60)
   await header('state').getByRole('button').focus()
   await page.keyboard.press('Shift+ArrowLeft')
-  assert.equal(await width('state'), before + 44)
+  await shows(() => width('state'), before + 44)
   await page.keyboard.press('Control+Shift+ArrowRight')
   await header('state').waitFor()
-  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
+  await shows(async () => (await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
   await page.reload()
   await page.locator('#row-0').waitFor()
-  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
-  assert.equal(await width('state'), before + 44)
+  await shows(async () => (await columns(page)).slice(1, 5), ['title', 'priority', 'due_on', 'state'])
+  await shows(() => width('state'), before + 44)
 
   await header('due_on').dragTo(header('priority'))
-  assert.deepEqual((await columns(page)).slice(1, 5), ['title', 'due_on', 'priority', 'state'])
+  await shows(async () => (await columns(page)).slice(1, 5), ['title', 'due_on', 'priority', 'state'])
 
   // The whole header sorts.
   const { x, y, width: wide, height } = await header('priority').boundingBox()
@@ -217,7 +217,7 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   const place = () => page.locator('#cell-0-0').evaluate((element) => element.getBoundingClientRect().left)
   const start = await place()
   await page.locator('[role=grid]').evaluate((grid) => (grid.scrollLeft = 300))
-  assert.equal(await place(), start)
+  await shows(place, start)
   // Nor do the handles of the others, which are then behind its header, show.
   const covered = await page.locator('.head').evaluate((head) => {
     const { left, right } = head.querySelectorAll('.frozen')[1].getBoundingClientRect()
@@ -235,7 +235,7 @@ test('columns are hidden, moved and resized, and stay so; the label does not scr
   const box = page.getByRole('checkbox', { name: 'Select row 2', exact: true })
   const corner = await page.locator('#row-1 .check').boundingBox()
   await page.mouse.click(corner.x + 3, corner.y + 3) // beside the box
-  assert.equal(await box.isChecked(), true)
+  await shows(() => box.isChecked(), true)
   await page.leave()
 })
 

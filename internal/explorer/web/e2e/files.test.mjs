@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, LATENCY, launch, open } from './harness.mjs'
+import { accessible, LATENCY, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -26,13 +26,13 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;Ada Lovelace`, 'Two;nonsense;7;', 'Three;;2;', 'Four;open;2;Nobody']
   await file('issues.csv', lines.join('\r\n'))
   await dialog.getByText('No column is for title, which is required.').waitFor()
-  assert.deepEqual(await dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id@name'])
+  await shows(() => dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id@name'])
   await accessible(page, 'an import')
   await dialog.getByLabel('Attribute for Titel').selectOption('title')
   await dialog.getByRole('button', { name: 'Check' }).click()
   const problems = dialog.getByRole('table', { name: 'Problems' })
   await problems.waitFor()
-  assert.deepEqual(await problems.locator('tbody tr').allInnerTexts(), [
+  await shows(() => problems.locator('tbody tr').allInnerTexts(), [
     '3\tstate\tnonsense\tMust be one of "open", "doing", "closed".',
     '3\tpriority\t7\tMust be at most 5.',
     '5\tassignee_id\tNobody\tNo person has this name.',
@@ -58,7 +58,7 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   await dialog.getByRole('link', { name: 'Show them' }).click()
   await dialog.waitFor({ state: 'detached' })
   await page.locator('header .total', { hasText: /^2$/ }).waitFor()
-  assert.deepEqual(await page.locator('[data-position] .label').allInnerTexts(), ['Hidden by the filter', 'This too'])
+  await shows(() => page.locator('[data-position] .label').allInnerTexts(), ['Hidden by the filter', 'This too'])
   const hidden = await server.ask('GET', '/issues?limit=-2')
   await page.waitForURL(`${server.explorer}/issues?filter[id][in]=${hidden.map(({ id }) => id).join(',')}`)
 
@@ -102,12 +102,12 @@ test('a chart groups a list, and each bar leads to its resources', async () => {
   await page.getByLabel('Group by').selectOption('assignee_id')
   await chart.getByRole('row', { name: /Ada Lovelace/ }).waitFor()
   const [{ count }] = await server.ask('GET', `/-/groups/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)
-  assert.match(await chart.getByRole('row', { name: /Ada Lovelace/ }).innerText(), new RegExp(`${count}$`))
+  await shows(() => chart.getByRole('row', { name: /Ada Lovelace/ }).innerText(), new RegExp(`${count}$`))
   await accessible(page, 'a chart')
   await page.getByLabel('Group by').selectOption('due_on:month')
   await chart.getByRole('link', { name: /^2026-11: / }).waitFor()
   // Over time it is a line: each segment ends where the next one begins. What has no date is not part of it.
-  assert.deepEqual(await chart.getByRole('listitem').evaluateAll((all) => all.map((each) => each.innerText.split(/\s+/).at(-1))), ['null', '2026-09', '2026-10', '2026-11'])
+  await shows(() => chart.getByRole('listitem').evaluateAll((all) => all.map((each) => each.innerText.split(/\s+/).at(-1))), ['null', '2026-09', '2026-10', '2026-11'])
   const ends = await chart.locator('.stroke').evaluateAll((all) => all.map((path) => path.getAttribute('d').match(/[\d.]+/g).map(Number)))
   assert.equal(ends.length, 2)
   assert.equal(ends[0][3], ends[1][1])
@@ -132,19 +132,19 @@ test('the address of a chart says what it shows, and what is wrong with it can b
   const wanted = groups.map(({ by, sum }) => [by.state, String(sum.priority)]).sort((a, b) => b[1] - a[1])
   const shown = async () => {
     await chart.getByRole('row', { name: new RegExp(`^${wanted[0].join('\\s+')}$`) }).waitFor()
-    assert.deepEqual(await bars(), wanted)
+    await shows(bars, wanted)
   }
   await shown()
   await page.reload()
   await shown()
-  assert.equal(await page.getByLabel('Show').inputValue(), 'sum priority')
+  await shows(() => page.getByLabel('Show').inputValue(), 'sum priority')
 
   // Unknown values are sent, and the server's errors are at what is removed.
   await page.goto(`${server.explorer}/issues?chart=nonsense&avg=title&color=red`)
   const chips = page.getByRole('region', { name: 'Filters' }).locator('.chip.bad .text')
   await chips.nth(2).waitFor()
-  assert.deepEqual(await chips.allInnerTexts(), ['chart by nonsense', 'avg title', 'color=red'])
-  assert.equal(await chart.getByRole('alert').count(), 3)
+  await shows(() => chips.allInnerTexts(), ['chart by nonsense', 'avg title', 'color=red'])
+  await shows(() => chart.getByRole('alert').count(), 3)
   await page.getByRole('button', { name: 'Remove color=red' }).click()
   await page.waitForURL(`${server.explorer}/issues?chart=nonsense&avg=title`)
   await page.getByRole('button', { name: 'Remove what the chart shows' }).click()
@@ -152,7 +152,7 @@ test('the address of a chart says what it shows, and what is wrong with it can b
   await page.getByRole('button', { name: 'Remove the chart' }).click()
   await page.waitForURL(`${server.explorer}/issues`)
   await page.locator('#row-0').waitFor()
-  assert.equal(await chips.count(), 0)
+  await shows(() => chips.count(), 0)
 
   await page.goto(`${server.explorer}/-/nonsense`)
   await page.getByRole('heading', { name: 'No page “nonsense”' }).waitFor()
@@ -162,7 +162,7 @@ test('the address of a chart says what it shows, and what is wrong with it can b
   await page.getByRole('alert').getByText('This page has no color=red, sort=title.').waitFor()
   await page.getByRole('link', { name: 'Remove it from the address' }).click()
   await page.waitForURL(server.explorer)
-  assert.equal(await page.getByRole('alert').count(), 0)
+  await shows(() => page.getByRole('alert').count(), 0)
   await page.leave()
 })
 
@@ -179,7 +179,7 @@ test('a file that is dropped on the table is imported', async () => {
   await page.locator('#row-2').dispatchEvent('drop', { dataTransfer: dropped })
   const dialog = page.getByRole('dialog', { name: 'Import' })
   await dialog.getByText('1 rows').waitFor()
-  assert.equal(await page.getByText('Drop the file to import issues').count(), 0)
+  await shows(() => page.getByText('Drop the file to import issues').count(), 0)
   await dialog.getByRole('button', { name: 'Check' }).click()
   await dialog.getByRole('button', { name: 'Import 1 row' }).click()
   await dialog.getByText('1 issue imported.').waitFor()
@@ -198,7 +198,7 @@ test('a file that is dropped on the table is imported', async () => {
     return data
   }))
   assert.deepEqual(effect, [false, false]) // the browser does nothing
-  assert.equal(await dialog.count(), 0)
+  await shows(() => dialog.count(), 0)
   await page.leave()
 })
 
@@ -209,7 +209,7 @@ test('the start page counts, shows growth, and describes the attributes', async 
   await people.getByText('+3 in 7 days').waitFor()
   const issues = page.locator('.overview li', { has: page.getByRole('heading', { name: 'issues' }) })
   await issues.locator('summary').click()
-  assert.equal(await issues.getByRole('row', { name: /^title/ }).innerText(), 'title\tstring, required\tat most 200 characters\tOne sentence.')
+  await shows(() => issues.getByRole('row', { name: /^title/ }).innerText(), 'title\tstring, required\tat most 200 characters\tOne sentence.')
   await accessible(page, 'the start page')
   await page.leave()
 })
@@ -218,8 +218,8 @@ test('times are local, and say what they are in UTC', async () => {
   const page = await open(browser, `${server.explorer}/issues/${server.issues[1].id}`, { timezoneId: 'America/New_York' })
   const panel = page.getByRole('complementary', { name: 'issue' })
   const time = panel.locator('time[datetime="2026-11-15T09:30:00.000Z"]')
-  assert.equal(await time.innerText(), '2026-11-15 04:30:00 UTC-05:00')
-  assert.equal(await time.getAttribute('title'), '2026-11-15T09:30:00.000Z (UTC)')
+  await shows(() => time.innerText(), '2026-11-15 04:30:00 UTC-05:00')
+  await shows(() => time.getAttribute('title'), '2026-11-15T09:30:00.000Z (UTC)')
   await page.leave()
 })
 

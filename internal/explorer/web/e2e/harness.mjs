@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { chromium } from 'playwright-core'
 
 export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../../bin/plural')
@@ -15,7 +16,8 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 // How long something is waited for that must happen: long enough for any machine.
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
-// By how many milliseconds each request of a page is delayed at most, at random: a test that relies on the order of responses fails.
+// A slow place, to find tests that rely on the order of responses: each request of a page is delayed at random, by this many
+// milliseconds at most, and each key by a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
 /** Starts the server on a free port and a database of its own. */
@@ -108,14 +110,9 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   // A busy machine may be slower than the timers that hide messages and marks.
   await context.addInitScript(() => void (globalThis.shownLonger = 100))
-  if (LATENCY) {
-    await context.route('**', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, Math.random() ** 3 * LATENCY)) // most are short
-      await route.continue().catch(() => {}) // the page may be gone
-    })
-  }
   const page = await context.newPage()
   page.setDefaultTimeout(HUNG)
+  if (LATENCY) await slowDown(context, page)
   const complaints = []
   page.on('console', (message) => {
     const complains = message.type() === 'error' || message.text().includes('svelte.dev/e/')
@@ -130,6 +127,29 @@ export async function open(browser, url, { expect = [], ...options } = {}) {
       await context.close()
     },
   })
+}
+
+async function slowDown(context, page) {
+  await context.route('**', async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() ** 3 * LATENCY)) // most are short
+    await route.continue().catch(() => {}) // the page may be gone
+  })
+  const type = page.keyboard.type.bind(page.keyboard)
+  page.keyboard.type = async (text) => {
+    for (const key of text) await type(key, { delay: (Math.random() * LATENCY) / 4 })
+  }
+}
+
+/**
+ * Waits until a page shows what is expected: read() is equal to it, or matches the expression. What it shows on the way there does
+ * not matter.
+ */
+export async function shows(read, expected) {
+  const fits = (actual) => (expected instanceof RegExp ? expected.test(actual) : isDeepStrictEqual(actual, expected))
+  let actual = await read()
+  for (const end = Date.now() + HUNG; !fits(actual) && Date.now() < end; actual = await read()) await new Promise((resolve) => setTimeout(resolve, 50))
+  if (expected instanceof RegExp) assert.match(actual, expected)
+  else assert.deepEqual(actual, expected)
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

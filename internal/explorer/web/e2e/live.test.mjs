@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open } from './harness.mjs'
+import { accessible, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -36,7 +36,7 @@ test('rows in view change in place and are marked, new and removed ones are coun
   await page.getByRole('navigation').getByRole('link', { name: 'issues 41' }).waitFor()
   await news.click()
   await page.locator('.gone').waitFor({ state: 'detached' })
-  assert.equal(await page.locator('.news button').count(), 0)
+  await shows(() => page.locator('.news button').count(), 0)
   await page.getByText(server.issues[1].title, { exact: true }).waitFor()
   await page.leave()
 })
@@ -48,7 +48,7 @@ test('a list that the server does not follow says so', async () => {
   await page.goto(`${server.explorer}/issues?filter[assignee.name]=Ada%20Lovelace`)
   await page.locator('#row-0').waitFor()
   const mark = page.locator('header .live')
-  assert.equal(await mark.textContent(), 'Not live. Changes by others appear when you refresh. The server does not follow lists that are filtered through a relation.')
+  await shows(() => mark.textContent(), 'Not live. Changes by others appear when you refresh. The server does not follow lists that are filtered through a relation.')
   assert.deepEqual(streams.filter((url) => !url.includes('/changes?')), [])
   await accessible(page, 'a list that is not live')
   await page.getByRole('button', { name: 'Remove the filter on assignee.name' }).click()

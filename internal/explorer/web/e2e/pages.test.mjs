@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { accessible, accessibleInAllLooks, binary, launch, NARROW, open, serve, WIDE, WITHOUT_COLOURS } from './harness.mjs'
+import { accessible, accessibleInAllLooks, binary, launch, NARROW, open, serve, shows, WIDE, WITHOUT_COLOURS } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 let server, browser, data
@@ -43,16 +43,16 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.locator('#row-0').getByText('Hello').waitFor()
     await page.locator('[role=grid]:focus').waitFor()
     // The page is named as the interface is.
-    assert.equal(await page.title(), 'notes · Notes')
+    await shows(() => page.title(), 'notes · Notes')
     await page.getByRole('navigation').getByRole('link', { name: 'Notes', exact: true }).waitFor()
     const columns = () => page.locator('[role=columnheader]').allInnerTexts()
-    assert.deepEqual(await columns(), ['', 'title', 'created_at', 'updated_at', 'id'])
-    assert.equal(await page.getByRole('button', { name: 'New note' }).count(), 0)
+    await shows(columns, ['', 'title', 'created_at', 'updated_at', 'id'])
+    await shows(() => page.getByRole('button', { name: 'New note' }).count(), 0)
 
     // The key is in this tab, survives a reload, and is nowhere else.
     await page.reload()
     await page.locator('#row-0').getByText('Hello').waitFor()
-    assert.deepEqual(await page.evaluate(() => [Object.keys(sessionStorage), JSON.stringify(localStorage), document.cookie]), [
+    await shows(() => page.evaluate(() => [Object.keys(sessionStorage), JSON.stringify(localStorage), document.cookie]), [
       ['plural.credential'],
       '{"plural.theme":"auto"}',
       '',
@@ -76,7 +76,7 @@ test('with access, people sign in with a key, and see and may do what it allows'
     await page.keyboard.press('e')
     const form = page.getByRole('complementary').locator('form')
     await form.getByText('hush').waitFor()
-    assert.deepEqual(await form.locator('.field label').allInnerTexts(), ['title'])
+    await shows(() => form.locator('.field label').allInnerTexts(), ['title'])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Edit' }).waitFor()
     await page.keyboard.press('Escape')
@@ -181,6 +181,6 @@ test('the switch goes over the system', async () => {
   assert.notEqual(dark, light)
   await page.reload()
   await page.getByRole('navigation').waitFor()
-  assert.equal(await ground(), dark)
+  await shows(ground, dark)
   await page.leave()
 })

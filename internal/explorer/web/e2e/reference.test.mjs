@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { accessible, accessibleInAllLooks, binary, launch, NARROW, open, serve, WIDE, WITHOUT_COLOURS } from './harness.mjs'
+import { accessible, accessibleInAllLooks, binary, launch, NARROW, open, serve, shows, WIDE, WITHOUT_COLOURS } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 const root = join(import.meta.dirname, '../../../..')
@@ -28,12 +28,12 @@ const docs = () => `${server.url}/-/docs`
 test('a collection has its attributes, one table of filters, and its operations', async () => {
   const page = await open(browser, docs())
   await page.getByRole('heading', { name: 'Plural API' }).waitFor()
-  assert.equal(await page.getByText('GET also works with the singular of a collection').count(), 1)
+  await shows(() => page.getByText('GET also works with the singular of a collection').count(), 1)
   await page.getByRole('navigation').getByRole('link', { name: 'orders' }).click()
   await page.waitForURL(`${docs()}/orders`)
   await page.getByRole('heading', { name: 'orders', exact: true }).waitFor()
   const rows = (table) => page.locator('table').nth(table).locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText.replace(/\s+/g, ' ').trim()))
-  assert.deepEqual(await rows(0), [
+  await shows(() => rows(0), [
     'id string (uuid) The key of the resource, its place in the collection, and a cursor.',
     'type string read only The name of the collection. always orders',
     'number string or null at most 40 characters',
@@ -45,8 +45,8 @@ test('a collection has its attributes, one table of filters, and its operations'
     'created_at string (date-time) read only When it was created.',
     'updated_at string (date-time) read only When it last changed.',
   ])
-  assert.deepEqual((await rows(1)).slice(2, 4), ['number string eq ne lt lte gt gte in not_in contains starts_with null', 'status string eq ne lt lte gt gte in not_in contains starts_with null'])
-  assert.deepEqual(await page.locator('.head .path').allInnerTexts(), [
+  await shows(async () => (await rows(1)).slice(2, 4), ['number string eq ne lt lte gt gte in not_in contains starts_with null', 'status string eq ne lt lte gt gte in not_in contains starts_with null'])
+  await shows(() => page.locator('.head .path').allInnerTexts(), [
     ...['/orders', '/orders', '/orders', '/orders', '/orders/{id}', '/orders/{id}', '/orders/{id}', '/orders/{id}', '/orders/{id}/changes', '/-/groups/orders'],
     ...Array(4).fill('/customers/{customer_id}/orders'),
     ...Array(4).fill('/customers/{customer_id}/orders/{id}'),
@@ -195,7 +195,7 @@ test('with access, the reference is that of the key, which is sent with what is 
     const page = await open(browser, `${guarded.url}/-/docs`, { expect: [/status of 401/] })
     await page.getByRole('heading', { name: 'Notes' }).waitFor() // the title of the schema file
     await page.getByText('Version 2.1').waitFor()
-    assert.equal(await page.getByRole('link', { name: 'notes', exact: true }).count(), 0)
+    await shows(() => page.getByRole('link', { name: 'notes', exact: true }).count(), 0)
     await page.getByRole('main').getByRole('button', { name: 'Sign in' }).click()
     const dialog = page.getByRole('dialog', { name: 'Sign in' })
     await dialog.getByLabel('API key or token').fill('wrong')
@@ -206,7 +206,7 @@ test('with access, the reference is that of the key, which is sent with what is 
     await page.keyboard.press('Enter')
     await page.getByRole('navigation').getByRole('link', { name: 'notes', exact: true }).click()
     await page.getByRole('heading', { name: 'notes', exact: true }).waitFor()
-    assert.deepEqual(await page.locator('h3 button').allInnerTexts(), ['List notes', 'Update notes', 'Get a note', 'Replace a note', 'Update a note', 'Group notes'])
+    await shows(() => page.locator('h3 button').allInnerTexts(), ['List notes', 'Update notes', 'Get a note', 'Replace a note', 'Update a note', 'Group notes'])
     await page.locator('#listNotes h3 button').click()
     const list = page.locator('#listNotes')
     await list.getByText('Authorization: Bearer $PLURAL_KEY').waitFor()
@@ -215,7 +215,7 @@ test('with access, the reference is that of the key, which is sent with what is 
     assert.ok(!(await page.content()).includes(key))
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByText('There is no collection notes').waitFor()
-    assert.deepEqual(await page.evaluate(() => [Object.keys(sessionStorage), document.cookie]), [[], ''])
+    await shows(() => page.evaluate(() => [Object.keys(sessionStorage), document.cookie]), [[], ''])
     await page.leave()
   } finally {
     await guarded.stop()
@@ -242,7 +242,7 @@ test('the reference is accessible: light, dark, and on a phone', async () => {
   await accessible(narrow, 'narrow: menu', WITHOUT_COLOURS)
   await narrow.getByRole('link', { name: 'email' }).first().click()
   await narrow.getByRole('heading', { name: 'Attributes' }).waitFor()
-  assert.equal(await narrow.getByLabel('Search the reference').isVisible(), false)
+  await shows(() => narrow.getByLabel('Search the reference').isVisible(), false)
   await narrow.leave()
 })
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open } from './harness.mjs'
+import { accessible, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -28,10 +28,10 @@ test('cells show labels, which come with the list in one request', async () => {
   page.on('request', (request) => /:\d+\/(issues|people|projects)\b/.test(request.url()) && sent.push(request.url().slice(server.url.length)))
   await page.goto(`${server.explorer}/issues`)
   await page.locator('#row-0').waitFor()
-  assert.equal(await (await cell(page, 0, 'assignee_id')).innerText(), 'Ada Lovelace')
-  assert.equal(await (await cell(page, 0, 'reporter_id')).innerText(), 'Édith Piaf')
-  assert.equal(await (await cell(page, 1, 'project_id')).innerText(), 'Compiler')
-  assert.equal(await (await cell(page, 4, 'assignee_id')).innerText(), 'null')
+  await shows(async () => (await cell(page, 0, 'assignee_id')).innerText(), 'Ada Lovelace')
+  await shows(async () => (await cell(page, 0, 'reporter_id')).innerText(), 'Édith Piaf')
+  await shows(async () => (await cell(page, 1, 'project_id')).innerText(), 'Compiler')
+  await shows(async () => (await cell(page, 4, 'assignee_id')).innerText(), 'null')
   await page.getByText('Live', { exact: true }).waitFor()
   assert.deepEqual(
     sent.filter((each) => !each.includes('since=')),
@@ -59,7 +59,7 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   const value = page.getByRole('combobox', { name: 'Value' })
   await value.fill('hop gra')
   await page.getByRole('option', { name: /Grace Hopper/ }).waitFor()
-  assert.equal(await page.getByRole('listbox', { name: 'people' }).getByRole('option').count(), 1)
+  await shows(() => page.getByRole('listbox', { name: 'people' }).getByRole('option').count(), 1)
   await accessible(page, 'a picker')
   await page.keyboard.press('Enter')
   await page.getByRole('button', { name: 'Apply' }).click()
@@ -70,20 +70,20 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   await page.goto(`${server.explorer}/issues/${issue.id}?view=edit`)
   const assignee = page.getByRole('combobox', { name: 'assignee_id' })
   await assignee.waitFor()
-  assert.equal(await assignee.inputValue(), 'Grace Hopper')
+  await shows(() => assignee.inputValue(), 'Grace Hopper')
   await assignee.fill('edi')
   await page.getByRole('option', { name: /Édith Piaf/ }).click()
-  assert.equal(await assignee.inputValue(), 'Édith Piaf')
+  await shows(() => assignee.inputValue(), 'Édith Piaf')
   await assignee.fill('Nobody')
   await page.getByRole('option', { name: 'No person found.' }).waitFor()
   await page.getByRole('option', { name: /New person/ }).click()
   const dialog = page.getByRole('dialog', { name: 'New person' })
   await dialog.locator('#new-name:focus').waitFor()
-  assert.equal(await dialog.getByLabel('name', { exact: true }).inputValue(), 'Nobody') // what was typed
+  await shows(() => dialog.getByLabel('name', { exact: true }).inputValue(), 'Nobody') // what was typed
   await dialog.getByLabel('name', { exact: true }).fill('Emmy Noether')
   await dialog.getByRole('button', { name: 'Create' }).click()
   await dialog.waitFor({ state: 'detached' })
-  assert.equal(await assignee.inputValue(), 'Emmy Noether')
+  await shows(() => assignee.inputValue(), 'Emmy Noether')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const panel = page.getByRole('complementary', { name: 'issue' })
   await panel.locator('dd').getByRole('link', { name: 'Emmy Noether' }).waitFor()
@@ -96,7 +96,7 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   assert.deepEqual(offered.slice(0, 2), ['Emmy Noether', 'Édith Piaf'])
   await assignee.fill(server.people[0].id)
   await page.getByRole('option', { name: /Ada Lovelace/ }).click()
-  assert.equal(await assignee.inputValue(), 'Ada Lovelace')
+  await shows(() => assignee.inputValue(), 'Ada Lovelace')
   await assignee.fill('emmy')
   await page.getByRole('option', { name: /Emmy Noether/ }).click()
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
@@ -119,14 +119,14 @@ test('Enter chooses from the list of what is typed, not from an older one', asyn
   await assignee.fill('Grace')
   await page.keyboard.press('Enter')
   await asked
-  assert.equal(await assignee.inputValue(), 'Grace') // nothing is chosen yet
+  await shows(() => assignee.inputValue(), 'Grace') // nothing is chosen yet
   release()
   await page.waitForFunction((box) => box.value === 'Grace Hopper', await assignee.elementHandle())
   await assignee.fill('Nobody')
   await page.keyboard.press('Enter') // nothing is found, so nothing is chosen
   await page.getByRole('option', { name: 'No person found.' }).waitFor()
-  assert.equal(await assignee.inputValue(), 'Nobody')
-  assert.equal(await page.getByRole('dialog').count(), 0)
+  await shows(() => assignee.inputValue(), 'Nobody')
+  await shows(() => page.getByRole('dialog').count(), 0)
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByText('Saved.').waitFor()
@@ -141,15 +141,15 @@ test('addresses are links, colours are shown; an image on the same server has a 
   await page.goto(`${server.explorer}/people/${person.id}`)
   const preview = page.getByRole('complementary').locator('img')
   await page.waitForFunction(() => document.querySelector('aside img')?.naturalWidth > 0)
-  assert.equal(await preview.getAttribute('src'), icon)
+  await shows(() => preview.getAttribute('src'), icon)
   const panel = page.getByRole('complementary', { name: 'person' })
-  assert.equal(await panel.getByRole('link', { name: 'p@example.com' }).getAttribute('href'), 'mailto:p@example.com')
-  assert.equal(await panel.getByRole('link', { name: icon }).getAttribute('rel'), 'noopener noreferrer')
-  assert.equal(await panel.locator('.colour').evaluate((patch) => getComputedStyle(patch).backgroundColor), 'rgb(13, 107, 82)')
+  await shows(() => panel.getByRole('link', { name: 'p@example.com' }).getAttribute('href'), 'mailto:p@example.com')
+  await shows(() => panel.getByRole('link', { name: icon }).getAttribute('rel'), 'noopener noreferrer')
+  await shows(() => panel.locator('.colour').evaluate((patch) => getComputedStyle(patch).backgroundColor), 'rgb(13, 107, 82)')
   await accessible(page, 'a preview')
   await server.ask('PATCH', `/people/${person.id}`, { photo: 'https://elsewhere.example/a.png' })
   await page.getByRole('link', { name: 'https://elsewhere.example/a.png' }).waitFor()
-  assert.equal(await preview.count(), 0)
+  await shows(() => preview.count(), 0)
   await server.ask('DELETE', `/people/${person.id}`)
   await page.leave()
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open, serve } from './harness.mjs'
+import { accessible, launch, open, serve, shows } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 let server, browser, data
@@ -29,10 +29,10 @@ test('create: only what was entered is sent, and what is wrong is said at its pl
   await page.getByLabel('credit').fill('lots')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   const described = (label) => page.locator(`[aria-describedby="field-${label}-about"][aria-invalid=true] ~ div .problem`).innerText()
-  assert.equal(await described('name'), 'The attribute name is required.')
-  assert.equal(await described('email'), 'Must be an email address such as ada@example.com.')
-  assert.equal(await described('credit'), 'Must be an integer, but is a string.')
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'field-name')
+  await shows(() => described('name'), 'The attribute name is required.')
+  await shows(() => described('email'), 'Must be an email address such as ada@example.com.')
+  await shows(() => described('credit'), 'Must be an integer, but is a string.')
+  await shows(() => page.evaluate(() => document.activeElement.id), 'field-name')
 
   await page.getByLabel('name').fill('Emmy Noether')
   await page.getByLabel('email').fill('emmy@example.com')
@@ -56,7 +56,7 @@ test('create: only what was entered is sent, and what is wrong is said at its pl
   await page.getByLabel('email').fill('emmy@example.com')
   await page.keyboard.press('Control+Enter')
   await page.locator('.problem').waitFor()
-  assert.equal(await described('email'), 'Another resource, stored or in this request, has this email.')
+  await shows(() => described('email'), 'Another resource, stored or in this request, has this email.')
   await page.leave()
 })
 
@@ -65,7 +65,7 @@ test('JSON is edited with colours; what is typed is not taken for shortcuts, and
   const page = await open(browser, `${server.explorer}/customers/${first.id}?view=edit`)
   const address = page.getByRole('textbox', { name: 'address' })
   await page.locator('[data-typing] .cm-content').waitFor()
-  assert.equal(await address.evaluate((element) => element.innerText), JSON.stringify(first.address, null, 2))
+  await shows(() => address.evaluate((element) => element.innerText), JSON.stringify(first.address, null, 2))
   // Names, texts and the rest differ.
   const colours = await page.locator('.cm-line').nth(1).locator('span').evaluateAll((spans) => spans.map((span) => [span.textContent, getComputedStyle(span).color]))
   assert.deepEqual(colours.map(([text]) => text), ['"street"', '"27 Market Street"'])
@@ -76,8 +76,8 @@ test('JSON is edited with colours; what is typed is not taken for shortcuts, and
   await page.keyboard.press('Control+Enter')
   await page.getByText(/^Not JSON/).waitFor()
   await page.locator('.cm-content[aria-invalid=true]').waitFor()
-  assert.match(await address.getAttribute('aria-description'), /^Not JSON/)
-  assert.equal(await page.evaluate(() => document.activeElement.hasAttribute('data-invalid')), true)
+  await shows(() => address.getAttribute('aria-description'), /^Not JSON/)
+  await shows(() => page.evaluate(() => document.activeElement.hasAttribute('data-invalid')), true)
   await accessible(page, 'an editor with a problem')
   await page.keyboard.press('Control+End')
   await page.keyboard.type('}')
@@ -91,7 +91,7 @@ test('in a sub-collection, the path says whose child it is', async () => {
   const [ada] = data.customers
   const page = await open(browser, `${server.explorer}/customers/${ada.id}/orders?view=new`)
   await page.getByLabel('number').fill('2026-999')
-  assert.equal(await page.getByLabel('customer_id').count(), 0)
+  await shows(() => page.getByLabel('customer_id').count(), 0)
   await page.getByLabel('status').selectOption('paid')
   await page.getByRole('button', { name: 'Create', exact: true }).click()
   const panel = page.getByRole('complementary', { name: 'order' })
@@ -128,8 +128,8 @@ test('edit: PATCH of what has changed, with If-Match', async () => {
   const messages = await page.locator('.notes').evaluate((notes) => notes.getBoundingClientRect().bottom)
   assert.ok(messages <= requests, JSON.stringify({ messages, requests }))
   await page.getByRole('region', { name: 'Requests' }).getByRole('button', { name: /PATCH/ }).click()
-  assert.match(
-    await page.getByRole('region', { name: 'Requests' }).locator('pre').innerText(),
+  await shows(
+    () => page.getByRole('region', { name: 'Requests' }).locator('pre').innerText(),
     /^curl -X PATCH 'http.*' \\\n {2}-H 'Idempotency-Key: \w{32}' \\\n {2}-H 'If-Match: "\w+\.1\.\w+"' \\\n {2}-H 'Content-Type: application\/json' \\\n {2}-d '\{"name":"Grace Brewster Hopper","country":null\}'$/,
   )
   await page.leave()
@@ -143,8 +143,8 @@ test('a conflict shows both values: take theirs, or overwrite', async () => {
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   const clash = page.getByRole('alert', { name: 'Conflict' })
   await clash.waitFor()
-  assert.deepEqual(await clash.locator('tbody td').allInnerTexts(), ['Mine', 'Theirs'])
-  assert.match(await clash.innerText(), /They also changed credit, from null to 7/)
+  await shows(() => clash.locator('tbody td').allInnerTexts(), ['Mine', 'Theirs'])
+  await shows(() => clash.innerText(), /They also changed credit, from null to 7/)
   await clash.getByRole('button', { name: 'Keep theirs' }).click()
   await page.getByRole('heading', { name: 'Theirs' }).waitFor()
   assert.equal((await server.ask('GET', `/customers/${alan.id}`)).name, 'Theirs')
@@ -169,8 +169,8 @@ test('delete asks first, and deletes only what was seen', async () => {
   // What refers to it, by name.
   await dialog.getByText(new RegExp(`^It cannot be deleted\\. The resource [\\w-]+ refers to ${lamp.name} by product_id\\. Delete or change it, and others like it, first\\.$`)).waitFor()
   await dialog.getByRole('link', { name: /^orders \d+$/ }).waitFor()
-  assert.equal(await dialog.getByRole('button', { name: 'Delete' }).count(), 0)
-  assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Close')
+  await shows(() => dialog.getByRole('button', { name: 'Delete' }).count(), 0)
+  await shows(() => page.evaluate(() => document.activeElement.innerText), 'Close')
   await accessible(page, 'a deletion that is refused')
   await page.keyboard.press('Escape')
 
@@ -219,9 +219,9 @@ test('a long text is shown when it is asked for', async () => {
   const { id } = await server.ask('POST', '/products', { name: 'x'.repeat(216_000) })
   const page = await open(browser, `${server.explorer}/products/${id}`)
   const shown = page.getByRole('complementary').locator('dd .text').first()
-  assert.equal((await shown.innerText()).length, 10_001)
+  await shows(async () => (await shown.innerText()).length, 10_001)
   await page.getByRole('button', { name: 'Show all (216,000 characters)' }).click()
-  assert.equal((await shown.innerText()).length, 216_000)
+  await shows(async () => (await shown.innerText()).length, 216_000)
   await page.leave()
 })
 
@@ -235,8 +235,8 @@ test('everything by keyboard', async () => {
   const help = page.getByRole('dialog', { name: 'Shortcuts' })
   await help.getByRole('checkbox').uncheck()
   await press('Escape', 'n', '?')
-  assert.equal(page.url(), `${server.explorer}/customers`)
-  assert.equal(await help.count(), 0)
+  await shows(() => page.url(), `${server.explorer}/customers`)
+  await shows(() => help.count(), 0)
   await page.getByRole('button', { name: 'Shortcuts' }).click()
   await help.getByRole('checkbox').check()
   await press('Escape', 't', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Enter')
@@ -251,7 +251,7 @@ test('everything by keyboard', async () => {
   await page.getByRole('heading', { name: 'By keyboard' }).waitFor()
   await press('Escape')
   await page.getByRole('complementary').waitFor({ state: 'detached' })
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('role')), 'grid')
+  await shows(() => page.evaluate(() => document.activeElement.getAttribute('role')), 'grid')
   await press('ArrowUp', 'Enter')
   await page.waitForURL(`${server.explorer}/customers/${data.customers[3].id}`)
   await page.getByRole('button', { name: 'Delete', exact: true }).waitFor()
@@ -282,7 +282,7 @@ test('everything by keyboard', async () => {
   await page.getByRole('navigation').getByRole('link', { name: 'products' }).click()
   await page.goBack()
   await page.waitForURL(address)
-  assert.equal(await page.getByLabel('name', { exact: true }).inputValue(), 'Somebody')
+  await shows(() => page.getByLabel('name', { exact: true }).inputValue(), 'Somebody')
   answer = 'accept'
   await press('Escape')
   await page.getByLabel('email').waitFor({ state: 'detached' })

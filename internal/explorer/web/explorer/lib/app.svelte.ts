@@ -2,6 +2,7 @@
 // collections, and pending operations.
 
 import { client, Refused, Unreachable, type Exchange } from './api'
+import { Order } from './order'
 import { Rights, type Description } from './paths'
 import type { Collection } from './schema'
 import { listPath, readView, START, writeView, type View } from './url'
@@ -123,6 +124,8 @@ class Catalog {
   rights = $state.raw(new Rights({ paths: {} }))
   title = $state('Explorer') // of the interface, when it is known
   followed = $state(false) // the caller may read the changes of all collections
+  #lists = new Order()
+  #documents = new Order()
 
   find(name: string | null): Collection | undefined {
     return this.collections.find((collection) => collection.name === name)
@@ -131,16 +134,18 @@ class Catalog {
 
   /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
+    const [takeList, takeDocument] = [this.#lists.send(), this.#documents.send()]
     try {
       const [list, document] = await Promise.all([
         ask<Collection[]>({ path: '', silent: afterChange }),
         afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', cached: true, silent: true }),
       ])
-      session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
-      if (document) {
+      if (document && takeDocument()) {
         this.rights = new Rights(document.body)
         this.title = document.body.info?.title || 'Explorer'
       }
+      if (!takeList()) return
+      session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       // Changes have no offsets and no order to choose, which every table here needs.
       this.followed = list.data.some(({ name }) => name === 'changes')
       this.collections = list.data.filter(({ name }) => name !== 'changes')
@@ -149,6 +154,7 @@ class Catalog {
       // Without permissions the catalog is empty, except for operations, which every caller has.
       if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
     } catch (error) {
+      if (!takeList()) return
       this.trouble = error as Error
       if (error instanceof Refused && error.status === 401) {
         session.guarded = true

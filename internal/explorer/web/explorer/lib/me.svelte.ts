@@ -1,6 +1,7 @@
 // Who the caller is, and what they may do.
 
 import { ask } from './app.svelte'
+import { Order } from './order'
 
 export type Extent = 'yes' | 'no' | 'depends'
 
@@ -25,15 +26,15 @@ class Caller {
   settled = $state(false) // it is known, or cannot be
   keys = $state.raw<Record<string, string>>({}) // the names of API keys by their prefixes, as far as the caller may know them
   #asked = false
+  #order = new Order()
 
   async load() {
     this.keys = {}
     this.#asked = false
-    try {
-      this.me = (await ask<Me>({ path: '-/me', silent: true })).data
-    } catch {
-      this.me = null // nothing depends on it
-    }
+    const take = this.#order.send()
+    const me = await ask<Me>({ path: '-/me', silent: true }).then(({ data }) => data, () => null) // nothing depends on it
+    if (!take()) return
+    this.me = me
     this.settled = true
   }
 
