@@ -175,6 +175,7 @@ test('before a deletion, what goes with it is counted; alone, it can be undone',
   const spare = await server.ask('POST', '/people', { name: 'Spare', email: 'spare@example.com' })
   await page.goto(`${server.explorer}/people/${spare.id}`)
   await page.getByRole('heading', { name: 'Spare' }).waitFor()
+  await shows(() => page.getByRole('list', { name: 'Refer to it' }).locator('.total').allInnerTexts(), ['0', '0'])
   await page.keyboard.press('Delete')
   await dialog.getByText('You can undo it for a moment.').waitFor()
   // The feed may be faster than the answer: what is gone then is not counted again.

@@ -1,6 +1,6 @@
 // Writing many resources: one atomic request as long as the server takes all of them at once, else several.
 
-import { Refused } from './api'
+import { Refused, totalOf } from './api'
 import { ask, catalog } from './app.svelte'
 import { pathOf } from './url'
 import type { Rows } from './rows.svelte'
@@ -32,9 +32,14 @@ export const requestsFor = (target: Target) => Math.ceil(target.total / catalog.
 
 const extended = (address: string, part: string) => `${address}${address.includes('?') ? '&' : '?'}${part}`
 
-/** The target by its ids, as far as one request takes them: what is confirmed is what is written, also if more match by then. */
+/** The target as it is now; by its ids, as far as one request takes them: what is confirmed is what is written, also if more match by then. */
 export async function pinned(target: Target): Promise<Target> {
   const { maxItems } = catalog.rights
+  if (!target.ids && target.total > maxItems) {
+    // The list may have changed since it was loaded.
+    const { headers } = await ask({ path: extended(target.address, 'limit=0'), headers: { Prefer: 'count=exact' }, silent: true })
+    target = { ...target, total: totalOf(headers) ?? target.total }
+  }
   if (target.total > maxItems) return target
   if (!target.ids) {
     const limit = catalog.rights.pageSize(maxItems + 1)
