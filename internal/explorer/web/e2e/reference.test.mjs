@@ -77,6 +77,23 @@ test('the document is requested once, and before the application is loaded', asy
   await page.leave()
 })
 
+test('the form of an operation comes with its values, and is not made anew over what is typed', async () => {
+  const page = await open(browser, 'about:blank')
+  let release
+  const held = new Promise((resolve) => (release = resolve))
+  await page.route('**/products?limit=1', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto(`${docs()}/products#getProduct`)
+  const get = page.locator('#getProduct')
+  await get.getByRole('heading', { name: 'Answers' }).waitFor()
+  await shows(() => get.getByLabel('id', { exact: true }).count(), 0)
+  release()
+  await shows(() => get.getByLabel('id', { exact: true }).inputValue(), data.products[0].id)
+  await page.leave()
+})
+
 test('requests are tried with real values, and a dry run changes nothing', async () => {
   const page = await open(browser, `${docs()}/products#getProduct`, { expect: [/status of 404/] })
   const get = page.locator('#getProduct')
