@@ -85,9 +85,11 @@ test('the form of an operation comes with its values, and is not made anew over 
     await held
     await route.continue()
   })
+  const loaded = page.waitForResponse(/\/Try-.*\.js$/)
   await page.goto(`${docs()}/products#getProduct`)
   const get = page.locator('#getProduct')
-  await get.getByRole('heading', { name: 'Answers' }).waitFor()
+  await (await loaded).finished()
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100))) // a form without values would be there by now
   await shows(() => get.getByLabel('id', { exact: true }).count(), 0)
   release()
   await shows(() => get.getByLabel('id', { exact: true }).inputValue(), data.products[0].id)
