@@ -122,6 +122,19 @@ test('Enter chooses from the list of what is typed, not from an older one', asyn
   await shows(() => assignee.inputValue(), 'Grace') // nothing is chosen yet
   release()
   await page.waitForFunction((box) => box.value === 'Grace Hopper', await assignee.elementHandle())
+  // Nor from one that comes while something else is typed.
+  const late = new Promise((resolve) => (release = resolve))
+  const first = page.waitForRequest(/\/people\?.*Ada/)
+  await page.route(/\/people\?.*Ada/, async (route) => {
+    await late
+    await route.continue().catch(() => {}) // it was given up
+  })
+  await assignee.fill('Ada')
+  await first
+  await assignee.fill('Grace')
+  await page.keyboard.press('Enter')
+  release()
+  await shows(() => assignee.inputValue(), 'Grace Hopper')
   await assignee.fill('Nobody')
   await page.keyboard.press('Enter') // nothing is found, so nothing is chosen
   await page.getByRole('option', { name: 'No person found.' }).waitFor()

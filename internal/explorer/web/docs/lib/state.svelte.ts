@@ -1,6 +1,7 @@
 // State of the page: the document, the credential, and which part of the reference is shown.
 
 import { parse } from '../../explorer/lib/json'
+import { Order } from '../../explorer/lib/order'
 import { askForDocument, base, KEY, keptCredential, takeFirst } from './early'
 import type { OpenAPI } from './openapi'
 import { referenceOf, type Reference, type Section } from './reference'
@@ -33,19 +34,23 @@ class Documents {
   reference = $state.raw<Reference | null>(null)
   trouble = $state('') // why there is none
   invalid = $state(false) // the credential is not valid
+  #order = new Order()
 
   async load() {
+    const mine = this.#order.send()
     try {
       const response = await (takeFirst() ?? askForDocument(session.credential))
+      const text = await response.text()
+      if (!mine.take()) return
       this.invalid = response.status === 401
       if (!response.ok) {
         this.trouble = this.invalid ? 'Your key or token is not valid.' : `The server answered with ${response.status}.`
         return
       }
-      this.reference = referenceOf((await response.json()) as OpenAPI)
+      this.reference = referenceOf(JSON.parse(text) as OpenAPI)
       this.trouble = ''
     } catch {
-      this.trouble = 'The server cannot be reached.'
+      if (!mine.isLate()) this.trouble = 'The server cannot be reached.'
     }
   }
 }

@@ -1,7 +1,7 @@
 // State shared by the whole page: its view, the credential, the requests sent, the
 // collections, and pending operations.
 
-import { client, Refused, Unreachable, type Exchange } from './api'
+import { client, mayPass, Refused, Unreachable, type Exchange } from './api'
 import { Order } from './order'
 import { Rights, type Description } from './paths'
 import type { Collection } from './schema'
@@ -134,17 +134,18 @@ class Catalog {
 
   /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
-    const [takeList, takeDocument] = [this.#lists.send(), this.#documents.send()]
+    const mine = this.#lists.send()
+    const whole = afterChange ? null : this.#documents.send()
     try {
       const [list, document] = await Promise.all([
         ask<Collection[]>({ path: '', silent: afterChange }),
         afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', cached: true, silent: true }),
       ])
-      if (document && takeDocument()) {
+      if (document && whole?.take()) {
         this.rights = new Rights(document.body)
         this.title = document.body.info?.title || 'Explorer'
       }
-      if (!takeList()) return
+      if (!mine.take()) return
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')
       // Changes have no offsets and no order to choose, which every table here needs.
       this.followed = list.data.some(({ name }) => name === 'changes')
@@ -154,13 +155,14 @@ class Catalog {
       // Without permissions the catalog is empty, except for operations, which every caller has.
       if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
     } catch (error) {
-      if (!takeList()) return
+      if ((whole ?? mine).isLate()) return
       this.trouble = error as Error
       if (error instanceof Refused && error.status === 401) {
         session.guarded = true
         session.asking = true
       }
-      if (this.state === 'loading' || error instanceof Refused) this.state = 'failed'
+      // What is shown stays if only its totals cannot be had now.
+      if (this.state === 'loading' || (whole ? error instanceof Refused : !mayPass(error))) this.state = 'failed'
     }
   }
 }

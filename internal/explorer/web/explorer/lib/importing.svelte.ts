@@ -4,6 +4,7 @@ import { randomKey, Refused } from './api'
 import { ask, catalog, changes, explain } from './app.svelte'
 import { encode, joinList } from './filters'
 import { badCells, batches, bodyOfRow, byLabel, guess, guessLabels, readTable, textsOf, type BadCell, type Table } from './import'
+import { Order } from './order'
 import { labelAttribute, type Collection, type Resource } from './schema'
 import { pathOf } from './url'
 
@@ -22,6 +23,7 @@ export class Importing {
   created = $state<number | null>(null) // when it is finished
   ids = $state.raw<string[]>([]) // of what was imported
   private stopped = false
+  #files = new Order()
 
   constructor(
     readonly collection: Collection,
@@ -39,11 +41,16 @@ export class Importing {
   }
 
   async open(file: File) {
+    if (this.running) return // what is checked or imported stays what it is
+    const mine = this.#files.send()
     this.reset()
     try {
-      this.table = readTable(file.name, await file.text())
+      const text = await file.text()
+      if (!mine.take()) return
+      this.table = readTable(file.name, text)
       this.mapping = guessLabels(this.table, guess(this.table.columns, this.attributes), (name) => this.labelFor(name))
     } catch (error) {
+      if (mine.isLate()) return
       this.table = null
       this.trouble = `${file.name} cannot be read. ${(error as Error).message}`
     }

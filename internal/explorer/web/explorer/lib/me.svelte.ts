@@ -31,10 +31,13 @@ class Caller {
   async load() {
     this.keys = {}
     this.#asked = false
-    const take = this.#order.send()
-    const me = await ask<Me>({ path: '-/me', silent: true }).then(({ data }) => data, () => null) // nothing depends on it
-    if (!take()) return
-    this.me = me
+    const mine = this.#order.send()
+    try {
+      const { data } = await ask<Me>({ path: '-/me', silent: true })
+      if (mine.take()) this.me = data
+    } catch {
+      if (!mine.isLate()) this.me = null // nothing depends on it
+    }
     this.settled = true
   }
 

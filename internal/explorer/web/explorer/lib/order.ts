@@ -1,15 +1,17 @@
-/** The order of requests for the same thing: a response may come after that of a later request, and is outdated then. */
+/** The order of requests for the same thing: a response may come after that of a later request, and is late then. */
 export class Order {
   #sent = 0
   #taken = 0
 
-  /** Notes a request. What is returned takes its response: false if that of a later one was taken before. */
-  send(): () => boolean {
+  /** Notes a request. Only responses are taken, not errors: what an earlier request brings is better than nothing. */
+  send() {
     const number = ++this.#sent
-    return () => {
-      if (number < this.#taken) return false
+    const isLate = () => number < this.#taken
+    const take = () => {
+      if (isLate()) return false
       this.#taken = number
       return true
     }
+    return { take, isLate }
   }
 }

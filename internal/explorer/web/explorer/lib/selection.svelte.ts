@@ -8,6 +8,7 @@ export class Selection {
   chosen = new SvelteMap<string, Resource>()
   all = $state(false) // all that match, also those that are not loaded
   private anchor = -1
+  private cleared = 0 // how often
 
   constructor(private rows: Rows) {}
 
@@ -29,7 +30,9 @@ export class Selection {
   async extend(position: number) {
     const from = this.anchor < 0 ? position : this.anchor
     this.all = false
+    const { cleared } = this
     const rows = await this.rows.between(Math.min(from, position), Math.max(from, position) + 1)
+    if (cleared !== this.cleared) return
     for (const row of rows) this.chosen.set(row.id, row)
   }
 
@@ -44,6 +47,7 @@ export class Selection {
   }
 
   clear() {
+    this.cleared++
     this.chosen.clear()
     this.all = false
     this.anchor = -1
