@@ -107,6 +107,7 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
 test('Enter chooses from the list of what is typed, not from an older one', async () => {
   const page = await open(browser, `${server.explorer}/issues/${server.issues[0].id}?view=edit`)
   const assignee = page.getByRole('combobox', { name: 'assignee_id' })
+  await shows(() => assignee.inputValue(), 'Ada Lovelace') // the label comes later than the form
   await assignee.fill('Ada')
   await page.getByRole('option', { name: /Ada Lovelace/ }).waitFor()
   let release
