@@ -49,8 +49,8 @@ class Documents {
       }
       this.reference = referenceOf(JSON.parse(text) as OpenAPI)
       this.trouble = ''
-    } catch {
-      if (!mine.isLate()) this.trouble = 'The server cannot be reached.'
+    } catch (error) {
+      if (mine.fails(error)) this.trouble = 'The server cannot be reached.'
     }
   }
 }

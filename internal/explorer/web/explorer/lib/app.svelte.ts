@@ -134,6 +134,7 @@ class Catalog {
 
   /** Loads everything, or after a change only what the change can have affected. */
   async load(afterChange = false) {
+    const by = session.credential
     const mine = this.#lists.send()
     const whole = afterChange ? null : this.#documents.send()
     try {
@@ -141,6 +142,7 @@ class Catalog {
         ask<Collection[]>({ path: '', silent: afterChange }),
         afterChange ? null : ask<undefined, Description>({ path: '-/openapi.json', cached: true, silent: true }),
       ])
+      if (by !== session.credential) return // another caller has come, for whom it is loaded as well
       if (document && whole?.take()) {
         this.rights = new Rights(document.body)
         this.title = document.body.info?.title || 'Explorer'
@@ -155,14 +157,14 @@ class Catalog {
       // Without permissions the catalog is empty, except for operations, which every caller has.
       if (session.guarded && !session.credential && list.data.every(({ name }) => name === 'operations')) session.asking = true
     } catch (error) {
-      if ((whole ?? mine).isLate()) return
+      if (by !== session.credential || !(whole ?? mine).fails(error)) return
+      if (!whole && error instanceof Refused && mayPass(error)) return // only the totals cannot be had now
       this.trouble = error as Error
       if (error instanceof Refused && error.status === 401) {
         session.guarded = true
         session.asking = true
       }
-      // What is shown stays if only its totals cannot be had now.
-      if (this.state === 'loading' || (whole ? error instanceof Refused : !mayPass(error))) this.state = 'failed'
+      if (this.state === 'loading' || error instanceof Refused) this.state = 'failed'
     }
   }
 }

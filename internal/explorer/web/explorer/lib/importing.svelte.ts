@@ -50,7 +50,7 @@ export class Importing {
       this.table = readTable(file.name, text)
       this.mapping = guessLabels(this.table, guess(this.table.columns, this.attributes), (name) => this.labelFor(name))
     } catch (error) {
-      if (mine.isLate()) return
+      if (!mine.fails(error)) return
       this.table = null
       this.trouble = `${file.name} cannot be read. ${(error as Error).message}`
     }

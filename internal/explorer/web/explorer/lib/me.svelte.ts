@@ -36,7 +36,7 @@ class Caller {
       const { data } = await ask<Me>({ path: '-/me', silent: true })
       if (mine.take()) this.me = data
     } catch {
-      if (!mine.isLate()) this.me = null // nothing depends on it
+      if (mine.take()) this.me = null // nothing depends on it
     }
     this.settled = true
   }
