@@ -237,6 +237,33 @@ func TestCommitsWithoutTheirStandby(t *testing.T) {
 	}
 }
 
+// TestLostRaces: whoever is always too late is tried for as long as others may wait, and not a number of times. What
+// is no race does not go on.
+func TestLostRaces(t *testing.T) {
+	t.Parallel()
+	d := open(t, pgtest.URL(t))
+	d.replyTimeout = time.Hour // it must not pass
+	for _, c := range []struct {
+		code       string
+		fails, ran int
+		want       bool
+	}{{"40001", 3 * writeAttempts, 3*writeAttempts + 1, true}, {"40P01", 3 * writeAttempts, 3*writeAttempts + 1, true}, {"23505", 3 * writeAttempts, writeAttempts, false}} {
+		ran := 0
+		err := db.Write(context.Background(), d, func(conn db.Conn) error {
+			if err := conn.Announce("users", model.ID{1}); err != nil {
+				return err
+			}
+			if ran++; ran <= c.fails {
+				return &pgconn.PgError{Code: c.code}
+			}
+			return keep(conn, c.code)
+		})
+		if (err == nil) != c.want || ran != c.ran {
+			t.Errorf("%s: ran %d times, and then %v", c.code, ran, err)
+		}
+	}
+}
+
 // TestContendedResource: a transaction that has not lost yet leaves a resource to those that have, also
 // if nobody looks at the error.
 func TestContendedResource(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// writeAttempts bounds how often a transaction is retried after a conflict or a lost
-// connection.
+// writeAttempts bounds how often a transaction is tried. One that others are always faster than is tried until
+// the time to wait for them has passed.
 const writeAttempts = 10
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error {
@@ -34,9 +34,9 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
 	var deadline time.Time // of waiting for locks
-	for attempt := range writeAttempts {
+	for attempt := 0; attempt < writeAttempts || isConflict(err) && time.Now().Before(deadline); attempt++ {
 		if attempt > 0 && lock == nil { // jitter
-			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- no secret
+			time.Sleep(rand.N(time.Millisecond << min(attempt, writeAttempts))) // #nosec G404 -- no secret
 		}
 		acquired, failed := b.acquire(ctx)
 		if failed != nil {
@@ -229,16 +229,19 @@ func hasCode(err error, codes ...string) bool {
 	return errors.As(err, &pg) && slices.Contains(codes, pg.Code)
 }
 
-// isLostRace recognises serialization failures and deadlocks, and violations of unique and
-// foreign keys that a concurrent transaction has caused: a second run sees its changes.
-func isLostRace(err error) bool {
+// isLostRace recognises conflicts, and violations of unique and foreign keys that a concurrent
+// transaction has caused: a second run sees its changes.
+func isLostRace(err error) bool { return isConflict(err) || hasCode(err, "23505", "23503") }
+
+// isConflict recognises serialization failures and deadlocks.
+func isConflict(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
 		return errors.Is(err, errContended)
 	}
 	// Locking a row that another transaction updates can cause an internal error of PostgreSQL. It
 	// has no code of its own, and its text is not translated.
-	return slices.Contains([]string{"40001", "40P01", "23505", "23503"}, pg.Code) ||
+	return slices.Contains([]string{"40001", "40P01"}, pg.Code) ||
 		pg.Code == "XX000" && strings.Contains(pg.Message, "multixact has more than one updating member")
 }
 
