@@ -18,8 +18,8 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// writeAttempts bounds how often a transaction is tried. One that others, who write to the same resource, are always
-// faster than is tried until the time to wait for them has passed.
+// writeAttempts bounds how often a transaction is tried. Conflicts with other writes to the same resource are retried
+// until a deadline instead.
 const writeAttempts = 10
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error {
@@ -33,7 +33,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) error {
 func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
-	var deadline time.Time // of waiting for locks
+	var deadline time.Time // of retries after conflicts, and of waiting for locks
 	for attempt := 0; attempt < writeAttempts || lock != nil && isConflict(err) && time.Now().Before(deadline); attempt++ {
 		if attempt > 0 && lock == nil { // jitter
 			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- no secret

@@ -16,8 +16,8 @@ export const binary = process.env.PLURAL ?? join(import.meta.dirname, '../../../
 // How long something is waited for that must happen: long enough for any machine.
 const HUNG = Number(process.env.HUNG ?? 120_000)
 
-// A slow place, to find tests that rely on the order of responses: each request of a page is delayed at random, by this many
-// milliseconds at most, and each key by a quarter of them.
+// Latency, to find tests that rely on the order of responses: each request of a page is delayed by a random time up to this many
+// milliseconds, and each key by up to a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
 /** Starts the server on a free port and a database of its own. */
