@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { accessible, binary, launch, open, serve, shows } from './harness.mjs'
+import { accessible, binary, hold, launch, open, serve, shows } from './harness.mjs'
 
 let server, browser, admin
 
@@ -95,12 +95,7 @@ test('an administrator sees who they are, and makes and revokes keys', async () 
 
 test('a response that comes late does not take the place of a later one', async () => {
   const page = await open(browser, 'about:blank')
-  let release
-  const held = new Promise((resolve) => (release = resolve))
-  await page.route('**/-/me', async (route) => {
-    await held
-    await route.continue()
-  }, { times: 1 })
+  const release = await hold(page, '**/-/me', { times: 1 })
   await page.goto(`${server.explorer}/-/account`)
   await signIn(page, admin) // while it is not known yet who is there without a key
   const link = page.getByRole('navigation').getByRole('link', { name: 'Ada admin' })

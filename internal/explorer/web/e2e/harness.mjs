@@ -140,6 +140,17 @@ async function slowDown(context, page) {
   }
 }
 
+/** Holds the requests of a page to an address; options are those of page.route. What is returned lets them go. */
+export async function hold(page, url, options) {
+  let release
+  const released = new Promise((resolve) => (release = resolve))
+  await page.route(url, async (route) => {
+    await released
+    await route.continue().catch(() => {}) // the page may have given it up
+  }, options)
+  return release
+}
+
 /**
  * Waits until a page shows what is expected: read() is equal to it, or matches the expression. What it shows on the way there does
  * not matter.

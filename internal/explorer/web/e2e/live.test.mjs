@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open, shows } from './harness.mjs'
+import { accessible, hold, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -109,12 +109,7 @@ test('without a connection it says so, and goes on from where it was', async () 
 
 test('a slow server: the table waits, and says so', async () => {
   const page = await open(browser, 'about:blank')
-  let release
-  const held = new Promise((resolve) => (release = resolve))
-  await page.route(/:\d+\/people\?/, async (route) => {
-    await held
-    await route.continue()
-  })
+  const release = await hold(page, /:\d+\/people\?/)
   await page.goto(`${server.explorer}/people`)
   await page.locator('[role=grid][aria-busy=true] .ghost').first().waitFor()
   await accessible(page, 'a table that waits')

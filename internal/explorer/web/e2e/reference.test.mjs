@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { accessible, accessibleInAllLooks, binary, launch, NARROW, open, serve, shows, WIDE, WITHOUT_COLOURS } from './harness.mjs'
+import { accessible, accessibleInAllLooks, binary, hold, launch, NARROW, open, serve, shows, WIDE, WITHOUT_COLOURS } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 const root = join(import.meta.dirname, '../../../..')
@@ -79,12 +79,7 @@ test('the document is requested once, and before the application is loaded', asy
 
 test('the form of an operation comes with its values, and is not made anew over what is typed', async () => {
   const page = await open(browser, 'about:blank')
-  let release
-  const held = new Promise((resolve) => (release = resolve))
-  await page.route('**/products?limit=1', async (route) => {
-    await held
-    await route.continue()
-  })
+  const release = await hold(page, '**/products?limit=1')
   const loaded = page.waitForResponse(/\/Try-.*\.js$/)
   await page.goto(`${docs()}/products#getProduct`)
   const get = page.locator('#getProduct')

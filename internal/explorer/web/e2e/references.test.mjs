@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open, shows } from './harness.mjs'
+import { accessible, hold, launch, open, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -110,13 +110,8 @@ test('Enter chooses from the list of what is typed, not from an older one', asyn
   await shows(() => assignee.inputValue(), 'Ada Lovelace') // the label comes later than the form
   await assignee.fill('Ada')
   await page.getByRole('option', { name: /Ada Lovelace/ }).waitFor()
-  let release
-  const held = new Promise((resolve) => (release = resolve))
   const asked = page.waitForRequest(/\/people\?.*Grace/)
-  await page.route(/\/people\?.*Grace/, async (route) => {
-    await held
-    await route.continue()
-  })
+  const release = await hold(page, /\/people\?.*Grace/)
   await assignee.fill('Grace')
   await page.keyboard.press('Enter')
   await asked
@@ -124,17 +119,13 @@ test('Enter chooses from the list of what is typed, not from an older one', asyn
   release()
   await page.waitForFunction((box) => box.value === 'Grace Hopper', await assignee.elementHandle())
   // Nor from one that comes while something else is typed.
-  const late = new Promise((resolve) => (release = resolve))
   const first = page.waitForRequest(/\/people\?.*Ada/)
-  await page.route(/\/people\?.*Ada/, async (route) => {
-    await late
-    await route.continue().catch(() => {}) // it was given up
-  })
+  const releaseFirst = await hold(page, /\/people\?.*Ada/)
   await assignee.fill('Ada')
   await first
   await assignee.fill('Grace')
   await page.keyboard.press('Enter')
-  release()
+  releaseFirst()
   await shows(() => assignee.inputValue(), 'Grace Hopper')
   await assignee.fill('Nobody')
   await page.keyboard.press('Enter') // nothing is found, so nothing is chosen

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { accessible, launch, open, serve, shows } from './harness.mjs'
+import { accessible, hold, launch, open, serve, shows } from './harness.mjs'
 import { seed } from './seed.mjs'
 
 let server, browser, data
@@ -169,13 +169,8 @@ test('a response that comes after its form was left does not close another one',
     asked.push(dialog.message())
     void dialog.accept()
   })
-  let release
-  const held = new Promise((resolve) => (release = resolve))
-  await page.route(/\/customers\/[0-9a-f-]+$/, async (route) => {
-    if (route.request().method() === 'PATCH') await held
-    await route.fallback()
-  })
   await page.getByLabel('name').fill('Left late')
+  const release = await hold(page, /\/customers\/[0-9a-f-]+$/)
   await page.getByRole('button', { name: 'Save', exact: true }).click()
   await page.getByRole('navigation').getByRole('link', { name: 'products' }).click()
   await page.getByRole('button', { name: 'New product' }).click()
