@@ -162,6 +162,7 @@ func start(settings ...string) (*pgserver.Server, error) {
 		err = c.Start(context.Background(), append([]string{
 			"max_connections=200", // parallel tests, each with its own pool
 			"fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off",
+			"jit=off", // compiling a query takes longer than the few rows of a test
 		}, settings...)...)
 	}
 	if err != nil {

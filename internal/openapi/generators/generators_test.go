@@ -158,7 +158,8 @@ func run(t *testing.T, directory, program string, args ...string) string {
 	defer stop()
 	command := exec.CommandContext(ctx, program, args...) // #nosec G204 -- programs of this test
 	command.Dir = directory
-	command.Env = append(os.Environ(), "NO_COLOR=1", "GOFLAGS=", "GOWORK=off")
+	// With -trimpath the build cache has what was compiled in another directory.
+	command.Env = append(os.Environ(), "NO_COLOR=1", "GOFLAGS=-trimpath", "GOWORK=off")
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%.4000s", filepath.Base(program), strings.Join(args, " "), err, out)
