@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -115,8 +114,7 @@ func (s *Nodes) primary() *cluster { return s.clusters[0] }
 
 // launch starts one of the nodes.
 func (s *Nodes) launch(n *node) (err error) {
-	n.process, err = process.Launch(n.log, exec.Command(s.binary, append([]string{"serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema=" + s.schema(), "--database=" + hosts(s.clusters...)}, s.flags...)...), nil)
+	n.process, err = launch(n.log, s.binary, s.schema(), hosts(s.clusters...), s.flags...)
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"time"
@@ -35,6 +36,14 @@ func Build(ctx context.Context, module, binary string, linked Linked) error {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(build.Args, " "), err, out)
 	}
 	return nil
+}
+
+// launch starts a server on a loopback address that no other server has. Until clients know of a crash they go on calling
+// the address of the server that is gone; of 127.0.0.1, another test may have got its port meanwhile.
+func launch(log, binary, schema, database string, flags ...string) (*process.Process, error) {
+	address := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.N(254), rand.N(256), 1+rand.N(254)) // #nosec G404 -- no secret
+	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + address, "--log-level=warn",
+		"--schema=" + schema, "--database=" + database}, flags...)...), nil)
 }
 
 // maxStart is how long a server may take to become ready, and to stop.

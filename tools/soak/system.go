@@ -75,8 +75,7 @@ func (s *SQLite) schema() string { return filepath.Join(s.home, "plural.yaml") }
 
 // Launch implements System.
 func (s *SQLite) Launch() (err error) {
-	s.process, err = process.Launch(filepath.Join(s.home, "log"), exec.Command(s.binary, append([]string{"serve", "--addr=127.0.0.1:0", "--log-level=warn",
-		"--schema=" + s.schema(), "--database=" + s.database()}, s.flags...)...), nil)
+	s.process, err = launch(filepath.Join(s.home, "log"), s.binary, s.schema(), s.database(), s.flags...)
 	return err
 }
 

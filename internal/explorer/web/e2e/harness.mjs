@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -20,12 +21,15 @@ const HUNG = Number(process.env.HUNG ?? 120_000)
 // milliseconds, and each key by up to a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
+// A loopback address of its own, where the system has them all: no other test can get its port while a server is interrupted.
+const loopback = () => (process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}` : '127.0.0.1')
+
 /** Starts the server on a free port and a database of its own. */
 export async function serve({ schema = join(import.meta.dirname, 'schema.yaml'), flags = [], program = binary, args, ...given } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'plural-e2e-'))
   const database = given.database ?? `sqlite:${join(folder, 'e2e.db')}`
   const start = (address) => begin(program, args?.(database) ?? ['serve', '--addr', address, '--schema', schema, '--database', database, ...flags])
-  let { child, url } = await start('127.0.0.1:0')
+  let { child, url } = await start(`${loopback()}:0`)
   const end = async () => {
     const ended = new Promise((resolve) => child.on('exit', resolve))
     child.kill()
