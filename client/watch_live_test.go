@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/loopback"
 	"github.com/plural-go/plural/internal/pgtest"
 )
 
@@ -129,7 +130,7 @@ func TestWatchLiveRestart(t *testing.T) {
 	for name, database := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
 			ctx, url := t.Context(), database(t)
-			node := start(t, url, "127.0.0.1:0")
+			node := start(t, url, loopback.Address())
 			address := node.Listener.Addr().String()
 			users := client.Of[User](connect(t, "http://"+address), "users")
 			var seen []string
@@ -146,7 +147,7 @@ func TestWatchLiveRestart(t *testing.T) {
 					must(users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
 				case event.Resource.Name == "Ada":
 					node.stop()
-					other := start(t, url, "127.0.0.1:0")
+					other := start(t, url, loopback.Address())
 					must(client.Of[User](connect(t, other.URL), "users").Create(ctx, User{Name: "Bob", Email: "bob@example.com"}))(t)
 					other.stop()
 					node = start(t, url, address)

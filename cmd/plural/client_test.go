@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/internal/loopback"
 	"github.com/plural-go/plural/internal/pgtest"
 )
 
@@ -87,7 +88,7 @@ func compile(t *testing.T, args ...string) {
 // nobody is a URL at which nobody listens.
 func nobody(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", loopback.Address())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/loopback"
 	"github.com/plural-go/plural/internal/pgtest"
 )
 
@@ -51,7 +52,7 @@ var apiLine = regexp.MustCompile(`API   (http://\S+)/\n`)
 
 func serveIn(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
-	p := &process{Cmd: program(t, dir, append([]string{"serve", "--addr=127.0.0.1:0"}, args...)...), log: &bytes.Buffer{}}
+	p := &process{Cmd: program(t, dir, append([]string{"serve", "--addr=" + loopback.Address()}, args...)...), log: &bytes.Buffer{}}
 	p.Stderr = p.log
 	out, err := p.StdoutPipe()
 	if err != nil {

@@ -102,7 +102,7 @@ var mayImport = map[string][]string{
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},
-	"tools/soak":          {"tools/soak/disk", "tools/soak/ledger", "tools/soak/stored", "internal/pgserver", "internal/process"},
+	"tools/soak":          {"tools/soak/disk", "tools/soak/ledger", "tools/soak/stored", "internal/loopback", "internal/pgserver", "internal/process"},
 	"tools/soak/ledger":   {},
 	"tools/soak/stored":   {"tools/soak/ledger"},
 	"tools/soak/cmd/soak": {"tools/soak"},
@@ -123,6 +123,9 @@ var mayImport = map[string][]string{
 	// Finds the tests in which several things happen at once.
 	"tools/make/concurrent": {},
 
+	// Addresses of servers, for the tests and the tools.
+	"internal/loopback": {},
+
 	// Runs child processes: a server for the tools, and PostgreSQL.
 	"internal/process": {},
 
@@ -139,8 +142,11 @@ var testSupport = []string{"internal/pgtest"}
 // testedAgainst is what the tests of a package import although it is not below the package: a client, for
 // example, is tested with a server.
 var testedAgainst = map[string][]string{
-	"client":        {".", "schema"},
+	"client":        {".", "schema", "internal/loopback"},
 	"internal/move": {".", "schema"},
+	// Servers that stop and start again at their address.
+	"cmd/plural":             {"internal/loopback"},
+	"tools/soak/processtest": {"internal/loopback"},
 	// Its files are imported and asked about.
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/internal/loopback"
 	"github.com/plural-go/plural/internal/process"
 )
 
@@ -38,11 +38,9 @@ func Build(ctx context.Context, module, binary string, linked Linked) error {
 	return nil
 }
 
-// launch starts a server on a loopback address that no other server has. Until clients know of a crash they go on calling
-// the address of the server that is gone; of 127.0.0.1, another test may have got its port meanwhile.
+// launch starts a server. Its address is its own: until clients know of a crash, they go on calling it.
 func launch(log, binary, schema, database string, flags ...string) (*process.Process, error) {
-	address := fmt.Sprintf("127.%d.%d.%d:0", 1+rand.N(254), rand.N(256), 1+rand.N(254)) // #nosec G404 -- no secret
-	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + address, "--log-level=warn",
+	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + loopback.Address(), "--log-level=warn",
 		"--schema=" + schema, "--database=" + database}, flags...)...), nil)
 }
 

@@ -17,6 +17,8 @@ import (
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
+
+	"github.com/plural-go/plural/internal/loopback"
 )
 
 // binary is the program, built once for all tests.
@@ -101,7 +103,7 @@ var apiLine = regexp.MustCompile(`API   (http://\S+)/\n`)
 func serve(t *testing.T, dir, database string, args ...string) *process {
 	t.Helper()
 	p := &process{
-		command: exec.Command(binary, append([]string{"serve", "--addr=127.0.0.1:0", "--log-level=error", "--schema=" + filepath.Join(dir, "plural.yaml"),
+		command: exec.Command(binary, append([]string{"serve", "--addr=" + loopback.Address(), "--log-level=error", "--schema=" + filepath.Join(dir, "plural.yaml"),
 			"--database=sqlite:" + database}, args...)...),
 		log:  &bytes.Buffer{},
 		read: make(chan struct{}),
