@@ -1,6 +1,6 @@
-// Package loopback gives the servers of tests and tools addresses of their own. Of 127.0.0.1, the next server to start may
-// get the port of one that has just stopped: clients that still call the old server disturb the new one, and the old one cannot
-// start again at its address.
+// Package loopback gives the servers of tests and tools addresses of their own. If all listened on 127.0.0.1, a server could
+// get the port of one that has just stopped. It would then receive requests that are meant for the stopped server, and that
+// one could not start again at its address.
 package loopback
 
 import (
@@ -9,8 +9,8 @@ import (
 	"runtime"
 )
 
-// Address returns an address to listen on, with any free port: a random one of the 16 million of Linux. Other systems have
-// only one.
+// Address returns an address to listen on, with port 0, so that the system chooses a free one. On Linux the host is a random
+// one in 127.0.0.0/8. Other systems accept only 127.0.0.1 unless they are configured to.
 func Address() string {
 	if runtime.GOOS != "linux" {
 		return "127.0.0.1:0"

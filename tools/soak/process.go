@@ -38,7 +38,8 @@ func Build(ctx context.Context, module, binary string, linked Linked) error {
 	return nil
 }
 
-// launch starts a server. Its address is its own: until clients know of a crash, they go on calling it.
+// launch starts a server at an address that no other server has: clients keep calling it after a crash until they are told
+// the new one.
 func launch(log, binary, schema, database string, flags ...string) (*process.Process, error) {
 	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + loopback.Address(), "--log-level=warn",
 		"--schema=" + schema, "--database=" + database}, flags...)...), nil)

@@ -21,7 +21,7 @@ const HUNG = Number(process.env.HUNG ?? 120_000)
 // milliseconds, and each key by up to a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
-// A loopback address of its own, where the system has them all: no other test can get its port while a server is interrupted.
+// A random loopback address, where the system accepts any: while a server is interrupted, no other test can get its port.
 const loopback = () => (process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}` : '127.0.0.1')
 
 /** Starts the server on a free port and a database of its own. */
