@@ -283,7 +283,7 @@ func TestTypeScriptBuild(t *testing.T) {
 	if out, err := program(t, dir, "client", "ts", "--out", "src/api.ts").CombinedOutput(); err != nil {
 		t.Fatalf("%v %s", err, out)
 	}
-	compiler, err := filepath.Abs("../../client/ts/node_modules/typescript/bin/tsc")
+	packages, err := filepath.Abs("../../client/ts/node_modules")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,16 +291,20 @@ func TestTypeScriptBuild(t *testing.T) {
 	if len(commands) != 2 {
 		t.Fatalf("the document has %d commands", len(commands))
 	}
-	for _, command := range commands {
-		build := exec.Command("node", append([]string{compiler}, strings.Fields(string(command[1]))...)...)
+	run := func(compiler string, command [][]byte) {
+		build := exec.Command("node", append([]string{filepath.Join(packages, compiler, "bin/tsc")}, strings.Fields(string(command[1]))...)...)
 		build.Dir = dir
 		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+			t.Fatalf("%s: %v: %s", compiler, err, out)
 		}
 		// A browser loads modules by the same names. Node has what they use of a browser: fetch.
 		made := filepath.Join(dir, string(command[2]), "main.js")
 		if out, err := exec.Command("node", made).CombinedOutput(); err != nil || string(out) != "Ada\n" {
-			t.Errorf("%s: %v %s", made, err, out)
+			t.Errorf("%s: %s: %v %s", compiler, made, err, out)
 		}
+	}
+	run("typescript-oldest", commands[0]) // the oldest version of which the document says that it works
+	for _, command := range commands {
+		run("typescript", command)
 	}
 }
