@@ -21,6 +21,9 @@ const HUNG = Number(process.env.HUNG ?? 120_000)
 // milliseconds, and each key by up to a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
+// Slowness, to find tests that rely on being quick: they pause for this many milliseconds before each thing that they do.
+const SLOWNESS = Number(process.env.SLOWNESS ?? 0)
+
 // A random loopback address, where the system accepts any: while a server is interrupted, no other test can get its port.
 const loopback = () => (process.platform === 'linux' ? `127.${randomInt(1, 255)}.${randomInt(256)}.${randomInt(1, 255)}` : '127.0.0.1')
 
@@ -90,6 +93,7 @@ const browsers = ['/usr/bin/chromium-headless-shell', '/usr/bin/chromium']
 export function launch() {
   return chromium.launch({
     timeout: HUNG,
+    slowMo: SLOWNESS,
     executablePath: process.env.CHROMIUM ?? browsers.find((path) => existsSync(path)) ?? browsers[0],
     args: [
       ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),

@@ -127,8 +127,10 @@ test('Enter chooses from the list of what is typed, not from an older one', asyn
   await page.keyboard.press('Enter')
   releaseFirst()
   await shows(() => assignee.inputValue(), 'Grace Hopper')
+  const releaseNobody = await hold(page, /\/people\?.*Nobody/)
   await assignee.fill('Nobody')
   await page.keyboard.press('Enter') // nothing is found, so nothing is chosen
+  releaseNobody()
   await page.getByRole('option', { name: 'No person found.' }).waitFor()
   await shows(() => assignee.inputValue(), 'Nobody')
   await shows(() => page.getByRole('dialog').count(), 0)
