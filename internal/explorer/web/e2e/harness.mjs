@@ -21,7 +21,7 @@ const HUNG = Number(process.env.HUNG ?? 120_000)
 // milliseconds, and each key by up to a quarter of them.
 export const LATENCY = Number(process.env.LATENCY ?? 0)
 
-// Slowness, to find tests that rely on being quick: they pause for this many milliseconds before each thing that they do.
+// Slowness, to find tests that rely on being fast: a pause of this many milliseconds before each action of a test.
 const SLOWNESS = Number(process.env.SLOWNESS ?? 0)
 
 // A random loopback address, where the system accepts any: while a server is interrupted, no other test can get its port.
