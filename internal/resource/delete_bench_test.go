@@ -1,4 +1,4 @@
-package resource
+package resource_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -52,7 +53,7 @@ collections:
 				runtime.GC()
 				before := processorTime(b)
 				b.StartTimer()
-				if _, _, err := New(st).Do(context.Background(), Write{Verb: Delete, Path: Path{Collection: projects}, ID: project}); err != nil {
+				if _, _, err := resource.New(st).Do(context.Background(), resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: project}); err != nil {
 					b.Fatal(err)
 				}
 				spent += processorTime(b) - before

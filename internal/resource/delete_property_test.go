@@ -1,4 +1,4 @@
-package resource
+package resource_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"net/http"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -18,6 +19,8 @@ import (
 	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -28,7 +31,7 @@ import (
 // trees, cycles and references to itself, and compares what is stored, the log, the totals and the
 // refusals with a naive model.
 func TestDeletionsEqualTheModel(t *testing.T) {
-	defer func(size, least int) { store.SetSize, minByLink = size, least }(store.SetSize, minByLink)
+	defer func(size, least int) { store.SetSize, *resource.MinByLink = size, least }(store.SetSize, *resource.MinByLink)
 	store.SetSize = 3
 	for name, database := range map[string]func(*testing.T) string{
 		"sqlite":   func(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir(), "test.db") },
@@ -38,7 +41,7 @@ func TestDeletionsEqualTheModel(t *testing.T) {
 		var byLink, nulledByLink int64
 		for seed := range uint64(12) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
-				minByLink = []int{1, 2, 500}[seed%3]
+				*resource.MinByLink = []int{1, 2, 500}[seed%3]
 				m := newDeletionModel(t, database(t), seed)
 				for range 6 {
 					m.populate()
@@ -65,7 +68,7 @@ type deletionModel struct {
 	url       string
 	schema    *model.Schema
 	store     *store.Store
-	resources *Resources
+	resources *resource.Resources
 	rows      map[node]map[string]model.ID
 	made      byte
 	position  int64 // of the last change that was compared
@@ -113,7 +116,7 @@ func newDeletionModel(t *testing.T, url string, seed uint64) *deletionModel {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.resources = New(m.store)
+	m.resources = resource.New(m.store)
 	return m
 }
 
@@ -186,18 +189,24 @@ func (m *deletionModel) delete() {
 	}
 	c := m.schema.Collection(all[0].collection)
 	want, changes, restricted := m.expected(roots)
-	err := m.resources.RunWork(context.Background(), Sharing{}, func(w *Work) error {
-		var records []model.Record
-		for _, root := range roots {
-			record, err := w.tx.Get(c, nil, root.id)
-			if err != nil {
-				return err
-			}
-			records = append(records, record)
-		}
-		_, err := w.deleteAll(Path{Collection: c}, records)
-		return err
+	ids := make([]string, len(roots))
+	for i, root := range roots {
+		ids[i] = root.id.String()
+	}
+	path := resource.Path{Collection: c}
+	selected, err := query.Build(query.OfRange, c, query.Request{
+		Conditions: []query.Condition{{Field: "id", Op: "in", Values: ids}}, Range: query.Range{Limit: math.MaxInt64},
+	}, path.Limits())
+	if err != nil {
+		m.Fatal(err)
+	}
+	write, err := m.resources.Decode(context.Background(), resource.Request{
+		Method: http.MethodDelete, Path: path, Range: &selected, BodyLimits: resource.BodyLimits{Depth: 1, Items: len(ids)},
 	})
+	if err != nil {
+		m.Fatal(err)
+	}
+	_, _, err = m.resources.Do(context.Background(), write)
 	var faults problem.Errors
 	switch {
 	case restricted > 0:

@@ -1,4 +1,4 @@
-package resource
+package resource_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -80,7 +81,7 @@ func TestDeletionsAreSets(t *testing.T) {
 // TestCascadesAreLogged: the log has the same entries in the same order, whether the children are found by a list of ids
 // or by their link. The highest id is first.
 func TestCascadesAreLogged(t *testing.T) {
-	defer func(size, least int) { store.SetSize, minByLink = size, least }(store.SetSize, minByLink)
+	defer func(size, least int) { store.SetSize, *resource.MinByLink = size, least }(store.SetSize, *resource.MinByLink)
 	store.SetSize = 4
 	file, err := schema.Parse([]byte(`
 collections:
@@ -149,13 +150,13 @@ collections:
 			}
 			var logs [2][]string
 			for project, least := range []int{500, 1} {
-				minByLink = least
+				*resource.MinByLink = least
 				byLink.Store(false)
 				before, err := st.Sequence(ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
+				if _, _, err := resource.New(st).Do(ctx, resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
 					t.Fatal(err)
 				}
 				if byLink.Load() != (least == 1) {
@@ -252,7 +253,7 @@ func measureDeletion(t *testing.T, st *store.Store, s *model.Schema, project byt
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	statements.Store(0)
-	if _, _, err := New(st).Do(ctx, Write{Verb: Delete, Path: Path{Collection: projects}, ID: id(0, 0)}); err != nil {
+	if _, _, err := resource.New(st).Do(ctx, resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: id(0, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	sent = statements.Load()

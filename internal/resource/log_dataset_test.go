@@ -1,4 +1,4 @@
-package resource
+package resource_test
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -26,7 +27,7 @@ type logModel struct {
 	url         string
 	schema      *model.Schema
 	store       *store.Store
-	resources   *Resources
+	resources   *resource.Resources
 	collections []*logCollection
 	keys        int // given so far
 
@@ -178,7 +179,7 @@ func (m *logModel) open() {
 	if m.store, err = store.Open(ctx, m.url, m.schema); err != nil {
 		m.Fatal(err)
 	}
-	m.resources = New(m.store)
+	m.resources = resource.New(m.store)
 	for _, c := range m.collections {
 		c.was = ""
 		for _, a := range c.attributes {
@@ -271,7 +272,7 @@ func (m *logModel) existing(c *logCollection) (found []logResource) {
 func (m *logModel) write() {
 	m.Helper()
 	c := m.collections[m.random.IntN(len(m.collections))]
-	request := Request{Method: http.MethodPost, Path: Path{Collection: m.schema.Collection(c.name)}, BodyLimits: BodyLimits{Depth: 64, Items: 10}}
+	request := resource.Request{Method: http.MethodPost, Path: resource.Path{Collection: m.schema.Collection(c.name)}, BodyLimits: resource.BodyLimits{Depth: 64, Items: 10}}
 	body := map[string]json.RawMessage{}
 	some := 1
 	if there := m.existing(c); len(there) > 0 && m.random.IntN(3) > 0 {

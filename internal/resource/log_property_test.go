@@ -1,4 +1,4 @@
-package resource
+package resource_test
 
 import (
 	"context"
@@ -73,7 +73,7 @@ func (m *logModel) record() {
 					break
 				}
 				record := m.schema.Collection(c.name).Scan(rows)
-				stored[logResource{c.key, idOf(record)}] = m.state(c, record)
+				stored[logResource{c.key, record.ID(model.IDColumn)}] = m.state(c, record)
 			}
 			rows.Close()
 		}

@@ -1,0 +1,4 @@
+package resource
+
+// MinByLink is set by tests from outside.
+var MinByLink = &minByLink
