@@ -10,7 +10,7 @@ COMMIT   := $(shell git rev-parse HEAD 2>/dev/null)
 RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 # Where tests need packages of npm, exactly those of the lock file.
 WEB          := internal/explorer/web
-NPM_PROJECTS := internal/openapi/lint internal/openapi/generators client/ts client/ra-data-plural $(WEB)
+NPM_PROJECTS := internal/openapi/thirdparty client/ts client/ra-data-plural $(WEB)
 # The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
 TOOLS    := tools/soak tools/bench tools/lint tools/make
 FUZZTIME ?= 30s

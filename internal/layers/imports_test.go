@@ -86,9 +86,8 @@ var mayImport = map[string][]string{
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "problem", "schema", "internal/model", "conform"},
 
-	// The documents of whole configurations, before the linters: tests only as well.
-	"internal/openapi/lint":       {".", "schema"},
-	"internal/openapi/generators": {".", "schema"},
+	// The documents of whole configurations, with linters and generators of others: tests only as well.
+	"internal/openapi/thirdparty": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "schema"},

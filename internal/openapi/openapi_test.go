@@ -3,10 +3,12 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
+	"net/url"
 	"os"
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +27,7 @@ var options = Options{DefaultLimit: 100, MaxItems: 1000, MaxBody: 1 << 20}
 // rich is a schema with every kind of attribute.
 func rich(t *testing.T) *model.Schema {
 	t.Helper()
-	text, err := os.ReadFile("lint/testdata/rich.yaml")
+	text, err := os.ReadFile("thirdparty/testdata/rich.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +143,10 @@ func TestNamesThatCollide(t *testing.T) {
 	}
 }
 
-// TestExamples: each is valid by the schema that it stands beside, and there is one wherever
-// there is a body.
+// TestExamples: wherever there is a body there is an example, and each is valid by the schema that it stands beside, also of
+// parameters and headers.
 func TestExamples(t *testing.T) {
-	count := 0
+	count := map[string]int{}
 	for name, s := range map[string]*model.Schema{"example": (*model.Schema)(schema.Example()), "rich": rich(t)} {
 		document := decoded(t, Document(s, options))
 		compiler := jsonschema.NewCompiler()
@@ -152,31 +154,54 @@ func TestExamples(t *testing.T) {
 		if err := compiler.AddResource("https://document.test/", document); err != nil {
 			t.Fatal(err)
 		}
-		for _, kind := range []string{"responses", "requestBodies"} {
-			for key, each := range at(document, "components", kind).(map[string]any) {
-				media, _ := at(each, "content", "application/json").(map[string]any)
-				if media == nil {
-					continue
-				}
-				jsonSchema, err := compiler.Compile("https://document.test/#/components/" + kind + "/" + key + "/content/application~1json/schema")
-				if err != nil {
-					t.Fatal(err)
-				}
-				examples := []any{media["example"]}
-				if several, ok := media["examples"].(map[string]any); ok {
-					examples = []any{at(several, "one", "value"), at(several, "several", "value")}
-				}
-				for _, example := range examples {
-					count++
-					if err := jsonSchema.Validate(example); err != nil {
-						t.Errorf("%s, %s: %v", name, key, err)
-					}
+		walk(document, nil, func(path []string, object map[string]any) {
+			if object["schema"] == nil {
+				return
+			}
+			kind := path[len(path)-2] // content, headers or parameters
+			examples := []any{object["example"]}
+			if several, ok := object["examples"].(map[string]any); ok {
+				examples = nil
+				for _, each := range several {
+					examples = append(examples, at(each, "value"))
 				}
 			}
-		}
+			if required := path[0] == "components" && path[len(path)-1] == "application/json"; examples[0] == nil && !required {
+				return
+			}
+			for i, token := range path {
+				path[i] = strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+			}
+			place := url.URL{Scheme: "https", Host: "document.test", Path: "/", Fragment: "/" + strings.Join(path, "/") + "/schema"}
+			jsonSchema, err := compiler.Compile(place.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, example := range examples {
+				count[kind]++
+				if err := jsonSchema.Validate(example); err != nil {
+					t.Errorf("%s, %s: %v", name, place.Fragment, err)
+				}
+			}
+		})
 	}
-	if count < 60 {
-		t.Errorf("only %d examples were found", count)
+	if count["content"] < 60 || count["parameters"] < 60 || count["headers"] < 20 {
+		t.Errorf("too few examples were found: %v", count)
+	}
+}
+
+// walk visits all objects of a document.
+func walk(value any, path []string, visit func(path []string, object map[string]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		visit(slices.Clone(path), value)
+		for name, each := range value {
+			walk(each, append(path[:len(path):len(path)], name), visit)
+		}
+	case []any:
+		for i, each := range value {
+			walk(each, append(path[:len(path):len(path)], strconv.Itoa(i)), visit)
+		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package generators
+package thirdparty
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
-	"github.com/plural-go/plural/schema"
 )
 
 // TestGeneratedClients: the document of a running server, made into clients by generators
@@ -75,15 +74,7 @@ func TestGeneratedClients(t *testing.T) {
 // serve runs a server until the end of the test.
 func serve(t *testing.T) (url string) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/schema.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	file, err := schema.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, err := plural.Open(t.Context(), plural.Config{Schema: file.Schema, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	server, err := plural.Open(t.Context(), plural.Config{Schema: parse(t, "schema.yaml").Schema, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +137,7 @@ func npm(t *testing.T, directory, name string, args ...string) {
 		_, err = os.Stat(program)
 	}
 	if err != nil {
-		t.Fatalf("the generators are packages of npm, which make setup installs: %v", err)
+		t.Fatalf("the programs are packages of npm, which make setup installs: %v", err)
 	}
 	run(t, directory, program, args...)
 }
@@ -159,7 +150,7 @@ func run(t *testing.T, directory, program string, args ...string) string {
 	command := exec.CommandContext(ctx, program, args...) // #nosec G204 -- programs of this test
 	command.Dir = directory
 	// With -trimpath the build cache has what was compiled in another directory.
-	command.Env = append(os.Environ(), "NO_COLOR=1", "GOFLAGS=-trimpath", "GOWORK=off")
+	command.Env = append(os.Environ(), "NO_COLOR=1", "GOFLAGS=-trimpath", "GOWORK=off", "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	out, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%.4000s", filepath.Base(program), strings.Join(args, " "), err, out)

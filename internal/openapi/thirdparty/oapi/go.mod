@@ -1,5 +1,5 @@
 // A module of its own, so that what oapi-codegen needs is nothing that Plural needs.
-module github.com/plural-go/plural/internal/openapi/generators/oapi
+module github.com/plural-go/plural/internal/openapi/thirdparty/oapi
 
 go 1.26.0
 

@@ -11,7 +11,7 @@ import (
 
 	openapi_types "github.com/oapi-codegen/runtime/types"
 
-	"github.com/plural-go/plural/internal/openapi/generators/oapi/api"
+	"github.com/plural-go/plural/internal/openapi/thirdparty/oapi/api"
 )
 
 func main() {
