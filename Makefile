@@ -126,8 +126,8 @@ lint: ## Check the format, go vet, staticcheck, gosec
 # Ends a test that hangs, on any machine.
 HUNG   := -timeout 60m
 # Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint. No debugger reads these binaries, and the
-# linker takes a third of its time to write for one (-w).
-ONCE   := -count=1 -vet=off -ldflags=-w $(HUNG)
+# linker takes over a third of its time to write for one (-s).
+ONCE   := -count=1 -vet=off -ldflags=-s $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
 
@@ -138,9 +138,10 @@ test: packages ## Everything CI runs: setup, lint, all tests, the concurrent one
 	@$(in-memory); (set -x; $(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web)
 
 # Temporary files in memory, where there are 4 GiB for them and programs may run: most are databases that have to survive nothing.
+# Of PostgreSQL, one data directory is made there, and copied for each server.
 define in-memory
 shm=$$(mktemp -d /dev/shm/plural-XXXXXX 2>/dev/null) && trap 'rm -rf "$$shm"' EXIT && chmod 1777 "$$shm" && \
-	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(type -P true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm || true
+	[ "$$(df --output=avail -B 1G "$$shm" | tail -n 1)" -ge 4 ] && cp "$$(type -P true)" "$$shm" && "$$shm/true" && export TMPDIR=$$shm PLURAL_PG_TEMPLATE=$$shm/postgres || true
 endef
 
 # go test runs the packages of the library in this order, the longest first. Begun last, one would run alone at the end, on one
@@ -206,9 +207,9 @@ test-web: setup ## The explorer: its types and its algebra, the committed build,
 	npm --prefix $(WEB) run --silent test
 	@out=$$(mktemp -d); trap 'rm -rf "$$out"' EXIT; OUT=$$out npm --prefix $(WEB) run --silent build >/dev/null; \
 	if ! diff -rq "$$out" internal/explorer/dist; then echo "internal/explorer/dist is not what $(WEB) makes: run make web" >&2; exit 1; fi
-	go build -o bin/mounted ./$(WEB)/e2e/mounted
-	go build -o bin/postgres-e2e ./$(WEB)/e2e/postgres
-	go build -o bin/plural-e2e ./cmd/plural
+	go build -ldflags=-s -o bin/mounted ./$(WEB)/e2e/mounted
+	go build -ldflags=-s -o bin/postgres-e2e ./$(WEB)/e2e/postgres
+	go build -ldflags=-s -o bin/plural-e2e ./cmd/plural
 	PLURAL=$(CURDIR)/bin/plural-e2e npm --prefix $(WEB) run --silent e2e
 
 .PHONY: web

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -70,8 +71,8 @@ func (s *Server) Data() string { return filepath.Join(s.dir, "data") }
 
 func (s *Server) log() string { return filepath.Join(s.dir, "log") }
 
-func (s *Server) command(program string, args ...string) *exec.Cmd {
-	command := exec.Command(filepath.Join(s.programs, program), args...)
+func (s *Server) command(path string, args ...string) *exec.Cmd {
+	command := exec.Command(path, args...)
 	command.Dir = s.dir // the user that runs it may not be allowed into ours
 	command.SysProcAttr = s.attributes
 	return command
@@ -79,19 +80,47 @@ func (s *Server) command(program string, args ...string) *exec.Cmd {
 
 // Run runs one of PostgreSQL's programs to its end, as the user that runs the server.
 func (s *Server) Run(program string, args ...string) error {
+	return s.run(filepath.Join(s.programs, program), args...)
+}
+
+func (s *Server) run(path string, args ...string) error {
 	// The program is ended with the thread that started it, and Go ends the thread of a goroutine that
 	// never unlocks it. While this one has it, no such goroutine gets it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	if out, err := s.command(program, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", program, err, out)
+	if out, err := s.command(path, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", filepath.Base(path), err, out)
 	}
 	return nil
 }
 
-// Init makes an empty data directory.
+// Init makes an empty data directory. If PLURAL_PG_TEMPLATE names a directory, the first server makes that, and each has a copy,
+// in a tenth of the time.
 func (s *Server) Init() error {
-	return s.Run("initdb", "--pgdata="+s.Data(), "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
+	template := os.Getenv("PLURAL_PG_TEMPLATE")
+	if template == "" {
+		return s.initialize(s.Data())
+	}
+	if _, err := os.Stat(template); errors.Is(err, fs.ErrNotExist) {
+		made := template + "-" + filepath.Base(s.dir)
+		if err := s.initialize(made); err != nil {
+			return err
+		}
+		if err := os.Rename(made, template); err != nil {
+			// Another process was faster.
+			if _, missing := os.Stat(template); missing != nil {
+				return errors.Join(err, os.RemoveAll(made))
+			}
+			if err := os.RemoveAll(made); err != nil {
+				return err
+			}
+		}
+	}
+	return s.run("cp", "-R", template, s.Data())
+}
+
+func (s *Server) initialize(data string) error {
+	return s.Run("initdb", "--pgdata="+data, "--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync")
 }
 
 // Start starts the server and returns when it answers. Settings have the form name=value.
@@ -108,7 +137,7 @@ func (s *Server) Start(ctx context.Context, settings ...string) error {
 		return err
 	}
 	defer log.Close()
-	command := s.command("postgres", args...)
+	command := s.command(filepath.Join(s.programs, "postgres"), args...)
 	command.Stdout, command.Stderr = log, log
 	exited, err := process.Start(command, s.OnThread, func() { _ = command.Wait() }) // how it ended is in its log
 	if err != nil {

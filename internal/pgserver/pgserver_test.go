@@ -52,6 +52,54 @@ func TestServer(t *testing.T) {
 	}
 }
 
+// TestServersOfATemplate: the first server makes the template, also if several are the first, and all start with a copy of it.
+func TestServersOfATemplate(t *testing.T) {
+	if os.Getenv("PLURAL_TEST_POSTGRES") != "" {
+		t.Skip("PLURAL_TEST_POSTGRES is set: the programs to start another server need not be here")
+	}
+	directory, err := os.MkdirTemp(parent(os.TempDir()), "plural-template-") // t.TempDir is closed to the user of PostgreSQL
+	if err == nil {
+		err = os.Chmod(directory, 0o777) // #nosec G302 -- for that user
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(directory)
+	template := filepath.Join(directory, "data")
+	t.Setenv("PLURAL_PG_TEMPLATE", template)
+	servers := make([]*Server, 3)
+	for i := range servers {
+		if servers[i], err = New(); err != nil {
+			t.Fatal(err)
+		}
+		defer servers[i].Close()
+	}
+	both := make(chan error)
+	for _, s := range servers[:2] {
+		go func() { both <- s.Init() }()
+	}
+	if err := errors.Join(<-both, <-both); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(template, "mark"), nil, 0o644); err != nil { // #nosec G306 -- for the user of PostgreSQL
+		t.Fatal(err)
+	}
+	if err := servers[2].Init(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(servers[2].Data(), "mark")); err != nil {
+		t.Error("not a copy of the template:", err)
+	}
+	for i, s := range servers {
+		if err := s.Start(t.Context()); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if left, err := os.ReadDir(directory); err != nil || len(left) != 1 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
+
 // TestServerThatDoesNotStart: the error says why.
 func TestServerThatDoesNotStart(t *testing.T) {
 	if os.Getenv("PLURAL_TEST_POSTGRES") != "" {

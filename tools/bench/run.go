@@ -146,7 +146,7 @@ func (p *Plan) open(ctx context.Context) (err error) {
 
 // build builds plural from the sources in a directory.
 func build(ctx context.Context, dir, binary string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/plural")
+	build := exec.CommandContext(ctx, "go", "build", "-ldflags=-s", "-o", binary, "./cmd/plural")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: the C library would count as memory of the server
 	if out, err := build.CombinedOutput(); err != nil {

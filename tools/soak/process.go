@@ -23,7 +23,7 @@ type Linked struct {
 
 // Build builds the server of the module in a directory, as a user would, with linked variables.
 func Build(ctx context.Context, module, binary string, linked Linked) error {
-	var flags []string
+	flags := []string{"-s"} // no debugger reads it
 	if linked.Synchronous != "" {
 		flags = append(flags, "-X github.com/plural-go/plural/internal/db/sqlite.synchronous="+linked.Synchronous)
 	}

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "plural")
-		if out, err := exec.Command("go", "build", "-C", "../../..", "-o", binary, "./cmd/plural").CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-C", "../../..", "-ldflags=-s", "-o", binary, "./cmd/plural").CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
 			return 1
 		}
