@@ -13,10 +13,14 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
+func TestMain(m *testing.M) {
+	resource.MaxManyBytes = 16 << 20 // so that tests need fewer bytes to exceed it
+	os.Exit(pgtest.Run(m))
+}
 
 // server is a running server with a client's view of it.
 type server struct {

@@ -84,7 +84,7 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "problem", "internal/model"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "problem", "schema", "internal/model", "conform"},
+	"internal/interfacetest": {".", "problem", "schema", "internal/model", "internal/resource", "conform"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},

@@ -217,8 +217,8 @@ func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 }
 
 // MaxManyBytes bounds the resources that one request reads and changes, all together: their number
-// alone does not bound the memory that they take.
-const MaxManyBytes = 64 << 20
+// alone does not bound the memory that they take. Tests reduce it.
+var MaxManyBytes = 64 << 20
 
 // TooMuch is the error of a request beyond MaxManyBytes.
 func TooMuch() error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
@@ -50,9 +51,9 @@ func (t *Tx) jobs(sql string, args ...model.Value) (jobs []Job, err error) {
 	return jobs, t.fault(err)
 }
 
-// Backlog counts the unfinished operations, up to most.
+// Backlog counts the unfinished operations, up to most. SQLite would prepare a statement with a parameter in LIMIT again each time.
 func (t *Tx) Backlog(most int64) (n int64, err error) {
-	n, err = db.Int(t.conn, "SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT $1) AS unfinished", model.IntValue(most))
+	n, err = db.Int(t.conn, "SELECT count(*) FROM (SELECT due FROM "+db.QueueTable+" LIMIT "+strconv.FormatInt(most, 10)+") AS unfinished")
 	return n, t.fault(err)
 }
 
@@ -119,9 +120,9 @@ func (t *Tx) follow(follower, awaited model.ID) error {
 // subquery may run for each row, and find other rows each time as those found are locked.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
-		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT $3"+t.store.db.SkipLocked()+")"+
-		" UPDATE "+db.QueueTable+" SET attempt = attempt + 1, due = $4 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
-		t.at, model.IntValue(t.store.version), model.IntValue(int64(most)), t.after(lease))
+		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT "+strconv.Itoa(most)+t.store.db.SkipLocked()+")"+
+		" UPDATE "+db.QueueTable+" SET attempt = attempt + 1, due = $3 WHERE operation IN (SELECT operation FROM ready) RETURNING "+jobColumns,
+		t.at, model.IntValue(t.store.version), t.after(lease))
 }
 
 func (t *Tx) after(delay time.Duration) model.Value {
