@@ -80,15 +80,36 @@ func (j *checker) documentFor(authorization string) *document {
 	}
 	found := j.documents[role]
 	if found == nil {
-		text, err := plural.OpenAPI(j.config, role)
+		text, err := textFor(j.config, role)
 		if err != nil {
 			j.t.Errorf("the document of %q: %v", role, err)
 			return nil
 		}
-		found = documentOf(string(text), documentKind{restricted: role != "", hooked: len(j.config.Hooks) > 0})
+		found = documentOf(text, documentKind{restricted: role != "", hooked: len(j.config.Hooks) > 0})
 		j.documents[role] = found
 	}
 	return found
+}
+
+// documentTexts is the documents of configurations, as several servers have the same. The values keep what a key has the address of.
+var documentTexts sync.Map
+
+type configured struct {
+	config plural.Config
+	text   string
+}
+
+func textFor(config plural.Config, role string) (string, error) {
+	config.Database, config.DatabaseDirect, config.Logger = "", "", nil // of no concern
+	key := fmt.Sprintf("%q %v", role, config)
+	if found, ok := documentTexts.Load(key); ok {
+		return found.(configured).text, nil
+	}
+	text, err := plural.OpenAPI(config, role)
+	if err == nil {
+		documentTexts.Store(key, configured{config, string(text)})
+	}
+	return string(text), err
 }
 
 // hears checks an exchange.
