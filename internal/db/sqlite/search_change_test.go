@@ -1,4 +1,4 @@
-package sqlite
+package sqlite_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/sqlite"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -52,7 +53,7 @@ func TestChangedWords(t *testing.T) {
 						words[each], stored[n][each] = true, true
 					}
 				}
-				row := db.ResourceWords{ID: model.IDValue(model.ID{15: byte(n)}), Words: joinWords(slices.Sorted(maps.Keys(words))), Marks: marks}
+				row := db.ResourceWords{ID: model.IDValue(model.ID{15: byte(n)}), Words: sqlite.JoinWords(slices.Sorted(maps.Keys(words))), Marks: marks}
 				if err := sql.Put(c, []db.ResourceWords{row}); err != nil {
 					rt.Fatal(err)
 				}
@@ -66,8 +67,8 @@ func TestChangedWords(t *testing.T) {
 					rt.Fatal(err)
 				}
 				sorted := slices.Sorted(maps.Keys(words))
-				if text != joinWords(sorted) {
-					rt.Fatalf("the table has %q\nwant %q", text, joinWords(sorted))
+				if text != sqlite.JoinWords(sorted) {
+					rt.Fatalf("the table has %q\nwant %q", text, sqlite.JoinWords(sorted))
 				}
 				for _, word := range sorted {
 					want = append(want, fmt.Sprint(ranks[n], " ", word))
@@ -94,7 +95,7 @@ func TestChangedWords(t *testing.T) {
 
 // expectPrefix checks which resources the index finds by a prefix.
 func expectPrefix(t *rapid.T, c db.Conn, stored map[int]map[string]bool, ranks map[int]int64, prefix string) {
-	prefix = cut(prefix)
+	prefix = sqlite.Cut(prefix)
 	var want, got []int64
 	for n, words := range stored {
 		for word := range words {
@@ -106,7 +107,7 @@ func expectPrefix(t *rapid.T, c db.Conn, stored map[int]map[string]bool, ranks m
 	}
 	slices.Sort(want)
 	var args []model.Value
-	query := matches("_search.books", db.SearchTerms{{Prefixes: []string{prefix}}}, func(text string) string {
+	query := sqlite.Matches("_search.books", db.SearchTerms{{Prefixes: []string{prefix}}}, func(text string) string {
 		args = append(args, model.TextValue(text))
 		return "$1"
 	})
@@ -125,7 +126,7 @@ type writtenWords struct {
 
 func (w *writtenWords) Exec(sql string, args ...model.Value) (int, error) {
 	if strings.HasPrefix(sql, `INSERT INTO "_search.books.words"`) {
-		w.words += len(splitWords(args[1].Text()))
+		w.words += len(sqlite.SplitWords(args[1].Text()))
 	}
 	return w.Conn.Exec(sql, args...)
 }

@@ -1,4 +1,4 @@
-package sqlite
+package sqlite_test
 
 import (
 	"bytes"
@@ -13,17 +13,18 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/sqlite"
 	"github.com/plural-go/plural/internal/model"
 )
 
 // withWords runs fn in a transaction with an empty table of words.
 func withWords(t *testing.T, fn func(c db.Conn, sql db.SearchSQL)) {
 	t.Helper()
-	b, err := Open(filepath.Join(t.TempDir(), "test.db"), db.Options{})
+	b, err := sqlite.Open(filepath.Join(t.TempDir(), "test.db"), db.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql := dialect{}.Search("_search.books")
+	sql := sqlite.Dialect.Search("_search.books")
 	err = b.Migrate(context.Background(), func(c db.Conn) error {
 		if err := db.ExecAll(c, sql.Create...); err != nil {
 			return err
@@ -51,7 +52,7 @@ func expectOrder(t interface {
 		args = append(args, model.TextValue(text))
 		return fmt.Sprint("$", len(args))
 	}
-	query := "SELECT _resource FROM " + dialect{}.SearchJoin("_search.books", "(SELECT 1) AS none", "_resource", db.SearchTerms{{Prefixes: []string{"aword"}}}, arg) + " ORDER BY _match"
+	query := "SELECT _resource FROM " + sqlite.Dialect.SearchJoin("_search.books", "(SELECT 1) AS none", "_resource", db.SearchTerms{{Prefixes: []string{"aword"}}}, arg) + " ORDER BY _match"
 	var got []model.ID
 	err := db.Each(c, func(row model.Row) {
 		got = append(got, row.ID(0))
