@@ -424,7 +424,7 @@ func (e *endless) Read(p []byte) (int, error) {
 
 // TestWatchMemory: memory does not grow with the number of resources.
 func TestWatchMemory(t *testing.T) {
-	const resources = 200_000
+	const resources = 40_000
 	s := &script{answers: []func(*http.Request) (*http.Response, error){func(r *http.Request) (*http.Response, error) {
 		answer, err := stream("", io.EOF)(r)
 		answer.Body = io.NopCloser(&endless{resources, strings.NewReader("")})
@@ -450,7 +450,7 @@ func TestWatchMemory(t *testing.T) {
 			break
 		}
 	}
-	if after-before > 4<<20 { // of 200 MB
+	if after-before > 4<<20 { // of 40 MB
 		t.Errorf("%d resources took %d bytes", resources, after-before)
 	}
 }
