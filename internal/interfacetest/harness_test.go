@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	resource.MaxManyBytes = 16 << 20 // so that tests need fewer bytes to exceed it
+	resource.MaxManyBytes = 24 << 20 // so that tests need fewer bytes to exceed it
 	os.Exit(pgtest.Run(m))
 }
 

@@ -43,7 +43,7 @@ func TestBytesOfMany(t *testing.T) {
 		}
 		var rows, upserts, notes, all []string
 		for n := range count {
-			secret := strings.Repeat(string(rune('a'+n%26)), 1<<18)
+			secret := strings.Repeat(string(rune('a'+n%26)), 3<<17)
 			rows = append(rows, `{"id":"`+id(n)+`","code":`+strconv.Itoa(n)+`,"secret":"`+secret+`"}`)
 			upserts = append(upserts, `{"code":`+strconv.Itoa(n)+`,"note":"u"}`)
 			notes = append(notes, `{"id":"`+id(n)+`","type":"texts","code":`+strconv.Itoa(n)+`,"note":"n"}`)
@@ -70,7 +70,7 @@ func TestBytesOfMany(t *testing.T) {
 		h.as("clerk", "PATCH", "/texts?limit=66", `{"code":1}`).expectErrors(t, 409, "not_unique /code")
 		h.as("keeper", "PATCH", "/texts?limit=66&offset=1", `{"secret":null}`).expectLength(t, count-1)
 		h.as("admin", "GET", "/texts?filter[secret]&fields=code", "").expectPositions(t, "with a secret", 0)
-		h.must("PATCH", "/texts?limit=20", `{"secret":"`+strings.Repeat("x", 1<<18)+`","code":null}`)
+		h.must("PATCH", "/texts?limit=20", `{"secret":"`+strings.Repeat("x", 3<<17)+`","code":null}`)
 		h.as("clerk", "DELETE", "/texts?limit=66", "").expectLength(t, count)
 	}, func(c *plural.Config) { c.MaxBody, c.Access = 32<<20, file.Access })
 }
