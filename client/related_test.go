@@ -225,7 +225,7 @@ func list(books *client.Collection[book], params ...client.Param) func() error {
 	}
 }
 
-func TestDryRun(t *testing.T) {
+func TestDryRuns(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		ctx := context.Background()
 		c := connect(t, url)

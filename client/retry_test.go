@@ -44,9 +44,9 @@ func between(t *testing.T, server string, trouble func(w http.ResponseWriter, r 
 	return p, over.URL
 }
 
-// TestLostAnswers: every request comes through, and every first and second answer is
+// TestLostResponses: every request comes through, and every first and second answer is
 // lost, its end or all of it. Nothing is done twice all the same.
-func TestLostAnswers(t *testing.T) {
+func TestLostResponses(t *testing.T) {
 	eachStore(t, func(t *testing.T, server string) {
 		ctx := context.Background()
 		var sent atomic.Int64
@@ -156,8 +156,8 @@ func TestRetriesEnd(t *testing.T) {
 	}
 }
 
-// TestCredentials: the bearer is asked for with every try, and another server is not told.
-func TestCredentials(t *testing.T) {
+// TestCredentialsAreSent: the bearer is asked for with every try, and another server is not told.
+func TestCredentialsAreSent(t *testing.T) {
 	var got []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, r.Header.Get("Authorization"))
