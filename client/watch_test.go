@@ -450,7 +450,7 @@ func TestWatchMemory(t *testing.T) {
 			break
 		}
 	}
-	if after-before > 4<<20 { // of 40 MB
+	if after-before > 1<<20 { // of 40 MB
 		t.Errorf("%d resources took %d bytes", resources, after-before)
 	}
 }

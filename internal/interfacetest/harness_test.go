@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -18,6 +19,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if resource.MaxManyBytes != 64<<20 {
+		fmt.Fprintln(os.Stderr, "docs/interface.md says that a request changes at most 64 MiB")
+		os.Exit(1)
+	}
 	resource.MaxManyBytes = 24 << 20 // so that tests need fewer bytes to exceed it
 	os.Exit(pgtest.Run(m))
 }

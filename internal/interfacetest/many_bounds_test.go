@@ -58,7 +58,7 @@ func TestBytesOfMany(t *testing.T) {
 		h.as("admin", "POST", "/-/transaction", "["+strings.Join(slices.Repeat([]string{step}, count), ",")+"]").expectErrors(t, 413, "too_many_items /63/path")
 		h.as("admin", "POST", "/texts?on_conflict=code", "["+strings.Join(upserts, ",")+"]").expectErrors(t, 413, "too_many_items")
 		if got := h.as("admin", "PATCH", "/texts?limit=60", `{"note":"x"}`); got.status != 200 {
-			t.Errorf("60 of 66 are refused: %d %.200s", got.status, got.body)
+			t.Errorf("a range of 22.5 MiB is refused: %d %.200s", got.status, got.body)
 		}
 		h.as("clerk", "PATCH", "/texts?limit=66", `{"note":"n"}`).expect(t, 200, data(notes...))
 		updated := strings.ReplaceAll(data(notes...), `"note":"n"`, `"note":"u"`)

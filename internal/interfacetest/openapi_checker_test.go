@@ -91,7 +91,8 @@ func (j *checker) documentFor(authorization string) *document {
 	return found
 }
 
-// documentTexts is the documents of configurations, as several servers have the same. The values keep what a key has the address of.
+// documentTexts has the documents of configurations, because several servers have the same one. A key contains addresses, so the
+// value keeps the configuration, and no test may change what Schema and Access point to.
 var documentTexts sync.Map
 
 type configured struct {
@@ -101,7 +102,7 @@ type configured struct {
 
 func textFor(config plural.Config, role string) (string, error) {
 	config.Database, config.DatabaseDirect, config.Logger = "", "", nil // of no concern
-	key := fmt.Sprintf("%q %v", role, config)
+	key := fmt.Sprintf("%q %#v", role, config)
 	if found, ok := documentTexts.Load(key); ok {
 		return found.(configured).text, nil
 	}

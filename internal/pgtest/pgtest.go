@@ -13,8 +13,8 @@
 //	                      instead of starting one; its user must be allowed to
 //	PLURAL_PG_BIN         directory of initdb and postgres, if they are neither
 //	                      in PATH nor where Debian puts them
-//	PLURAL_PG_TEMPLATE    directory of which new clusters are copies; the first
-//	                      makes it
+//	PLURAL_PG_TEMPLATE    absolute path of a directory of which new clusters are
+//	                      copies; the first one makes it
 package pgtest
 
 import (

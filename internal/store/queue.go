@@ -117,7 +117,7 @@ func (t *Tx) follow(follower, awaited model.ID) error {
 }
 
 // Claim claims executable operations for the time of a lease. The CTE is materialized: a plain
-// subquery may run for each row, and find other rows each time as those found are locked.
+// subquery may run for each row, and find other rows each time as those found are locked. The LIMIT is as in Backlog.
 func (t *Tx) Claim(most int, lease time.Duration) ([]Job, error) {
 	return t.jobs("WITH ready AS MATERIALIZED (SELECT operation FROM "+db.QueueTable+
 		" WHERE blockers = 0 AND due <= $1 AND accepted_by <= $2 ORDER BY due, operation LIMIT "+strconv.Itoa(most)+t.store.db.SkipLocked()+")"+

@@ -21,7 +21,7 @@ type Linked struct {
 	Lease       time.Duration // of operations
 }
 
-// Build builds the server of the module in a directory, as a user would, with linked variables.
+// Build builds the server of the module in a directory, as it is released, with linked variables.
 func Build(ctx context.Context, module, binary string, linked Linked) error {
 	flags := []string{"-s"} // no debugger reads it
 	if linked.Synchronous != "" {

@@ -166,7 +166,7 @@ export async function hold(page, url, options) {
 export async function shows(read, expected) {
   const fits = (actual) => (expected instanceof RegExp ? expected.test(actual) : isDeepStrictEqual(actual, expected))
   let actual = await read()
-  // Asking costs processor time, which a busy page needs itself: less and less often.
+  // Each question costs processor time that a busy page needs itself, so the pauses grow.
   for (let pause = 25, end = Date.now() + HUNG; !fits(actual) && Date.now() < end; pause = Math.min(2 * pause, 400)) {
     await new Promise((resolve) => setTimeout(resolve, pause))
     actual = await read()
