@@ -126,7 +126,7 @@ lint: ## Check the format, go vet, staticcheck, gosec
 # Ends a test that hangs, on any machine.
 HUNG   := -timeout 60m
 # Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint. No debugger reads these binaries, and the
-# linker takes over a third of its time to write for one (-s).
+# linker takes about a third of its time to write for one (-s).
 ONCE   := -count=1 -vet=off -ldflags=-s $(HUNG)
 # A process with the race detector waits a second before it exits, for races at the exit. The tests run hundreds of processes.
 export GORACE ?= atexit_sleep_ms=0
