@@ -157,6 +157,7 @@ func TestFilterRefusals(t *testing.T) {
 		"filter[date][contains]=2026":              "invalid_parameter filter[date][contains]",
 		"filter[moment]=2026-01-01":                "invalid_parameter filter[moment]",
 		"filter[moment]=2026-01-01T00:00:00+01:00": "invalid_parameter filter[moment]", // + is a space
+		"filter[moment]=2016-12-31T23:59:60Z":      "invalid_parameter filter[moment]", // a leap second
 		"filter[moment]=":                          "invalid_parameter filter[moment]",
 		"filter[created_at]=now":                   "invalid_parameter filter[created_at]",
 		"filter[object]=1":                         "invalid_parameter filter[object]",

@@ -15,8 +15,8 @@ import (
 // Patterns of texts whose form the formats of JSON Schema leave open.
 const (
 	idOut       = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
-	dateTimeOut = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$`
-	dateTimeIn  = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,3})?([Zz]|[+-][0-9]{2}:[0-9]{2})$`
+	dateTimeOut = `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9]\.[0-9]{3}Z$`
+	dateTimeIn  = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](\.[0-9]{1,3})?([Zz]|[+-][0-9]{2}:[0-9]{2})$`
 )
 
 // decimalPattern is how decimals of a scale are written: by clients with so many digits
