@@ -135,10 +135,12 @@ export GORACE ?= atexit_sleep_ms=0
 test test-concurrent test-sequential test-tools: export RAPID_SEED ?= 1
 
 # Four at a time, to keep two processors busy: some of these wait for most of the time. The crash tests come first: they take
-# longest and wait most.
+# longest and wait most. As a batch, where Linux lets a process that wakes up not interrupt another: a third fewer switches between
+# processes.
+BATCH := $(shell chrt --batch 0 true 2>/dev/null && echo chrt --batch 0)
 .PHONY: test
 test: packages ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	@$(in-memory); (set -x; $(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web)
+	@$(in-memory); (set -x; $(BATCH) $(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web)
 
 # Temporary files in memory, where there are 4 GiB for them and programs may run: most are databases that have to survive nothing.
 # Of PostgreSQL, one data directory is made there, and copied for each server.

@@ -133,21 +133,22 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// Tests use longer limits than make soak, because they must pass on a busy machine: see TestMain.
+// Tests use longer limits than make soak, because they must pass on a busy machine, and look for a shorter time: see TestMain.
 var (
 	// maxRecovery is how long it may take until all requests succeed again.
 	maxRecovery = 5 * time.Second
 	// maxDuringFailure is how long a response may take during a failure.
 	maxDuringFailure = 30 * time.Second
+	// lookAfter is the least time that requests are observed after a failure.
+	lookAfter = 3 * time.Second
 )
 
 const (
 	// maxWait is how long writers wait for a node before they use another.
 	maxWait = 3 * time.Second
 
-	acksBefore = 300             // of writes, before a failure
-	acksAfter  = 50              // and after it, by each node
-	lookAfter  = 3 * time.Second // the least time that requests are observed after it
+	acksBefore = 300 // of writes, before a failure
+	acksAfter  = 50  // and after it, by each node
 )
 
 // InjectAll causes failures a number of times, one after another, on nodes under load, and checks
