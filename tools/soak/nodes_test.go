@@ -14,7 +14,7 @@ const testLease = 2 * time.Second
 func TestNodesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
 	failures := []NodeFailure{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
-	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, failures...)
+	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed, 1, failures...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestNodesKeepTheirPromises(t *testing.T) {
 
 func TestNodesKeepTheirPromisesInAFailover(t *testing.T) {
 	t.Parallel()
-	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters, testSeed, 1, FailedOver())
+	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed, 1, FailedOver())
 	if err != nil {
 		t.Fatal(err)
 	}
