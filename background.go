@@ -2,7 +2,6 @@ package plural
 
 import (
 	"context"
-	"math"
 	"sync"
 	"time"
 
@@ -39,40 +38,30 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	if s.config.Workers > 0 {
 		b.tasks.Go(func() { operations.Run(running, unhurried) })
 	}
-	b.tasks.Go(func() { s.deleteOld(running, operations) })
-	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
-}
-
-// deleteOld deletes old rows of the log, of idempotency keys and of operations: one after the other, on one connection. The
-// shortest retention decides how often.
-func (s *Server) deleteOld(ctx context.Context, operations *operation.Operations) {
-	interval := retentionInterval(math.MaxInt64)
-	var tasks []func(context.Context) error
-	for _, retention := range []struct {
-		age       time.Duration // 0: nothing is deleted
-		deleteOld func(context.Context, time.Duration) error
+	for _, forgetting := range []struct {
+		age    time.Duration
+		forget func(context.Context, time.Duration) error
 	}{
 		{s.config.ChangeRetention, s.store.DeleteOldChanges},
 		{s.config.IdempotencyRetention, s.store.DeleteOldRecords},
 		{s.config.OperationRetention, operations.DeleteOld},
 	} {
-		if retention.age > 0 {
-			interval = min(interval, retentionInterval(retention.age))
-			tasks = append(tasks, func(ctx context.Context) error { return retention.deleteOld(ctx, retention.age) })
+		if forgetting.age > 0 {
+			b.tasks.Go(func() {
+				every(running, retentionInterval(forgetting.age), s.observer.MaintenanceFailed, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
+			})
 		}
 	}
-	every(ctx, interval, s.observer.MaintenanceFailed, tasks...)
+	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
 }
 
-// every runs tasks one after the other, at an interval.
-func every(ctx context.Context, pause time.Duration, failed func(error), tasks ...func(context.Context) error) {
+// every runs a task at an interval.
+func every(ctx context.Context, pause time.Duration, failed func(error), task func(context.Context) error) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
-		for _, task := range tasks {
-			if err := task(ctx); err != nil && ctx.Err() == nil {
-				failed(err)
-			}
+		if err := task(ctx); err != nil && ctx.Err() == nil {
+			failed(err)
 		}
 		select {
 		case <-tick.C:

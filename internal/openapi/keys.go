@@ -23,7 +23,7 @@ func (b *builder) keys() object {
 		{"name", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What the key is for."}}},
 		{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
 		{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
-		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When the key expires, in the future. Default: never."}}},
+		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"pattern", dateTimeIn}, {"description", "When the key expires, in the future. Default: never."}}},
 	}, list{"name", "role"})
 	example := object{
 		{"id", exampleID}, {"type", "keys"}, {"prefix", examplePrefix}, {"name", "ci"}, {"role", names[0]}, {"sub", examplePrefix},
@@ -73,8 +73,8 @@ func (b *builder) keys() object {
 
 // keyProperties is the members of an API key.
 func keyProperties(roles list) object {
-	at := object{{"type", "string"}, {"format", "date-time"}}
-	never := object{{"type", list{"string", "null"}}, {"format", "date-time"}}
+	at := object{{"type", "string"}, {"format", "date-time"}, {"pattern", dateTimeOut}}
+	never := object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"pattern", dateTimeOut}}
 	text := object{{"type", "string"}}
 	return object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},

@@ -66,7 +66,7 @@ func Run(m *testing.M) int {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	// Most cases of property tests are a database or two. make test-properties draws many.
+	// Most cases create a database or two, so only 25 are drawn. make test-properties draws many.
 	if checks := flag.Lookup("rapid.checks"); checks != nil {
 		if err := checks.Value.Set("25"); err != nil {
 			fmt.Fprintln(os.Stderr, "pgtest:", err)

@@ -133,7 +133,7 @@ func sleep(ctx context.Context, pause time.Duration) error {
 	}
 }
 
-// Tests use longer limits than make soak, because they must pass on a busy machine, and look for a shorter time: see TestMain.
+// Tests use longer limits than make soak, because they must pass on a busy machine, and observe for a shorter time: see TestMain.
 var (
 	// maxRecovery is how long it may take until all requests succeed again.
 	maxRecovery = 5 * time.Second
