@@ -13,7 +13,8 @@ const testLease = 2 * time.Second
 
 func TestNodesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	failures := []NodeFailure{NodeKilled(testLease / 4), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
+	// The killed node is gone for longer than its leases, so that its operations are taken over under load.
+	failures := []NodeFailure{NodeKilled(testLease + 500*time.Millisecond), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
 	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed, 1, failures...)
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	for _, bound := range []*time.Duration{&maxRecovery, &maxDuringFailure, &ledger.MaxThinking, &maxSettle, &maxAnswer, &maxWriting} {
 		*bound = 5 * time.Minute
 	}
-	lookAfter = testLease + 500*time.Millisecond // operations of a killed node are taken over under load
+	lookAfter = time.Second
 	os.Exit(func() int {
 		var err error
 		if binaries, err = os.MkdirTemp("", "plural-soak-test-"); err != nil {
