@@ -167,11 +167,12 @@ test-concurrent: setup make-tools ## The tests in which several things of ours h
 
 .PHONY: test-sequential test-tools
 test-sequential: MODULES := .
-# Without a second thread to hand work to, these take a tenth less processor time. With three packages at a time, the long ones do not
-# hold up the others.
-test-sequential: FLAGS := -cpu=1 -p=3
+# On one processor each, these take a tenth less processor time; the programs that they start may use all. One package more than there
+# are processors runs at a time, so that the long ones do not hold up the others.
+test-sequential: FLAGS := -cpu=1 -p=$$(($$(getconf _NPROCESSORS_ONLN) + 1))
 test-sequential: setup make-tools ## The other tests of the library and the binary
 test-tools: MODULES := $(TOOLS)
+test-tools: FLAGS :=
 test-tools: packages make-tools ## The other tests of the tools: crash tests, tests of the benchmarks
 test-sequential test-tools:
 	@failed=; for module in $(MODULES); do \

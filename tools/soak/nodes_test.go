@@ -13,7 +13,7 @@ const testLease = 2 * time.Second
 
 func TestNodesKeepTheirPromises(t *testing.T) {
 	t.Parallel()
-	// The killed node is gone for longer than its leases, so that its operations are taken over under load.
+	// The killed node is gone for longer than its leases, so that the other takes over its operations under load.
 	failures := []NodeFailure{NodeKilled(testLease + 500*time.Millisecond), ConnectionsCut(1), DatabaseRestarted(), NodePaused(2 * testLease)}
 	r, err := runWithFailures(t.Context(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed, 1, failures...)
 	if err != nil {

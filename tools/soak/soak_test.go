@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	for _, bound := range []*time.Duration{&maxRecovery, &maxDuringFailure, &ledger.MaxThinking, &maxSettle, &maxAnswer, &maxWriting} {
 		*bound = 5 * time.Minute
 	}
-	lookAfter = time.Second
+	lookAfter = 1500 * time.Millisecond // longer than a worker waits before it tries again after an error of the database
 	os.Exit(func() int {
 		var err error
 		if binaries, err = os.MkdirTemp("", "plural-soak-test-"); err != nil {
