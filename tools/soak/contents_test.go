@@ -32,6 +32,7 @@ func TestTamperedSQLiteIsDetected(t *testing.T) {
 		"a total of nobody":  {"INSERT INTO _plural_totals VALUES ('orders', 'x', 1)", "the total of {orders x} is kept as 1, and none are there"},
 		"a broken reference": {"PRAGMA foreign_keys = OFF; UPDATE orders SET account_id = randomblob(16)", "foreign_key_check: a row of orders refers to none in accounts"},
 		"a broken index":     {"PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE '_unique.accounts%'", "integrity_check: "},
+		"a table is gone":    {"DROP TABLE _plural_totals", "the database cannot be read: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), databaseFile)
