@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // NodesPlan is how often each failure happens to nodes on PostgreSQL.
@@ -150,12 +148,7 @@ func (d UnsafeDatabase) Run(ctx context.Context, server string, writers int, see
 	if err != nil {
 		return 0, err
 	}
-	for _, v := range r.Findings {
-		if v.Fault == ledger.Lost {
-			lost++
-		}
-	}
-	if lost == 0 && len(r.Findings) > 0 {
+	if lost = r.lost(); lost == 0 && len(r.Findings) > 0 {
 		return 0, fmt.Errorf("no write was lost, but: %v", r.Findings)
 	}
 	return lost, nil

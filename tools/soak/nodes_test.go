@@ -3,7 +3,6 @@
 package soak
 
 import (
-	"context"
 	"testing"
 	"time"
 )
@@ -38,7 +37,7 @@ func TestUnsafePostgresSettingsLoseWrites(t *testing.T) {
 	for _, d := range UnsafeDatabases() {
 		t.Run(d.Name, func(t *testing.T) {
 			t.Parallel()
-			lost, err := d.Run(context.Background(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed)
+			lost, err := d.Run(t.Context(), server(t, Linked{Lease: testLease}), testWriters/4, testSeed)
 			if err != nil {
 				t.Fatal(err)
 			}

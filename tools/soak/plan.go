@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/tools/soak/disk"
+	"github.com/plural-go/plural/tools/soak/ledger"
 )
 
 // Plan is how often a run makes a server crash, and in which ways.
@@ -155,14 +156,14 @@ func (p Plan) feedResets(ctx context.Context, server string, report, nodes *Repo
 // not detect.
 func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Writer) (blind int, err error) {
 	for _, c := range Controls {
-		findings, err := c.Run(ctx, servers[c.Synchronous], p.Writers, p.Seed)
+		lost, err := c.Run(ctx, servers[c.Synchronous], p.Writers, p.Seed)
 		if err != nil {
 			return blind, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		if findings == 0 {
+		if lost == 0 {
 			blind++
 		}
-		fmt.Fprintf(out, "control, %s: %d findings, as there must be some\n", c.Name, findings)
+		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", c.Name, lost)
 	}
 	for _, d := range UnsafeDatabases() {
 		lost, err := d.Run(ctx, servers[""], p.Writers, p.Seed)
@@ -191,20 +192,40 @@ var Controls = []Control{
 	{Name: "synchronous=OFF", Synchronous: "OFF"},
 }
 
-// Run cuts the power until the harness finds something, and counts the findings: lost writes, or that the server does not start on
-// what is left of its database.
-func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (findings int, err error) {
+// maxDatabases is how many databases a control may damage before it loses an acknowledged write.
+const maxDatabases = 3
+
+// Run cuts the power until the harness detects a loss, and counts the lost writes. A database that cannot be read has lost all. If its
+// damage concerns no acknowledged write, the control begins again with another.
+func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
+	var unrelated []ledger.Violation
+	for n := range uint64(maxDatabases) {
+		r, err := c.damage(ctx, server, writers, seed+n)
+		if err != nil {
+			return 0, err
+		}
+		if lost := r.lost(); lost > 0 || len(r.Findings) == 0 {
+			return lost, nil
+		}
+		unrelated = append(unrelated, r.Findings...)
+	}
+	return 0, fmt.Errorf("no write was lost, but: %v", unrelated)
+}
+
+// damage cuts the power until the harness finds something.
+func (c Control) damage(ctx context.Context, server string, writers int, seed uint64) (_ *Run, err error) {
 	d := disk.New(seed)
 	s, err := NewSQLiteOn(d, server)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r := NewRun(s, writers, seed)
+	defer func() { r.unsubscribe() }()
 	for range maxControl {
 		ok, err := r.Cycle(ctx, acksPerCycle/10)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		if !ok {
 			break
@@ -213,5 +234,9 @@ func (c Control) Run(ctx context.Context, server string, writers int, seed uint6
 			d.Lie()
 		}
 	}
-	return len(r.Findings), nil
+	if r.lost() == 0 && len(r.Findings) > 0 {
+		// The server does not start, for example. Only the database shows what that is due to.
+		_, err = r.checkAtRest()
+	}
+	return r, err
 }

@@ -28,7 +28,7 @@ type Run struct {
 
 	subscribers []*subscriber
 	following   sync.WaitGroup // of the subscribers
-	unsubscribe func()         // ends them; nil: there are none yet
+	unsubscribe func()         // ends them
 	mayReset    bool           // a fault may force them to start again from a snapshot
 	absence     time.Duration  // maximum time that they are disconnected
 	alter       func() func(event) []event
@@ -49,7 +49,7 @@ const numCounters = 4
 // NewRun prepares writers. The seed determines what they do, except for what depends on their
 // relative speed.
 func NewRun(system System, writers int, seed uint64) *Run {
-	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now()}
+	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now(), unsubscribe: func() {}}
 	for i := range writers {
 		r.writers = append(r.writers, &writer{number: i, rng: rand.New(rand.NewPCG(seed, uint64(i+1))), run: r})
 	}
@@ -166,6 +166,16 @@ func (r *Run) crash(c *client) error {
 func (r *Run) find(violations ...ledger.Violation) bool {
 	r.Findings = append(r.Findings, violations...)
 	return len(violations) == 0
+}
+
+// lost counts the acknowledged writes that are seen to be lost.
+func (r *Run) lost() (n int) {
+	for _, v := range r.Findings {
+		if v.Fault == ledger.Lost && v.Request != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // verify checks a server without load: accepted operations must finish, and the resources must be

@@ -3,7 +3,6 @@
 package soak
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,14 +133,23 @@ func TestControlsLoseWrites(t *testing.T) {
 	for _, c := range Controls {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			findings, err := c.Run(context.Background(), server(t, Linked{Synchronous: c.Synchronous}), testWriters/4, testSeed)
+			lost, err := c.Run(t.Context(), server(t, Linked{Synchronous: c.Synchronous}), testWriters/4, testSeed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if findings == 0 {
-				t.Errorf("nothing was found after %d power cuts", maxControl)
+			if lost == 0 {
+				t.Errorf("no loss was seen in %d power cuts", maxControl)
 			}
-			t.Logf("%d findings", findings)
+			t.Logf("%d writes were lost", lost)
 		})
+	}
+}
+
+// Something else that goes wrong is no loss.
+func TestControlWithoutALossFails(t *testing.T) {
+	t.Parallel()
+	lost, err := Control{}.Run(t.Context(), "/bin/false", 1, testSeed)
+	if lost != 0 || err == nil || !strings.Contains(err.Error(), "no write was lost, but:") {
+		t.Errorf("%d writes were lost, %v", lost, err)
 	}
 }

@@ -30,6 +30,10 @@ func ReadSQLite(file string) (*Contents, error) {
 	} else if reader.err == nil {
 		return contents, nil
 	}
+	switch sqlite.ErrCode(reader.err).ToPrimary() {
+	case sqlite.ResultFull, sqlite.ResultNoMem, sqlite.ResultCantOpen:
+		return nil, reader.err // the machine of the harness, which reads a copy
+	}
 	if reader.err != nil {
 		// A damaged file is a problem of the server, not an error of the harness. integrity_check does not find all damage.
 		contents.Problem("the database cannot be read: %v", reader.err)
@@ -49,11 +53,15 @@ type sqliteReader struct {
 }
 
 func (r *sqliteReader) query(sql string, row func(*sqlite.Stmt)) {
+	r.queryErr(sql, func(stmt *sqlite.Stmt) error {
+		row(stmt)
+		return nil
+	})
+}
+
+func (r *sqliteReader) queryErr(sql string, row func(*sqlite.Stmt) error) {
 	if r.err == nil {
-		r.err = sqlitex.ExecuteTransient(r.conn, sql, &sqlitex.ExecOptions{ResultFunc: func(stmt *sqlite.Stmt) error {
-			row(stmt)
-			return nil
-		}})
+		r.err = sqlitex.ExecuteTransient(r.conn, sql, &sqlitex.ExecOptions{ResultFunc: row})
 	}
 }
 
@@ -75,9 +83,7 @@ func (r *sqliteReader) hasTables() bool {
 }
 
 func (r *sqliteReader) read() {
-	r.query("SELECT numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1", func(stmt *sqlite.Stmt) {
-		r.err = r.numbers.read(stmt.ColumnText(0))
-	})
+	r.queryErr("SELECT numbers FROM _plural_schemas ORDER BY version DESC LIMIT 1", func(stmt *sqlite.Stmt) error { return r.numbers.read(stmt.ColumnText(0)) })
 	r.query("SELECT revision, collection, id, kind, previous FROM _plural_changes ORDER BY revision", func(stmt *sqlite.Stmt) {
 		r.changes = append(r.changes, logged{stmt.ColumnInt64(0), stmt.ColumnInt64(1), uuid(stmt, 2), stmt.ColumnText(3), stmt.ColumnText(4)})
 	})
