@@ -137,8 +137,9 @@ export GORACE ?= atexit_sleep_ms=0
 # Property tests draw the same cases in each run: CI must not fail by chance. test-properties draws others, and so does RAPID_SEED=0.
 test test-concurrent test-sequential test-tools test-unit: export RAPID_SEED ?= 1
 
-# All code without the race detector, before several go commands run at a time: those do not share what they compile, so that on a
-# machine with an empty build cache each would compile SQLite and much else. It takes a second when nothing has changed.
+# What the jobs of make test share, before they start: a go command does not wait for what another one is compiling, so that on a machine
+# with an empty build cache each would compile SQLite and much else. It takes about a second when nothing has changed. Errors are
+# reported by the jobs as well, so that make test goes on.
 .PHONY: compile
 compile:
 	@for module in . $(TOOLS); do go list -C $$module -export -test ./... >/dev/null; done
@@ -149,7 +150,7 @@ compile:
 BATCH := $(shell chrt --batch 0 true 2>/dev/null && echo chrt --batch 0)
 .PHONY: test
 test: packages ## Everything CI runs: setup, lint, all tests, the concurrent ones with the race detector
-	@$(in-memory); (set -x; $(MAKE) --jobs=2 compile setup; $(BATCH) $(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web)
+	@$(in-memory); (set -x; $(MAKE) --keep-going --jobs=2 compile setup || true; $(BATCH) $(MAKE) --keep-going --jobs=4 test-tools test-concurrent lint test-sequential test-web)
 
 # Temporary files in memory, where there are 4 GiB for them and programs may run: most are databases that have to survive nothing.
 # Of PostgreSQL, one data directory is made there, and copied for each server.

@@ -126,9 +126,18 @@ func hanging(ctx context.Context, err error) error {
 }
 
 // missing is the error of a read of a resource that must exist and does not.
-type missing struct{ text string }
+type missing struct {
+	status int
+	text   string
+}
 
 func (e *missing) Error() string { return e.text }
+
+// isGone reports whether the server says that a resource does not exist.
+func isGone(err error) bool {
+	var gone *missing
+	return errors.As(err, &gone) && gone.status == http.StatusNotFound
+}
 
 // get reads a path that must exist. If the node may be unavailable, it repeats the request for a
 // while.
@@ -140,7 +149,7 @@ func (c *client) get(ctx context.Context, path string) (ledger.Answer, http.Head
 		case err != nil || answer.Status == http.StatusOK:
 			return answer, header, err
 		case !away:
-			return answer, header, &missing{fmt.Sprintf("GET %s: %d %s", path, answer.Status, ledger.Shortened(answer.Body))}
+			return answer, header, &missing{answer.Status, fmt.Sprintf("GET %s: %d %s", path, answer.Status, ledger.Shortened(answer.Body))}
 		case time.Now().After(deadline):
 			return answer, header, errAway
 		}

@@ -67,6 +67,18 @@ func TestTamperedSQLiteIsDetected(t *testing.T) {
 			t.Error("it was not noticed")
 		}
 	})
+	t.Run("an error of the machine is no damage", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), databaseFile)
+		if err := os.WriteFile(file, original, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Mkdir(file+"-wal", 0o755); err != nil { // where SQLite opens a file
+			t.Fatal(err)
+		}
+		if contents, err := stored.ReadSQLite(file); err == nil {
+			t.Errorf("found %q", contents.Problems)
+		}
+	})
 }
 
 // databaseOfSomeWrites lets a server write something and stop, and returns its file.

@@ -74,6 +74,7 @@ const someWrites = 100
 // restart.
 func fullDisk(ctx context.Context, s *SQLite, space space, writers int, seed uint64) (*Run, error) {
 	r := NewRun(s, writers, seed)
+	defer r.unsubscribe()
 	r.broken = []int{http.StatusServiceUnavailable}
 	c, err := r.begin(ctx)
 	if err != nil || c == nil {
@@ -103,6 +104,7 @@ func fullDisk(ctx context.Context, s *SQLite, space space, writers int, seed uin
 // answer reads.
 func diskError(ctx context.Context, s *SQLite, d *disk.Disk, op disk.Op, suffix string, writers int, seed uint64) (*Run, error) {
 	r := NewRun(s, writers, seed)
+	defer r.unsubscribe()
 	r.broken = []int{http.StatusServiceUnavailable}
 	c, err := r.begin(ctx)
 	if err != nil || c == nil {

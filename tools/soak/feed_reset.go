@@ -54,6 +54,7 @@ func FeedResets() []FeedReset {
 func (u FeedReset) Run(ctx context.Context, s resettable, writers int, seed uint64) (r *Run, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r = NewRun(s, writers, seed)
+	defer r.unsubscribe()
 	return r, u.run(ctx, r, s)
 }
 

@@ -172,7 +172,7 @@ func (s *Nodes) Stop() error {
 func (s *Nodes) AtRest() (*stored.Contents, error) {
 	contents, err := stored.ReadPostgres(context.Background(), hosts(s.primary()))
 	if err == nil && len(contents.Changes) > 0 {
-		askDoctor(contents, s.binary, s.schema(), hosts(s.primary()))
+		err = askDoctor(contents, s.binary, s.schema(), hosts(s.primary()))
 	}
 	return contents, err
 }

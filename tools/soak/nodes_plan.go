@@ -58,6 +58,7 @@ func runWithFailures(ctx context.Context, server string, writers int, seed uint6
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	r = NewRun(s, writers, seed)
+	defer r.unsubscribe()
 	return r, r.InjectAll(ctx, s, times, failures...)
 }
 

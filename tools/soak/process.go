@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ func Build(ctx context.Context, module, binary string, linked Linked) error {
 	}
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "-ldflags", strings.Join(flags, " "), "./cmd/plural")
 	build.Dir = module
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", strings.Join(build.Args, " "), err, out)
 	}

@@ -28,9 +28,9 @@ type Run struct {
 
 	subscribers []*subscriber
 	following   sync.WaitGroup // of the subscribers
-	unsubscribe func()         // ends them
-	mayReset    bool           // a fault may force them to start again from a snapshot
-	absence     time.Duration  // maximum time that they are disconnected
+	stopFollow  context.CancelFunc
+	mayReset    bool          // a fault may force them to start again from a snapshot
+	absence     time.Duration // maximum time that they are disconnected
 	alter       func() func(event) []event
 	settle      time.Duration // how long to wait for them; zero: maxSettle
 
@@ -49,7 +49,7 @@ const numCounters = 4
 // NewRun prepares writers. The seed determines what they do, except for what depends on their
 // relative speed.
 func NewRun(system System, writers int, seed uint64) *Run {
-	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now(), unsubscribe: func() {}}
+	r := &Run{system: system, rng: rand.New(rand.NewPCG(seed, 0)), begun: time.Now(), stopFollow: func() {}}
 	for i := range writers {
 		r.writers = append(r.writers, &writer{number: i, rng: rand.New(rand.NewPCG(seed, uint64(i+1))), run: r})
 	}
@@ -168,14 +168,15 @@ func (r *Run) find(violations ...ledger.Violation) bool {
 	return len(violations) == 0
 }
 
-// lost counts the acknowledged writes that are seen to be lost.
-func (r *Run) lost() (n int) {
+// lost counts the acknowledged writes that are seen to be lost. One write can have several findings.
+func (r *Run) lost() int {
+	writes := map[*ledger.Request]bool{}
 	for _, v := range r.Findings {
-		if v.Fault == ledger.Lost && v.Request != nil {
-			n++
+		if v.Fault == ledger.Lost && v.Request != nil && v.Request.Kind != ledger.Seen {
+			writes[v.Request] = true
 		}
 	}
-	return n
+	return len(writes)
 }
 
 // verify checks a server without load: accepted operations must finish, and the resources must be
@@ -190,7 +191,11 @@ func (r *Run) verify(ctx context.Context, c *client) (bool, error) {
 		}
 		over, err := resolve(ctx, c, &r.ledger, request, r.now)
 		if err != nil || !over {
-			return r.find(ledger.Violation{Fault: ledger.Lost, Request: request, Text: fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
+			fault := ledger.Lost
+			if err != nil && !isGone(err) {
+				fault = ledger.Wrong // the operation could not be read, and may be done
+			}
+			return r.find(ledger.Violation{Fault: fault, Request: request, Text: fmt.Sprintf("accepted, and not done: %v", err)}), ctx.Err()
 		}
 	}
 	call := r.now()

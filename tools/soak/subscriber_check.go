@@ -81,10 +81,7 @@ func since(changes []stored.LogEntry, revision int64) []stored.LogEntry {
 func (r *Run) subscribe(ctx context.Context) {
 	if r.subscribers == nil {
 		ctx, cancel := context.WithCancel(ctx)
-		r.unsubscribe = func() {
-			cancel()
-			r.following.Wait()
-		}
+		r.stopFollow = cancel
 		for collection := range stored.Collections {
 			s := newSubscriber(collection, rand.New(rand.NewPCG(r.rng.Uint64(), 0)))
 			s.nodes.Store(&r.clients)
@@ -100,6 +97,12 @@ func (r *Run) subscribe(ctx context.Context) {
 	for _, s := range r.subscribers {
 		s.nodes.Store(&nodes)
 	}
+}
+
+// unsubscribe ends the subscribers, if there are any.
+func (r *Run) unsubscribe() {
+	r.stopFollow()
+	r.following.Wait()
 }
 
 var errBehind = errors.New("a subscriber has not got everything")

@@ -5,6 +5,7 @@ package soak
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -148,16 +149,19 @@ func (s *SQLite) AtRest() (*stored.Contents, error) {
 	file := filepath.Join(scratch, databaseFile)
 	contents, err := stored.ReadSQLite(file)
 	if err == nil && len(contents.Changes) > 0 {
-		askDoctor(contents, s.binary, s.schema(), "sqlite:"+file)
+		err = askDoctor(contents, s.binary, s.schema(), "sqlite:"+file)
 	}
 	return contents, err
 }
 
 // askDoctor compares the totals and offset indexes with the resources.
-func askDoctor(contents *stored.Contents, binary, schema, database string) {
-	if out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput(); err != nil {
+func askDoctor(contents *stored.Contents, binary, schema, database string) error {
+	out, err := exec.Command(binary, "doctor", "--schema="+schema, "--database="+database).CombinedOutput()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		contents.Problem("plural doctor: %v\n%s", err, out)
+		return nil
 	}
+	return err
 }
 
 const databaseFile = "plural.db"

@@ -5,7 +5,9 @@ package stored
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
@@ -30,9 +32,8 @@ func ReadSQLite(file string) (*Contents, error) {
 	} else if reader.err == nil {
 		return contents, nil
 	}
-	switch sqlite.ErrCode(reader.err).ToPrimary() {
-	case sqlite.ResultFull, sqlite.ResultNoMem, sqlite.ResultCantOpen:
-		return nil, reader.err // the machine of the harness, which reads a copy
+	if concernsMachine(reader.err) {
+		return nil, reader.err
 	}
 	if reader.err != nil {
 		// A damaged file is a problem of the server, not an error of the harness. integrity_check does not find all damage.
@@ -41,6 +42,16 @@ func ReadSQLite(file string) (*Contents, error) {
 	}
 	reader.examine(contents)
 	return contents, nil
+}
+
+// concernsMachine reports whether an error is due to the machine of the harness, which reads a copy: to its memory or its disk.
+func concernsMachine(err error) bool {
+	switch code := sqlite.ErrCode(err); code {
+	case sqlite.ResultIOErrSHMOpen, sqlite.ResultIOErrSHMSize, sqlite.ResultIOErrSHMMap, sqlite.ResultIOErrWrite:
+		return true
+	default:
+		return slices.Contains([]sqlite.ResultCode{sqlite.ResultFull, sqlite.ResultNoMem, sqlite.ResultCantOpen}, code.ToPrimary())
+	}
 }
 
 // sqliteReader reads until the first error.
