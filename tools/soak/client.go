@@ -125,7 +125,7 @@ func hanging(ctx context.Context, err error) error {
 	return err
 }
 
-// missing is the error of a read of a resource that must exist and does not.
+// missing is the error of a read that must succeed and got another status than 200.
 type missing struct {
 	status int
 	text   string

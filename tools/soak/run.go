@@ -27,10 +27,10 @@ type Run struct {
 	broken   []int // statuses that are expected while something is broken on purpose
 
 	subscribers []*subscriber
-	following   sync.WaitGroup // of the subscribers
-	stopFollow  context.CancelFunc
-	mayReset    bool          // a fault may force them to start again from a snapshot
-	absence     time.Duration // maximum time that they are disconnected
+	following   sync.WaitGroup     // of the subscribers
+	stopFollow  context.CancelFunc // of following
+	mayReset    bool               // a fault may force them to start again from a snapshot
+	absence     time.Duration      // maximum time that they are disconnected
 	alter       func() func(event) []event
 	settle      time.Duration // how long to wait for them; zero: maxSettle
 
