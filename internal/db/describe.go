@@ -20,7 +20,7 @@ type TableDefinition struct {
 
 // ColumnDefinition is the definition of a column.
 type ColumnDefinition struct {
-	Name, Kind string // the kind is a type as ColumnType returns it
+	Name, Kind string // the kind is a type as ColumnType returns it, followed by GENERATED if the column is computed
 	NotNull    bool
 }
 

@@ -31,8 +31,9 @@ func Restore(ctx context.Context, url, file string, force bool) error {
 	return databases.Explain(databases.Restore(ctx, url, file, steps))
 }
 
-// checkBackup checks that a database is one of Plural: its tables match its schema, and the
-// stored totals match the numbers of resources.
+// checkBackup checks that a database is one of Plural: its tables match its schema, nothing else is in it that statements
+// could execute, and the stored totals match the numbers of resources. It is the same for both commands, so that no backup
+// is written that cannot be restored.
 func checkBackup(c db.Conn, d db.Dialect) error {
 	found, err := db.Describe(c, d)
 	if err != nil {
@@ -41,8 +42,11 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	if len(found) == 0 {
 		return errors.New("it is empty")
 	}
-	stored, _, err := migrate.AnyStoredSchema(c, d, found)
+	stored, oldFormat, err := migrate.AnyStoredSchema(c, d, found)
 	if err != nil {
+		return err
+	}
+	if err := migrate.CheckObjects(c, d, stored, oldFormat, found); err != nil {
 		return err
 	}
 	for _, collection := range stored.All() {

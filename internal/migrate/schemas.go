@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -66,6 +69,28 @@ func AnyStoredSchema(c db.Conn, d db.Dialect, found map[string]*db.TableDefiniti
 		}
 	}
 	return stored, oldFormat, nil
+}
+
+// CheckObjects checks that a SQLite database has nothing but the tables, indexes and triggers that Plural creates for the
+// schema that AnyStoredSchema returned. Where a migration replaces tables of an earlier form, those are not compared.
+func CheckObjects(c db.Conn, d db.Dialect, stored *model.Schema, oldFormat bool, found map[string]*db.TableDefinition) error {
+	var replaced []string
+	for _, former := range formerWords(d, stored, found) {
+		replaced = append(replaced, db.SearchTable(former))
+	}
+	if oldFormat {
+		replaced = append(replaced, db.ChangesTable)
+	}
+	create := func(c db.Conn, d db.Dialect) error {
+		err := CreateTables(c, d, stored)
+		if err == nil && oldFormat {
+			err = db.ExecAll(c, "ALTER TABLE "+db.SchemasTable+" DROP COLUMN numbers")
+		}
+		return err
+	}
+	return databases.CheckObjects(c, create, func(table string) bool {
+		return slices.ContainsFunc(replaced, func(each string) bool { return table == each || strings.HasPrefix(table, each+".") })
+	})
 }
 
 // The database stores its current schema and all earlier ones. The types of columns cannot

@@ -175,8 +175,8 @@ func (m *migration) addForeignKeys(found tables) (statements []string) {
 	return statements
 }
 
-// createAll creates all tables and indexes of a schema.
-func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
+// CreateTables creates all tables and indexes of a schema, without rows.
+func CreateTables(c db.Conn, d db.Dialect, s *model.Schema) error {
 	tables, additions := db.Definitions(d, s)
 	if err := db.ExecAll(c, append(tables, additions...)...); err != nil {
 		return err
@@ -185,6 +185,14 @@ func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 		if err := search.Build(c, d, collection); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// createAll creates all tables and indexes of a schema, and stores the schema.
+func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
+	if err := CreateTables(c, d, s); err != nil {
+		return err
 	}
 	if err := db.ExecAll(c, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('format', '"+Format+"'), ('last_id', '')"); err != nil {
 		return err

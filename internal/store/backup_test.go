@@ -352,3 +352,76 @@ func TestDatabasesArePrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignObjectsAreRefused: a backup with anything that Plural does not create is not restored, and none is made of
+// such a database. Each change is the only one of its file.
+func TestForeignObjectsAreRefused(t *testing.T) {
+	const schemaOf = `
+collections:
+  shops:
+    search: [name]
+    index: [tags]
+    attributes:
+      name: {type: string}
+      tags: {type: array, items: {type: string}}
+`
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	st, err := Open(context.Background(), "sqlite:"+at("live.db"), parse(t, schemaOf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	insert(t, st, st.schema.Collection("shops"), `{"name":"A","tags":["b"]}`)
+	closeStore(t, st)
+	if err := maintain.Backup(context.Background(), "sqlite:"+at("live.db"), at("good.db")); err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(at("good.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	redefine := func(table, old, now string) []string {
+		return []string{"PRAGMA writable_schema = ON", fmt.Sprintf("UPDATE sqlite_schema SET sql = replace(sql, %s, %s) WHERE name = '%s'", db.Literal(old), db.Literal(now), table)}
+	}
+	for name, c := range map[string]struct {
+		statements []string
+		want       string // of the differences, after a dash
+	}{
+		"a trigger":      {[]string{"CREATE TRIGGER mine AFTER INSERT ON shops BEGIN DELETE FROM shops; END"}, `the trigger "mine" of the table "shops": Plural does not create it`},
+		"another action": {[]string{`DROP TRIGGER "_search.shops.delete"`, `CREATE TRIGGER "_search.shops.delete" AFTER DELETE ON "_search.shops" BEGIN DELETE FROM shops; END`}, `the trigger "_search.shops.delete" of the table "_search.shops" is defined otherwise: "CREATE TRIGGER \"_search.shops.delete\" AFTER DELETE ON \"_search.shops\" BEGIN DELETE FROM shops; END"`},
+		"a lost trigger": {[]string{`DROP TRIGGER "_search.shops.insert"`}, `the trigger "_search.shops.insert" of the table "_search.shops" is missing`},
+		"a view":         {[]string{"CREATE VIEW mine AS SELECT * FROM shops"}, `the view "mine": Plural does not create it`},
+		"a hidden table": {[]string{`CREATE TABLE "_items.mine" (a)`}, `the table "_items.mine": Plural does not create it`},
+		"an index":       {[]string{"CREATE INDEX mine ON _plural_meta (value)"}, `the index "mine" of the table "_plural_meta": Plural does not create it`},
+		"part of an index": {redefine("_plural_answers_at", "(at)", "(at) WHERE at > ''"),
+			`the index "_plural_answers_at" of the table "_plural_answers" is defined otherwise: "CREATE INDEX _plural_answers_at ON _plural_answers (at) WHERE at > ''"`},
+		"a default":   {redefine("shops", `"name" TEXT`, `"name" TEXT DEFAULT (hex(randomblob(9)))`), `the table "shops" is defined otherwise: ["\"name\" TEXT DEFAULT (hex(randomblob(9)))"]`},
+		"a collation": {redefine("shops", `"name" TEXT`, `"name" TEXT COLLATE NOCASE`), `the table "shops" is defined otherwise: ["\"name\" TEXT COLLATE NOCASE"]`},
+		"a conflict":  {redefine("shops", `PRIMARY KEY ("id")`, `PRIMARY KEY ("id") ON CONFLICT REPLACE`), `the table "shops" is defined otherwise: ["PRIMARY KEY (\"id\") ON CONFLICT REPLACE"]`},
+		"a check":     {redefine("shops", `PRIMARY KEY ("id")`, `PRIMARY KEY ("id"), CHECK (name <> ',')`), `the table "shops" is defined otherwise: ["CHECK (name <> ',')"]`},
+		"a type":      {redefine("shops", ") STRICT, WITHOUT", ") WITHOUT"), `the table "shops" is defined otherwise: ["WITHOUT ROWID"]`},
+		"a computed column": {redefine("_plural_meta", `value TEXT NOT NULL`, `value TEXT NOT NULL, more TEXT AS (value)`),
+			`the table "_plural_meta" is defined otherwise: ["more TEXT AS (value)"]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := at(strings.ReplaceAll(name, " ", "-") + ".db")
+			if err := os.WriteFile(file, good, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			runSQLite(t, file, c.statements...)
+			misfit := "its tables, indexes, views and triggers are not those that Plural creates:\n  - " + c.want +
+				"\nUndo these changes in the database, or in a copy of the file, with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), or use another backup."
+			err := maintain.Restore(context.Background(), "sqlite:"+at("live.db"), file, true)
+			if want := file + " cannot be restored: " + misfit; err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+			err = maintain.Backup(context.Background(), "sqlite:"+file, file+".copy")
+			if want := "no backup was written, because the copy of the database failed its check: " + misfit; err == nil || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+	if left, err := filepath.Glob(at("*.copy*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -121,7 +122,10 @@ collections:
     attributes:
       name: {type: string, maxLength: 10, index: true}
       email: {type: string, maxLength: 10, unique: true}
-  posts: {parent: users}
+  posts:
+    parent: users
+    attributes:
+      likes: {type: integer}
   old: {singular: older}
 `)
 	want := []string{
@@ -137,9 +141,14 @@ collections:
 		if err != nil {
 			t.Fatal(err)
 		}
+		number, generated := "bigint", "STORED"
+		if strings.HasPrefix(url, "sqlite:") {
+			number, generated = "INTEGER", "VIRTUAL"
+		}
 		write(t, st, func(tx *Tx) error {
 			return db.ExecAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
-				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older")
+				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older",
+				"ALTER TABLE posts DROP COLUMN likes", "ALTER TABLE posts ADD COLUMN likes "+number+" GENERATED ALWAYS AS (1) "+generated)
 		})
 		closeStore(t, st)
 		_, err = Open(context.Background(), url, s, MigrateAdditive(func(*migrate.Step) {}))
@@ -147,7 +156,8 @@ collections:
 		if !errors.As(err, &misfit) || misfit.Problem != "the tables of the database were changed outside Plural" {
 			t.Fatalf("got %v", err)
 		}
-		want := slices.Insert(slices.Clone(want), 2, "collection users: the database has no index on name, id")
+		want := append(slices.Clone(want), "collection users: the database has no index on name, id",
+			fmt.Sprintf("collection posts: the column of likes has the type %[1]s GENERATED instead of %[1]s", number))
 		slices.Sort(want)
 		if got := slices.Sorted(slices.Values(misfit.Differences)); !slices.Equal(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

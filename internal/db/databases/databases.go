@@ -129,6 +129,12 @@ func Restore(ctx context.Context, url, from string, steps RestoreSteps) error {
 	return sqlite.Restore(ctx, file, from, steps)
 }
 
+// CheckObjects refuses a SQLite database with other tables, indexes, views or triggers than those that create makes in an
+// empty one. Skip says which tables are not compared.
+func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error, skip func(table string) bool) error {
+	return sqlite.CheckObjects(c, create, skip)
+}
+
 func requireFile(url string) (string, error) {
 	file, ok := fileOf(url)
 	if !ok {

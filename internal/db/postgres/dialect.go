@@ -201,7 +201,8 @@ func (dialect) SkipLocked() string { return " FOR UPDATE SKIP LOCKED" }
 func (dialect) Catalogue() db.Catalogue {
 	return db.Catalogue{
 		Columns: `SELECT t.relname::text, a.attname::text,
-				format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END, a.attnotnull::int
+				format_type(a.atttypid, a.atttypmod) || CASE WHEN l.collname = 'C' THEN ' COLLATE "C"' ELSE '' END ||
+					CASE WHEN a.attgenerated <> '' THEN ' GENERATED' ELSE '' END, a.attnotnull::int
 			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
 			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY t.relname, a.attnum`,

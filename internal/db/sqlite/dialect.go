@@ -258,7 +258,7 @@ func (dialect) SkipLocked() string { return "" }
 
 func (dialect) Catalogue() db.Catalogue {
 	return db.Catalogue{
-		Columns: `SELECT t.name, c.name, c.type, c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
+		Columns: `SELECT t.name, c.name, c.type || iif(c.hidden > 1, ' GENERATED', ''), c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
 			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' AND t.name NOT GLOB '_items.*' ORDER BY t.name, c.cid`,
 		// The index of words is a table, and so is that of the items of an array, which has triggers.
 		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
