@@ -105,7 +105,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
 		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
 		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for one object per line, use the format ndjson)\n"},
-		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed\n" +
+		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed: close it, or write a quote within quotes twice\n" +
 			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
 		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},

@@ -111,7 +111,7 @@ func (r *cellReader) quoted() error {
 		c, err := r.in.ReadByte()
 		switch {
 		case errors.Is(err, io.EOF):
-			return fmt.Errorf("line %d: the quote that begins here is never closed", began)
+			return fmt.Errorf("line %d: the quote that begins here is never closed: close it, or write a quote within quotes twice", began)
 		case err != nil:
 			return err
 		case c == '\n':
@@ -123,7 +123,7 @@ func (r *cellReader) quoted() error {
 			_, _ = r.in.ReadByte() // peeked above
 		}
 		if len(r.text) == maxRow {
-			return fmt.Errorf("line %d: the row is longer than %d MiB", began, maxRow>>20)
+			return fmt.Errorf("line %d: the quote that begins here is not closed within %d MiB: close it, or write a quote within quotes twice", began, maxRow>>20)
 		}
 		r.text = append(r.text, c)
 	}

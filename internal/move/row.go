@@ -65,8 +65,8 @@ type Reader interface {
 	Next() (Row, error)
 }
 
-// maxRow bounds the memory of a row.
-const maxRow = 64 << 20
+// maxRow bounds the memory of a row: it has sixteen times the size that a server accepts by default.
+const maxRow = 16 << 20
 
 // NewReader reads rows in a format.
 func NewReader(in io.Reader, format Format, columns *Columns) (Reader, error) {

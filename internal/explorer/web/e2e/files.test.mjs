@@ -23,7 +23,7 @@ test('a CSV file with a wrong column is imported after it was corrected', async 
   await page.getByRole('button', { name: 'Import…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import' })
   const file = (name, text) => dialog.getByLabel(/file here|rows/).setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(text) })
-  const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;Ada Lovelace`, 'Two;nonsense;7;', 'Three;;2;', 'Four;open;2;Nobody']
+  const lines = ['Titel;STATE;Priority;Assignee', `"One; two";open;1;Ada Lovelace`, 'Two;nonsense;7;', 'Three;open;2;', 'Four;open;2;Nobody']
   await file('issues.csv', lines.join('\r\n'))
   await dialog.getByText('No column is for title, which is required.').waitFor()
   await shows(() => dialog.locator('tbody select').evaluateAll((all) => all.map((each) => each.value)), ['', 'state', 'priority', 'assignee_id@name'])

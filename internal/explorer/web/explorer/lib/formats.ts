@@ -1,6 +1,6 @@
 // The formats of exported files.
 
-import { csvLine } from './csv'
+import { csvLine, guarded, type Cell } from './csv'
 import { parse, stringify } from './json'
 import type { Field } from './schema'
 
@@ -37,7 +37,7 @@ export class Elements {
   }
 }
 
-const cellOf = (value: unknown) => (value === null || value === undefined ? '' : typeof value === 'object' ? stringify(value) : String(value))
+const cellOf = (value: unknown): Cell => (value === null || value === undefined ? null : typeof value === 'string' ? guarded(value) : stringify(value))
 
 /** The pieces of a file of some columns. JSON keeps whole resources. */
 export function writerOf(format: Format, fields: Field[]): { start: string; each: (element: string, index: number) => string; end: string } {

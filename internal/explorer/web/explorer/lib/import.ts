@@ -7,7 +7,7 @@ import { isId, type Attribute } from './schema'
 
 export interface Table {
   columns: string[]
-  rows: unknown[][] // text from CSV, values from JSON; undefined where a row has none
+  rows: unknown[][] // text or null from CSV, values from JSON; undefined where a row has none
   first: number // the line of the first row, for people
 }
 
@@ -17,7 +17,7 @@ export function readTable(name: string, text: string): Table {
   if (/\.(csv|tsv|txt)$/i.test(name) || !/^[[{]/.test(start)) {
     const [columns = [], ...rows] = readCsv(text)
     if (!columns.length) throw new Error('The file is empty.')
-    return { columns: columns.map((each) => each.trim()), rows: rows.map((row) => columns.map((_, i) => row[i])), first: 2 }
+    return { columns: columns.map((each) => (each ?? '').trim()), rows: rows.map((row) => columns.map((_, i) => row[i])), first: 2 }
   }
   const objects = start.startsWith('[') ? readArray(start) : readLines(start)
   const columns = [...new Set(objects.flatMap((each) => Object.keys(each)))]
@@ -73,14 +73,14 @@ export function guess(columns: string[], attributes: Attribute[]): (string | nul
   return columns.map((column) => names.find((name) => name === column) ?? names.find((name) => plain(name) === plain(column) || plain(name) === `${plain(column)}id`) ?? null)
 }
 
-/** The body of a row. Empty cells are left out, so that defaults apply. */
+/** The body of a row. What the row does not have is left out, and so is an id without a value. */
 export function bodyOfRow(row: unknown[], mapping: (string | null)[], attributes: Attribute[], ids: Map<string, string>[] = []): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   mapping.forEach((mapped, i) => {
     const name = attributeOf(mapped)
     const value = byLabel(mapped) ? (ids[i]?.get(String(row[i] ?? '')) ?? row[i]) : row[i]
-    if (name === null || value === undefined || value === '') return
     const attribute = attributes.find((each) => each.name === name)
+    if (name === null || value === undefined || (!attribute && (value === null || value === ''))) return
     body[name] = typeof value === 'string' && attribute ? convert(attribute, value) : value
   })
   return body
@@ -88,6 +88,7 @@ export function bodyOfRow(row: unknown[], mapping: (string | null)[], attributes
 
 /** Text as a value of the attribute; what cannot be one stays text, for the server to say what is wrong. */
 function convert(attribute: Attribute, text: string): unknown {
+  if (text === '' && (attribute.type !== 'string' || attribute.format)) return null // some programs quote every cell
   try {
     return valueOf(attribute, { is: 'text', text })
   } catch {

@@ -1,13 +1,31 @@
 import { expect, test } from 'vitest'
 import { csvLine, readCsv } from '../lib/csv'
 import { Elements, writerOf } from '../lib/formats'
-import type { Field } from '../lib/schema'
+import { bodyOfRow, readTable } from '../lib/import'
+import { stringify } from '../lib/json'
+import type { Attribute, Field, Kind } from '../lib/schema'
+import cells from '../../../../move/testdata/cells.json' // the test of plural import and export has the same ones
 
 test('CSV is written so that it is read again', () => {
-  const lines = [['a', 'b "c"'], ['x,y', 'two\nlines'], ['', ' s ']]
+  const lines = [['a', 'b "c"'], ['x,y', 'two\nlines'], ['', null], [null, ' s '], ['"', ''], ['\r', '\n']]
   expect(readCsv(lines.map(csvLine).join(''))).toEqual(lines)
   expect(readCsv('\uFEFFa;b\n1;"2;3"\n\n4;5')).toEqual([['a', 'b'], ['1', '2;3'], ['4', '5']])
   expect(readCsv('a\tb\r\n1\t2\r\n')).toEqual([['a', 'b'], ['1', '2']])
+})
+
+test('a quote that is never closed is refused, with the line in which it begins', () => {
+  const message = ': the quote that begins here is never closed. Close it, or write a quote within quotes twice.'
+  expect(() => readCsv('a,b\r\n"1\n",2\n3,"4""\n5,6\n')).toThrow(`Line 4${message}`)
+  expect(() => readCsv('"')).toThrow(`Line 1${message}`)
+})
+
+test.each(cells)('$type $value is the cell $cell', ({ type, value, cell }) => {
+  const attributes = ['value', 'end'].map((name): Attribute => ({ name, type: type as Kind, required: false }))
+  const writer = writerOf('CSV', attributes as Field[])
+  const file = writer.start + writer.each(stringify({ value }), 0)
+  expect(file).toBe(`value,end\r\n${cell},\r\n`)
+  const { columns, rows } = readTable('a.csv', file)
+  expect(rows.map((row) => bodyOfRow(row, columns, attributes))).toEqual([{ value, end: null }])
 })
 
 test('elements of a response are found wherever it is cut', () => {

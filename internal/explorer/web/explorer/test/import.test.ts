@@ -18,9 +18,11 @@ test('columns are guessed by their names', () => {
   expect(guess(['Full Name', 'AGE', 'owner', 'id', 'other'], attributes)).toEqual(['full_name', 'age', 'owner_id', 'id', null])
 })
 
-test('cells become values of the attribute, empty ones are left out', () => {
+test('cells become values of the attribute, and those that a row does not have are left out', () => {
   const mapping = ['full_name', 'age', 'active', 'tags', null, 'owner_id']
-  expect(bodyOfRow(['Ada', '36', 'true', '["a"]', 'x', ''], mapping, attributes)).toEqual({ full_name: 'Ada', age: 36, active: true, tags: ['a'] })
+  expect(bodyOfRow(['Ada', '36', 'true', '["a"]', 'x'], mapping, attributes)).toEqual({ full_name: 'Ada', age: 36, active: true, tags: ['a'] })
+  expect(bodyOfRow(['', '', null, ''], mapping, attributes)).toEqual({ full_name: '', age: null, active: null, tags: null })
+  expect(bodyOfRow([null, 'Ada'], ['id', 'full_name'], attributes)).toEqual({ full_name: 'Ada' })
   expect(bodyOfRow(['Ada', 'many', 'perhaps', '[', 'x', 'y'], mapping, attributes)).toEqual({ full_name: 'Ada', age: 'many', active: 'perhaps', tags: '[', owner_id: 'y' })
   expect(bodyOfRow([null, 3, undefined], mapping, attributes)).toEqual({ full_name: null, age: 3 })
 })
@@ -33,7 +35,7 @@ test('a column of a reference holds ids or labels', () => {
   expect(guessLabels(table(['', undefined]), ['owner_id'], label)).toEqual(['owner_id'])
   expect(textsOf(table(['Ada', '', 'Ada', 3, 'Bea']), 0)).toEqual(['Ada', 'Bea'])
   expect(bodyOfRow(['Ada'], ['owner_id@name'], attributes, [new Map([['Ada', '7']])])).toEqual({ owner_id: '7' })
-  expect(bodyOfRow([''], ['owner_id@name'], attributes, [new Map([['Ada', '7']])])).toEqual({})
+  expect(bodyOfRow([null], ['owner_id@name'], attributes, [new Map([['Ada', '7']])])).toEqual({ owner_id: null })
 })
 
 test('requests have at most so many rows and bytes', () => {
