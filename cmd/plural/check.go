@@ -109,7 +109,11 @@ func runChecks(command *cobra.Command, options conform.Options, format, key stri
 	if err != nil {
 		return 0, err
 	}
-	return report.Count(conform.Failed), write(report, command.OutOrStdout())
+	out := dataOut(command)
+	if format == "table" {
+		out = command.OutOrStdout()
+	}
+	return report.Count(conform.Failed), write(report, out)
 }
 
 // notRun is the error of checks that could not be run.

@@ -47,7 +47,7 @@ Write it again when the schema changes: what no longer fits does not compile the
 		}
 		text := []byte(ts.Generate(s.config.Schema, options))
 		if out == "" {
-			_, err := command.OutOrStdout().Write(text)
+			_, err := dataOut(command).Write(text)
 			return err
 		}
 		return os.WriteFile(out, text, 0o644) // #nosec G306 -- code to be read by others, without secrets

@@ -47,11 +47,11 @@ written to meanwhile.`,
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		out := command.OutOrStdout()
 		show, end := lines(out), ""
-		if isTerminal(out) {
-			show, end = bar(out), wholeLine
+		if terminal := direct(out); isTerminal(terminal) {
+			show, end = bar(terminal), wholeLine
 		}
 		copied, err := plural.Copy(command.Context(), from, to, show)
-		fmt.Fprint(out, end)
+		fmt.Fprint(direct(out), end)
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ only when it is complete.`,
 			return err
 		}
 		defer func() { err = cmp.Or(err, closing()) }()
-		out, err := openOutput(command.OutOrStdout(), output, format)
+		out, err := openOutput(dataOut(command), output, format)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -141,7 +142,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 			if in.format == move.JSON { // where all rows may be on one line
 				place = fmt.Sprintf("row %d (%s)", row.Number, place)
 			}
-			fmt.Fprintf(out, "%s: %s\n", place, reason)
+			fmt.Fprintf(out, "%s: %s\n", place, strings.ReplaceAll(reason, "\n", `\n`)) // a line of its own would seem to be another row's
 		},
 		Progress: func(done move.Imported) { meter.show(done.Next-f.fromRow, in.part()) },
 	}

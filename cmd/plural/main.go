@@ -21,7 +21,7 @@ func main() {
 		return
 	}
 	if err.Error() != "" {
-		fmt.Fprintln(os.Stderr, "plural:", plain(err))
+		fmt.Fprintln(stderr, "plural:", plain(err))
 	}
 	status := 1
 	if exit := (*exitError)(nil); errors.As(err, &exit) {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 )
@@ -14,15 +13,6 @@ const (
 	wholeLine = "\r\x1b[K" // go to the start of the line and clear it
 )
 
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
 // meter shows progress on a terminal: a bar, the rate and the remaining time.
 type meter struct {
 	out     io.Writer // nil: not a terminal
@@ -32,7 +22,7 @@ type meter struct {
 
 func newMeter(out io.Writer) *meter {
 	m := &meter{started: time.Now()}
-	if isTerminal(out) {
+	if out = direct(out); isTerminal(out) {
 		m.out = out
 	}
 	return m

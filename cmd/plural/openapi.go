@@ -35,7 +35,7 @@ shown; without it the document has everything.`,
 			return err
 		}
 		indented.WriteByte('\n')
-		_, err = indented.WriteTo(command.OutOrStdout())
+		_, err = indented.WriteTo(dataOut(command))
 		return err
 	})
 }

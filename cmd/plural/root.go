@@ -16,6 +16,8 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 		Args:          noArguments,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
 	root.SetFlagErrorFunc(unknownFlag)
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand(), newOpenAPICommand())
 	root.AddCommand(newCheckCommand())

@@ -30,7 +30,7 @@ and as the first line of plural.yaml:
 					docs = append(docs, schema.SettingDoc{Name: key(flag.Name), Description: flag.Usage})
 				}
 			})
-			_, err := command.OutOrStdout().Write(schema.FileSchema(docs))
+			_, err := dataOut(command).Write(schema.FileSchema(docs))
 			return err
 		},
 	}

@@ -126,7 +126,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
 		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps,
-		Logger: slog.New(causes{slog.NewTextHandler(os.Stderr, nil)}),
+		Logger: slog.New(causes{slog.NewTextHandler(stderr, nil)}),
 		// No timeouts, and no background work.
 		QueryTimeout: forever, SlowQuery: forever, MinThroughput: forever, Workers: forever,
 		ReadTimeout: day, WriteTimeout: day,
@@ -202,7 +202,7 @@ func (c causes) Handle(ctx context.Context, record slog.Record) error {
 	if record.Message == "database migrated" {
 		record.Attrs(func(a slog.Attr) bool {
 			if a.Key == "step" {
-				fmt.Fprintf(os.Stderr, "Changed the database: %s.\n", a.Value)
+				fmt.Fprintf(stderr, "Changed the database: %s.\n", a.Value)
 			}
 			return true
 		})

@@ -165,7 +165,7 @@ type changeLine struct {
 // print prints each event with one write, so that readers see it at once. If the first event is a reset, it
 // says that the position of --since is of no use.
 func (o *watchOptions) print(command *cobra.Command, events iter.Seq2[client.Event[json.RawMessage], error]) error {
-	encoder := json.NewEncoder(command.OutOrStdout())
+	encoder := json.NewEncoder(dataOut(command))
 	encoder.SetEscapeHTML(false)
 	begun := false
 	for event, err := range events {
