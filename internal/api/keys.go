@@ -96,17 +96,26 @@ func (a *API) findKey(r *http.Request, out *response, t *target) (*auth.StoredKe
 		return nil, err
 	}
 	if found == nil || !slices.Contains(t.path.By.Grantable(), found.Role) {
-		return nil, fault.New(problem.CodeNotFound, "There is no API key with the prefix %s. GET %s lists those that you may see.", t.key, a.Prefix+keysAddress)
+		return nil, a.noKey(t.key)
 	}
 	return found, nil
 }
 
+func (a *API) noKey(prefix string) error {
+	return fault.New(problem.CodeNotFound, "There is no API key with the prefix %s. GET %s lists those that you may see.", prefix, a.Prefix+keysAddress)
+}
+
+// revokeKey revokes a key that was found. A restore, or another program, may have removed it since.
 func (a *API) revokeKey(r *http.Request, out *response, key *auth.StoredKey) (*auth.StoredKey, error) {
 	revoked, err := a.Guard.Keys.RevokeAPIKey(out.context(r), key.Prefix, model.FormatTime(time.Now()))
-	if err == nil {
-		a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
+	switch {
+	case err != nil:
+		return nil, err
+	case revoked == nil:
+		return nil, a.noKey(key.Prefix)
 	}
-	return revoked, err
+	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
+	return revoked, nil
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {

@@ -161,6 +161,27 @@ func TestKeysAreGrantedByTheFile(t *testing.T) {
 	})
 }
 
+// TestKeyThatVanishes: a key that is removed between the statements that find and revoke it is not found. A trigger takes the
+// place of the other program.
+func TestKeyThatVanishes(t *testing.T) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
+		h := open(withKeys)
+		key := h.as("editor", "POST", "/-/keys", `{"name":"ci","role":"author"}`).key(t)
+		if strings.HasPrefix(h.config.Database, "sqlite:") {
+			h.sql("CREATE TRIGGER gone BEFORE UPDATE ON _plural_keys BEGIN DELETE FROM _plural_keys WHERE prefix = OLD.prefix; END")
+		} else {
+			h.sql(`CREATE FUNCTION gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM _plural_keys WHERE prefix = OLD.prefix; RETURN NULL; END $$;
+				CREATE TRIGGER gone BEFORE UPDATE ON _plural_keys FOR EACH ROW EXECUTE FUNCTION gone()`)
+		}
+		for range 2 {
+			h.as("editor", "DELETE", "/-/keys/"+key.Prefix, "").expectErrors(t, 404, "not_found")
+		}
+		if got := h.as("editor", "GET", "/-/keys", "").keyNames(t); got != "ada bo clerk editor" {
+			t.Errorf("there are %s", got)
+		}
+	})
+}
+
 // TestKeysThatAreRefused: bodies and requests that are wrong.
 func TestKeysThatAreRefused(t *testing.T) {
 	eachAccessServer(t, func(t *testing.T, open opener) {
