@@ -164,7 +164,7 @@ func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Wr
 		if lost == 0 {
 			blind++
 		}
-		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", c.Name, lost)
+		fmt.Fprintln(out, controlLine(c.Name, lost))
 	}
 	for _, d := range UnsafeDatabases() {
 		lost, err := d.Run(ctx, servers[""], p.Writers, p.Seed)
@@ -174,9 +174,17 @@ func (p Plan) controls(ctx context.Context, servers map[string]string, out io.Wr
 		if lost == 0 {
 			blind++
 		}
-		fmt.Fprintf(out, "control, %s: %d writes seen to be lost, as there must be some\n", d.Name, lost)
+		fmt.Fprintln(out, controlLine(d.Name, lost))
 	}
 	return blind, nil
+}
+
+func controlLine(name string, lost int) string {
+	writes := "writes"
+	if lost == 1 {
+		writes = "write"
+	}
+	return fmt.Sprintf("control, %s: %d %s seen to be lost, as there must be some", name, lost, writes)
 }
 
 // Control is a server or a disk that loses acknowledged writes when the power is cut.
@@ -184,20 +192,21 @@ type Control struct {
 	Name        string
 	Synchronous string // how the server was built
 	Lies        bool   // the disk does not sync
+	Whole       bool   // only the last writes may be lost: the database is an older one, and never damaged
 }
 
 // Controls lists the controls.
 var Controls = []Control{
 	{Name: "a disk that lies about syncs", Lies: true},
-	{Name: "synchronous=NORMAL", Synchronous: "NORMAL"},
+	{Name: "synchronous=NORMAL", Synchronous: "NORMAL", Whole: true},
 	{Name: "synchronous=OFF", Synchronous: "OFF"},
 }
 
 // maxDatabases is how many databases a control may damage until one has lost an acknowledged write.
 const maxDatabases = 3
 
-// Run cuts the power until the harness detects a loss, and counts the lost writes. A database that cannot be read has lost all. If the
-// damage concerns no acknowledged write, the control begins again with another.
+// Run cuts the power until the harness detects a loss, and counts the lost writes. A database that cannot be read has lost all, which
+// is an error where it must stay whole. If the damage concerns no acknowledged write, the control begins again with another.
 func (c Control) Run(ctx context.Context, server string, writers int, seed uint64) (lost int, err error) {
 	var unrelated []ledger.Violation
 	for n := range uint64(maxDatabases) {
@@ -205,8 +214,8 @@ func (c Control) Run(ctx context.Context, server string, writers int, seed uint6
 		if err != nil {
 			return 0, err
 		}
-		if lost := r.lost(); lost > 0 {
-			return lost, nil
+		if lost, err := c.judge(r); lost > 0 || err != nil {
+			return lost, err
 		}
 		if len(r.Findings) == 0 {
 			break
@@ -217,6 +226,14 @@ func (c Control) Run(ctx context.Context, server string, writers int, seed uint6
 		return 0, fmt.Errorf("no write was lost, but: %v", unrelated)
 	}
 	return 0, nil
+}
+
+// judge counts the writes that a run has lost.
+func (c Control) judge(r *Run) (lost int, err error) {
+	if c.Whole && len(r.damage) > 0 {
+		return 0, fmt.Errorf("the database must only lack its last writes, but: %v", r.damage)
+	}
+	return r.lost(), nil
 }
 
 // damage cuts the power until the harness finds something.

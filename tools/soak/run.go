@@ -40,7 +40,8 @@ type Run struct {
 
 	Crashes  []string // the kind of each crash
 	Findings []ledger.Violation
-	Impact   Impact // the errors that clients got
+	damage   []string // why the database cannot be used, or contradicts itself, whatever it should have
+	Impact   Impact   // the errors that clients got
 }
 
 // numCounters is the number of resources that all writers share.
@@ -138,6 +139,7 @@ func (r *Run) startAlone(ctx context.Context) (*client, error) {
 		return nil, ctx.Err()
 	}
 	if err != nil {
+		r.damage = append(r.damage, err.Error())
 		r.find(ledger.Violation{Fault: ledger.Wrong, Text: err.Error()})
 		return nil, nil
 	}
@@ -226,6 +228,7 @@ func (r *Run) checkRest(all bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	r.damage = append(r.damage, contents.Problems...)
 	r.checkLog(contents, all)
 	if contents.Cut { // it does not have all writes
 		contents.Changes = nil

@@ -145,6 +145,46 @@ func TestControlsLoseWrites(t *testing.T) {
 	}
 }
 
+// A database that must only lack its last writes, and cannot be read, is a finding; where the disk may do anything, it has lost all.
+func TestUnreadableControl(t *testing.T) {
+	t.Parallel()
+	s, err := NewSQLite(server(t, Linked{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	r := NewRun(s, 8, testSeed)
+	writeEverything(t, r)
+	r.unsubscribe()
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	tamper(t, filepath.Join(s.data, databaseFile), "DROP TABLE _plural_totals")
+	if _, err := r.checkAtRest(); err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := (Control{}).judge(r); lost == 0 || err != nil {
+		t.Errorf("%d writes were lost, %v", lost, err)
+	}
+	_, err = Control{Whole: true}.judge(r)
+	if want := "the database must only lack its last writes, but: [the database cannot be read: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// The report says one write, and not one writes.
+func TestControlLine(t *testing.T) {
+	for lost, want := range map[int]string{
+		0: "control, x: 0 writes seen to be lost, as there must be some",
+		1: "control, x: 1 write seen to be lost, as there must be some",
+		2: "control, x: 2 writes seen to be lost, as there must be some",
+	} {
+		if got := controlLine("x", lost); got != want {
+			t.Errorf("got %q", got)
+		}
+	}
+}
+
 // Something else that goes wrong is no loss.
 func TestControlWithoutALossFails(t *testing.T) {
 	t.Parallel()
