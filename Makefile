@@ -54,8 +54,12 @@ RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=github.com/sa
 
 # As it is released. One recipe sets it to 1, for the race detector.
 export CGO_ENABLED := 0
+GIVEN_FLAGS := $(shell go env GOFLAGS)
+ifneq ($(filter -race -race=true,$(GIVEN_FLAGS)),)
+$(error GOFLAGS has -race, which needs cgo, and everything else is compiled without it: leave -race out. make test uses the race detector for the concurrent tests, and make test-concurrent runs only these)
+endif
 # What is compiled does not depend on the directory then: another clone finds it in the build cache.
-export GOFLAGS := $(shell go env GOFLAGS) -trimpath
+export GOFLAGS := $(GIVEN_FLAGS) -trimpath
 
 # Node trusts a list of its own, and not what the system trusts, as all else here does.
 SYSTEM_CERTIFICATES := $(wildcard /etc/ssl/certs/ca-certificates.crt)
