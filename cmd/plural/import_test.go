@@ -95,7 +95,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 	}
 	wrong := gzipped(`[]`)
 	wrong[len(wrong)-8] ^= 1
-	for name, text := range map[string]string{"half.csv": "name,email\nA,no\nB,b@example.com\n\"C,\n", "wrong.json.gz": string(wrong)} {
+	for name, text := range map[string]string{"half.csv": "name,email\nA,no\nB,b@example.com\n\"C,\n", "wrong.json.gz": string(wrong), "cut.json.gz": string(gzipped(`[]`)[:12]), "zeros.csv.gz": "\x1f\x8b\x08" + strings.Repeat("\x00", 7) + "\xff"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,9 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for one object per line, use the format ndjson)\n"},
 		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed: close it, or write a quote within quotes twice\n" +
 			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
-		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: gzip: invalid checksum\n"},
+		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: the compressed data is cut off or damaged (gzip: invalid checksum): copy the file again\n"},
+		{"import users cut.json.gz", "Imported 0 rows into plural.db.\nplural: cut.json.gz: the compressed data is cut off or damaged (unexpected EOF): copy the file again\n"},
+		{"import users zeros.csv.gz", "plural: zeros.csv.gz: line 1: the compressed data is cut off or damaged (flate: corrupt input before offset 1): copy the file again\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], search, sort, offset, limit, cursor, include and fields\n"},
 		{"export users --query limit=-2", "plural: the limit of an export must not be negative: for the last rows, reverse the sort, for example sort=-id\n"},

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"compress/flate"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -50,11 +51,22 @@ func openInput(ctx context.Context, stdin io.Reader, names []string, format move
 		if err != nil {
 			return nil, errors.Join(in.named(err), in.Close())
 		}
-		in.Reader = unzipped
+		in.Reader = unzipping{unzipped}
 	} else if _, zipped := move.FormatOf(in.name); zipped && ctx.Err() == nil {
 		return nil, errors.Join(in.named(errors.New("the name ends in .gz, but the file is not compressed")), in.Close())
 	}
 	return in, nil
+}
+
+// unzipping decompresses a file. An early end is an error of the file, and not of the JSON or CSV in it.
+type unzipping struct{ *gzip.Reader }
+
+func (u unzipping) Read(into []byte) (int, error) {
+	n, err := u.Reader.Read(into)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.As(err, new(flate.CorruptInputError)) {
+		err = fmt.Errorf("the compressed data is cut off or damaged (%v): copy the file again", err) // no longer an end of the text
+	}
+	return n, err
 }
 
 // formatOf is the format of a file: the given one, or else that of its name.

@@ -186,6 +186,9 @@ func NewCSVReader(in io.Reader, columns *Columns, delimiter byte) (Reader, error
 	return r, r.name(header)
 }
 
+// maxProblems bounds how many wrong columns are reported: a file may not be CSV at all.
+const maxProblems = 20
+
 // name reads the header. It reports all wrong columns together.
 func (r *csvReader) name(header []cell) error {
 	known := map[string]column{}
@@ -201,13 +204,16 @@ func (r *csvReader) name(header []cell) error {
 		name := string(each.text)
 		attribute := r.means.attributeOf(name)
 		found, ok := known[attribute]
+		if len(problems) == maxProblems {
+			return errors.Join(append(problems, errors.New("line 1: the other columns were not examined"))...)
+		}
 		switch {
 		case columns[name]:
-			problems = append(problems, fmt.Errorf("line 1: the column %s appears twice", name))
+			problems = append(problems, fmt.Errorf("line 1: the column %s appears twice", shorten(name)))
 		case r.means.ignored[name]:
 			found, attribute = column{ignored: true}, ""
 		case !ok:
-			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", name, r.advice(name, known)))
+			problems = append(problems, fmt.Errorf("line 1: there is no attribute %q: %s", shorten(name), r.advice(name, known)))
 		case given[attribute] != "" || r.means.fixed(attribute):
 			problems = append(problems, fmt.Errorf("line 1: %w", r.means.twice(attribute, given[attribute], name)))
 		}
@@ -240,6 +246,9 @@ func (r *csvReader) advice(name string, known map[string]column) string {
 	meant := strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(strings.TrimSpace(name)))
 	if _, ok := known[meant]; ok {
 		return "did you mean " + meant + "?"
+	}
+	if strings.Contains(name, "\r") {
+		return "a line must end with a line feed, or a carriage return and a line feed: save the file as CSV UTF-8"
 	}
 	advice := "the attributes are " + strings.Join(namesOf(r.means.attributes), ", ")
 	if at := strings.IndexAny(name, Delimiters); at >= 0 {

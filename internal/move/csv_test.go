@@ -88,6 +88,9 @@ func TestReading(t *testing.T) {
 		{"no header", CSV, "", nil, "the file is empty: its first line must have the names of the attributes"},
 		{"wrong columns", CSV, "name;note,name,id,id\n", nil, "line 1: there is no attribute \"name;note\": the attributes are id, type, name, note, count, share, good, tags; if ';' separates the columns, use --delimiter\n" +
 			"line 1: the column id appears twice"},
+		{"lines that end as on an old Macintosh", CSV, "name\ra\rb\r", nil, "line 1: there is no attribute \"name\\ra\\rb\\r\": a line must end with a line feed, or a carriage return and a line feed: save the file as CSV UTF-8"},
+		{"something else", CSV, strings.Repeat("\x00", 1000), nil, "line 1: there is no attribute \"" + strings.Repeat(`\x00`, 60) + "…\": the attributes are id, type, name, note, count, share, good, tags; use --map for a column with another name, or --ignore"},
+		{"very many columns", CSV, "Name" + strings.Repeat(",Name", 1000), nil, "line 1: there is no attribute \"Name\": did you mean name?" + strings.Repeat("\nline 1: the column Name appears twice", 19) + "\nline 1: the other columns were not examined"},
 		{"similar columns", CSV, "Name, note\n", nil, "line 1: there is no attribute \"Name\": did you mean name?\nline 1: there is no attribute \" note\": did you mean note?"},
 		{"quotes around everything", CSV, "\"id\",\"type\",\"name\",\"note\",\"count\",\"good\",\"tags\"\n\"\",\"\",\"\",\"\",\"\",\"\",\"\"\n\"\",\"\",\"a\",\"b\",\"1\",\"true\",\"[]\"\n", []string{
 			`2 {"name":"","note":"","count":null,"good":null,"tags":null}`, `3 {"name":"a","note":"b","count":1,"good":true,"tags":[]}`}, ""},
