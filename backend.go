@@ -61,7 +61,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 		if err != nil {
 			return err
 		}
-		page, err := s.resources.List(ctx, path, q, resource.ListOptions{})
+		page, err := s.resources.List(ctx, path, q, false)
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (s *Server) count(ctx context.Context, c *model.Collection, request query.R
 		if err != nil {
 			return err
 		}
-		page, err := s.resources.List(ctx, path, q, resource.ListOptions{Exact: true})
+		page, err := s.resources.List(ctx, path, q, true)
 		if err == nil {
 			total = page.Total
 			page.Close()
@@ -118,7 +118,7 @@ func (s *Server) execute(ctx context.Context, w write) (results []resource.Resou
 		}
 		ready, err := s.resources.Decode(ctx, request)
 		if err == nil {
-			err = s.resources.FindRange(ctx, &ready, "")
+			err = s.resources.FindRange(ctx, &ready)
 		}
 		if err == nil {
 			results, affected, err = s.resources.Do(ctx, ready)

@@ -56,7 +56,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param)
 		if err != nil {
 			return err
 		}
-		groups, err := server.resources.Groups(ctx, path, q, resource.ListOptions{})
+		groups, err := server.resources.Groups(ctx, path, q, false)
 		if err != nil {
 			return err
 		}

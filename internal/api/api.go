@@ -131,6 +131,9 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a.Observer.RequestStarted()
 	defer func() {
 		a.leave(out)
+		if out.timer != nil {
+			out.timer.End()
+		}
 		out.upload.End()
 		out.written.End()
 		reason := recover()
@@ -165,6 +168,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkLoad(out, target); err != nil {
 		return nil, err
 	}
+	r = a.begin(r, out)
 	if unknown := (*unknownName)(nil); errors.As(notFound, &unknown) {
 		return nil, a.nearestPath(r, out, unknown)
 	}
@@ -190,6 +194,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := a.admit(r, out, target); err != nil {
 		return nil, err
 	}
+	out.context.reader.Key = quotaKeyOf(out)
 	if target.kind == systemPath {
 		return a.system(r, target)
 	}
@@ -212,29 +217,29 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 func (a *API) answer(r *http.Request, out *response, t *target) (*reply, error) {
 	switch t.kind {
 	case rootPath:
-		return a.collections(r, out, t)
+		return a.collections(r, t)
 	case groupsPath:
 		return a.groups(r, out, t)
 	case keysPath, keyPath:
 		return a.apiKeys(r, out, t)
 	case callerPath:
-		return a.caller(r, out, t)
+		return a.caller(r, t)
 	case decisionsPath:
 		return a.decisions(r, out, t)
 	case transactionPath:
-		return a.writeSteps(r.WithContext(out.context(r)), out, t)
+		return a.writeSteps(r, out, t)
 	}
 	switch {
 	case !isRead(r.Method):
-		return a.write(r.WithContext(out.context(r)), out, t)
+		return a.write(r, out, t)
 	case a.isLog(t) && t.isCollection():
 		return a.changes(r, out, t)
 	case a.isLog(t):
-		return a.readChange(r, out, t)
+		return a.readChange(r, t)
 	case t.isCollection():
 		return a.list(r, out, t)
 	}
-	return a.read(r, out, t)
+	return a.read(r, t)
 }
 
 // refuse turns an error into a reply, and logs what the reply does not show.

@@ -11,7 +11,6 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
-	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -47,10 +46,10 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
 	limits := a.logLimits(t.path.By)
-	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
+	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(q query.Query, exact bool) (listPage, error) {
 		request := logRequest(t, q)
 		request.Exact = exact
-		changes, applied, err := a.awaitChanges(r, out, timer, request)
+		changes, applied, err := a.awaitChanges(r, out, request)
 		if err == nil {
 			err = changes.Begin()
 		}
@@ -80,8 +79,8 @@ func (l logRows) Close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
 // the caller sees a change after the start of the range, or the time is over.
-func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTimer, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
-	page, err = a.Feed.Changes(timer, request)
+func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
+	page, err = a.Feed.Changes(r.Context(), request)
 	q := request.Query
 	wait, asked := waitOf(r)
 	if err != nil || !asked || q.Since == "" && q.Range.Anchor != query.AtCursor || q.Range.Limit <= 0 || r.Method != http.MethodGet {
@@ -89,29 +88,29 @@ func (a *API) awaitChanges(r *http.Request, out *response, timer *limit.QueryTim
 	}
 	applied = []string{"wait=" + strconv.Itoa(int(wait/time.Second))}
 	_ = http.NewResponseController(out.ResponseWriter).SetReadDeadline(time.Time{}) // of the request, which was read; it would end the wait
-	ctx, cancel := a.untilStop(r.Context())
+	ctx, cancel := a.untilDisconnectedOrStopped(r.Context())
 	defer cancel()
 	ctx, cancelWait := context.WithTimeout(ctx, wait)
 	defer cancelWait()
 	for waited := false; ; waited = true {
 		found, err := page.Later()
 		if err == nil && found && waited { // the API key may have been revoked meanwhile
-			err = a.Guard.CheckNotRevoked(timer, request.Path.By)
+			err = a.Guard.CheckNotRevoked(r.Context(), request.Path.By)
 		}
 		if err != nil || found {
 			return page, applied, err
 		}
-		timer.Pause()
+		out.timer.Pause()
 		grown := page.Grow(ctx)
-		timer.Restart()
+		out.timer.Restart()
 		if !grown {
-			return page, applied, r.Context().Err()
+			return page, applied, clientOf(r.Context()).Err()
 		}
 	}
 }
 
 // readChange replies with one change.
-func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, error) {
+func (a *API) readChange(r *http.Request, t *target) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
@@ -119,7 +118,7 @@ func (a *API) readChange(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	representation, position, found, err := a.Feed.Change(out.context(r), t.path, t.id)
+	representation, position, found, err := a.Feed.Change(r.Context(), t.path, t.id)
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,13 @@ import (
 )
 
 // collections answers GET /: the collections as resources.
-func (a *API) collections(r *http.Request, out *response, t *target) (*reply, error) {
+func (a *API) collections(r *http.Request, t *target) (*reply, error) {
 	if err := query.ParseNone(r.URL.RawQuery); err != nil {
 		return nil, err
 	}
 	by := t.path.By
 	all := slices.DeleteFunc(append(a.Schema.All(), a.Schema.Changes()), func(c *model.Collection) bool { return !by.MayKnow(c) })
-	totals, err := a.Resources.Totals(out.context(r), by, all)
+	totals, err := a.Resources.Totals(r.Context(), by, all)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,10 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"time"
 
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/observe"
 )
 
@@ -28,12 +31,13 @@ func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, 
 
 type clientContextKey struct{}
 
-// requestContext is a context that does not end with its request, with the values of the request's context, its
-// id, and that context itself for clientOf. It is one value, as every request makes it.
+// requestContext is a context that does not end with its client, but when the server does not wait any more, with the values of the
+// request's context, its id, its reader, and that context itself for clientOf. It is one value, as every request makes it.
 type requestContext struct {
-	context.Context
-	client context.Context
-	id     string
+	context.Context // Config.Abandoned
+	client          context.Context
+	id              string
+	reader          limit.Reader
 }
 
 func (c *requestContext) Value(key any) any {
@@ -42,9 +46,32 @@ func (c *requestContext) Value(key any) any {
 		return c.client
 	case observe.RequestKey{}:
 		return c.id
+	case limit.ReaderKey{}:
+		return &c.reader
 	}
-	return c.Context.Value(key)
+	if value := c.Context.Value(key); value != nil {
+		return value
+	}
+	return c.client.Value(key)
 }
+
+// goneAfter is for how long a GET goes on after its client has disconnected. One that has only closed its sending side
+// looks the same, and gets the response to a request that takes less.
+const goneAfter = time.Second
+
+// begin gives a request the context in which it is executed. Every read of it is one of the caller, whose key is set when the caller
+// is known. A GET ends some time after its client has left, and a write does not.
+func (a *API) begin(r *http.Request, out *response) *http.Request {
+	out.context = requestContext{Context: a.Abandoned, client: r.Context(), id: out.id, reader: limit.Reader{Limit: a.QueryTimeout, Detail: tooExpensive}}
+	if !isRead(r.Method) {
+		return r.WithContext(&out.context)
+	}
+	out.timer = limit.NewQueryTimer(&out.context, &out.context.reader)
+	out.timer.EndAfter(r.Context(), goneAfter)
+	return r.WithContext(out.timer)
+}
+
+const tooExpensive = "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields."
 
 // clientOf returns the context of a request, from its requestContext or one made from that.
 func clientOf(ctx context.Context) context.Context {

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -21,8 +20,8 @@ func (a *API) groupsTarget(name string) (*target, error) {
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
-		groups, err := a.Resources.Groups(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
+	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
+		groups, err := a.Resources.Groups(r.Context(), t.path, q, exact)
 		if err != nil {
 			return listPage{}, err
 		}

@@ -51,9 +51,9 @@ func (a *API) apiKeys(r *http.Request, out *response, t *target) (*reply, error)
 	case r.Method == http.MethodPost:
 		return a.createKey(r, out, by)
 	case t.kind == keysPath:
-		return a.listKeys(r, out, by)
+		return a.listKeys(r, by)
 	}
-	key, err := a.findKey(r, out, t)
+	key, err := a.findKey(r, t)
 	if err == nil && r.Method == http.MethodDelete {
 		key, err = a.revokeKey(r, out, key)
 	}
@@ -73,8 +73,8 @@ func checkPlain(r *http.Request) error {
 	return query.ParseNone(r.URL.RawQuery)
 }
 
-func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
-	all, err := a.Guard.Keys.APIKeys(out.context(r))
+func (a *API) listKeys(r *http.Request, by *auth.Permit) (*reply, error) {
+	all, err := a.Guard.Keys.APIKeys(r.Context())
 	if err != nil {
 		return nil, err
 	}
@@ -90,8 +90,8 @@ func (a *API) listKeys(r *http.Request, out *response, by *auth.Permit) (*reply,
 }
 
 // findKey finds the API key of the path.
-func (a *API) findKey(r *http.Request, out *response, t *target) (*auth.StoredKey, error) {
-	found, err := a.Guard.Keys.APIKey(out.context(r), t.key)
+func (a *API) findKey(r *http.Request, t *target) (*auth.StoredKey, error) {
+	found, err := a.Guard.Keys.APIKey(r.Context(), t.key)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *API) noKey(prefix string) error {
 
 // revokeKey revokes a key that was found. A restore, or another program, may have removed it since.
 func (a *API) revokeKey(r *http.Request, out *response, key *auth.StoredKey) (*auth.StoredKey, error) {
-	revoked, err := a.Guard.Keys.RevokeAPIKey(out.context(r), key.Prefix, model.FormatTime(time.Now()))
+	revoked, err := a.Guard.Keys.RevokeAPIKey(r.Context(), key.Prefix, model.FormatTime(time.Now()))
 	switch {
 	case err != nil:
 		return nil, err
@@ -127,7 +127,7 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Guard.Keys.AddAPIKey(out.context(r), key); err != nil {
+	if err := a.Guard.Keys.AddAPIKey(r.Context(), key); err != nil {
 		return nil, err
 	}
 	a.Observer.KeyCreated(out.id, out.caller, key.Prefix, key.Role)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/include"
-	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -13,11 +12,11 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, out, t, query.OfList, t.path.Collection, a.queryLimits(t), func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error) {
+	return a.replyWithList(r, out, t, query.OfList, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
 		if r.Method == http.MethodHead {
 			q.Includes = nil // HEAD has no body
 		}
-		page, err := a.Resources.List(timer, t.path, q, resource.ListOptions{Exact: exact, QuotaKey: quotaKeyOf(out)})
+		page, err := a.Resources.List(r.Context(), t.path, q, exact)
 		if err != nil {
 			return listPage{}, err
 		}

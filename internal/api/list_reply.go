@@ -1,25 +1,18 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/headers"
-	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
 
 // Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
 // because the headers depend on it. list_writer.go sends it, and reads and sends the rest.
-
-// startQueryTimer bounds the time of the queries of a list.
-func (a *API) startQueryTimer(ctx context.Context) *limit.QueryTimer {
-	return limit.NewQueryTimer(ctx, a.QueryTimeout, "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields.")
-}
 
 // listPage is a range that was opened.
 type listPage struct {
@@ -37,7 +30,7 @@ func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv
 // replyWithList replies with a range of what a query asks for. Open opens the range; exact says that its total is to be
 // counted.
 func (a *API) replyWithList(r *http.Request, out *response, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
-	open func(timer *limit.QueryTimer, q query.Query, exact bool) (listPage, error)) (*reply, error) {
+	open func(q query.Query, exact bool) (listPage, error)) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -49,30 +42,27 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	begun := time.Now()
 	found := func() {
 		if mode == query.OfList {
-			a.ListFound(r.Context(), out.id, t.path, q, time.Since(begun))
+			a.ListFound(clientOf(r.Context()), out.id, t.path, q, time.Since(begun))
 		}
 	}
-	timer := a.startQueryTimer(r.Context()) // a context
-	p, err := open(timer, q, headers.PrefersExactCount(r.Header))
+	p, err := open(q, headers.PrefersExactCount(r.Header))
 	if err != nil {
-		defer timer.End()
 		found()
-		return nil, timer.Explain(err)
+		return nil, err
 	}
 	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		p.rows.Close()
-		timer.End()
 		found()
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, a.listAddress(t), q, timer, &p, found)
+	return a.openReply(r, out, a.listAddress(t), q, &p, found)
 }
 
-// openReply reads the first piece of a range, and returns the reply that sends it and the rest. The timer is
-// running; it is ended with the range. Found is called with the first piece, or when reading it has failed.
-func (a *API) openReply(r *http.Request, address string, q query.Query, timer *limit.QueryTimer, p *listPage, found func()) (*reply, error) {
-	list := a.newListWriter(p.rows, timer)
+// openReply reads the first piece of a range, and returns the reply that sends it and the rest. Found is called with the
+// first piece, or when reading it has failed.
+func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, found func()) (*reply, error) {
+	list := a.newListWriter(p.rows, out.timer)
 	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
 		if reply.header == nil { // an error or a panic: nobody else closes the list
@@ -86,16 +76,16 @@ func (a *API) openReply(r *http.Request, address string, q query.Query, timer *l
 	err := list.fill(size)
 	found()
 	if err != nil {
-		return nil, timer.Explain(err)
+		return nil, err
 	}
 	previous, next, err := p.neighbours()
 	if err != nil {
-		return nil, timer.Explain(err)
+		return nil, err
 	}
 	if links := links(address, q, p.position(), previous, next); links != "" {
 		p.header.Set("Link", links)
 	}
-	timer.Pause()
+	out.timer.Pause()
 	if len(p.applied) > 0 {
 		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))
 	}

@@ -58,7 +58,6 @@ func (w *listWriter) endRows() {
 	if w.rows != nil {
 		w.rows.Close()
 		w.rows = nil
-		w.timer.End()
 	}
 }
 
@@ -126,7 +125,7 @@ func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error)
 		w.buffer = w.buffer[:0]
 		w.timer.Restart()
 		if err := w.fill(pieceSize); err != nil {
-			return w.timer.Explain(err)
+			return err
 		}
 		w.timer.Pause()
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // read replies with one resource.
-func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
+func (a *API) read(r *http.Request, t *target) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (a *API) read(r *http.Request, out *response, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := a.Resources.Get(out.context(r), t.path, t.id, q)
+	found, err := a.Resources.Get(r.Context(), t.path, t.id, q)
 	if err != nil {
 		return nil, err
 	}

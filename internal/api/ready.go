@@ -25,15 +25,15 @@ type readiness struct {
 	err   error     // what was found
 }
 
-// look returns why the server is not ready, or nil. The check does not end with the request that
-// started it, because others wait for it.
-func (s *readiness) look(ctx context.Context, check func(context.Context) error) error {
+// look returns why the server is not ready, or nil. The check is not part of the request that
+// started it: others wait for it.
+func (s *readiness) look(check func(context.Context) error) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if !s.found.IsZero() && s.now().Sub(s.found) < readyFor {
 		return s.err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readyTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
 	defer cancel()
 	s.err = check(ctx)
 	s.found = s.now()

@@ -22,21 +22,19 @@ func TestReadinessIsShared(t *testing.T) {
 		asked.Add(1)
 		return <-answer
 	}
-	gone, leave := context.WithCancel(context.Background())
-	leave()
 	down := errors.New("down")
 	for i, want := range []error{nil, down, nil} {
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
-				if err := s.look(context.Background(), find); err != want {
+				if err := s.look(find); err != want {
 					t.Errorf("round %d: got %v, want %v", i, err, want)
 				}
 			})
 		}
 		answer <- want
 		all.Wait()
-		if err := s.look(gone, find); err != want || asked.Load() != int64(i+1) {
+		if err := s.look(find); err != want || asked.Load() != int64(i+1) {
 			t.Errorf("round %d: got %v, asked %d times", i, err, asked.Load())
 		}
 		clock.Add(int64(readyFor))

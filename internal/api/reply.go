@@ -2,7 +2,6 @@ package api
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -80,6 +79,8 @@ func failure(faults problem.Errors) *reply {
 // response wraps the http.ResponseWriter, and records what is logged about the request.
 type response struct {
 	http.ResponseWriter
+	context requestContext
+	timer   *limit.QueryTimer // of a GET; nil: there is none
 	id      string
 	route   string
 	caller  string
@@ -99,13 +100,6 @@ type response struct {
 	upload     *limit.Reservation // the request body; nil: none
 	written    *limit.Reservation // the resources of a write of many; nil: none
 	retryAfter string             // seconds, if a rate limit is exceeded
-}
-
-// context returns the context of everything but lists. Only a list can take as long as its
-// client wants. Other requests are not cancelled when the client seems to have disconnected:
-// one that has only closed its sending side still waits for the reply.
-func (out *response) context(r *http.Request) context.Context {
-	return &requestContext{context.WithoutCancel(r.Context()), r.Context(), out.id}
 }
 
 // statusGone is the logged status of a request whose client disconnected. It is never sent.

@@ -16,12 +16,12 @@ const callerAddress = "/-/me"
 const decisionsAddress = "/-/can"
 
 // caller replies with who the caller is, and what they may do.
-func (a *API) caller(r *http.Request, out *response, t *target) (*reply, error) {
+func (a *API) caller(r *http.Request, t *target) (*reply, error) {
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
 	me, err := rights.DescribeCaller(a.Schema, t.path.By, func(prefix string) (*auth.StoredKey, error) {
-		return a.Guard.Keys.APIKey(out.context(r), prefix)
+		return a.Guard.Keys.APIKey(r.Context(), prefix)
 	})
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := rights.Decide(out.context(r), a.Schema, a.Resources, by, q)
+	list, err := rights.Decide(r.Context(), a.Schema, a.Resources, by, q)
 	if err != nil {
 		return nil, err
 	}

@@ -67,7 +67,7 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 	case "openapi.json":
 		return a.openAPI(r, t.path.By)
 	case "ready":
-		return a.state("ready", "unavailable", a.isReady(r)), nil
+		return a.state("ready", "unavailable", a.isReady()), nil
 	default:
 		return a.state("ok", "failed", a.Resources.Health()), nil
 	}
@@ -75,11 +75,11 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 
 // isReady returns the reason why the server is not ready, or nil. A server that stops says so
 // at once.
-func (a *API) isReady(r *http.Request) error {
+func (a *API) isReady() error {
 	if a.Stopping.Err() != nil {
 		return errStopping
 	}
-	return a.ready.look(r.Context(), a.Ready)
+	return a.ready.look(a.Ready)
 }
 
 // state replies that the server works or, for a reason, that it does not. The reason is shown if it is public.

@@ -65,7 +65,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 	var steps []step
 	var collections []*model.Collection
 	for _, each := range given {
-		next := a.step(ctx, each, t, dryRun, quotaKeyOf(out))
+		next := a.step(ctx, each, t, dryRun)
 		steps = append(steps, next)
 		if next.failed != nil { // what follows is never reached
 			break
@@ -115,7 +115,7 @@ func (s *step) do(w *resource.Work) ([]resource.Resource, error) {
 }
 
 // step prepares one write of a transaction.
-func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool, quotaKey string) (s step) {
+func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool) (s step) {
 	to, q, err := a.stepTarget(given, t)
 	if err != nil {
 		return step{failed: err}
@@ -132,7 +132,7 @@ func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool
 		s.failed = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
 		return s
 	}
-	s.failed = a.beforeTransaction(ctx, &s.write, quotaKey)
+	s.failed = a.beforeTransaction(ctx, &s.write)
 	return s
 }
 

@@ -107,7 +107,7 @@ type preparedWrite struct {
 func (a *API) prepareNow(ctx context.Context, request resource.Request, out *response) preparedWrite {
 	write, err := a.Resources.Decode(ctx, request)
 	if err == nil {
-		err = a.beforeTransaction(ctx, &write, quotaKeyOf(out))
+		err = a.beforeTransaction(ctx, &write)
 	}
 	reserve := func(*resource.Work) {}
 	if write.OfMany() {
@@ -131,14 +131,9 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 }
 
 // beforeTransaction reads what a write needs to know before its transaction, and runs its Before hooks.
-func (a *API) beforeTransaction(ctx context.Context, write *resource.Write, quotaKey string) error {
-	if write.Range != nil {
-		timer := a.startQueryTimer(ctx)
-		err := timer.Explain(a.Resources.FindRange(timer, write, quotaKey))
-		timer.End()
-		if err != nil {
-			return err
-		}
+func (a *API) beforeTransaction(ctx context.Context, write *resource.Write) error {
+	if err := a.Resources.FindRange(ctx, write); err != nil {
+		return err
 	}
 	return a.Resources.Before(ctx, write)
 }

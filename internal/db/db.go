@@ -69,9 +69,9 @@ type Traits struct {
 	HashJoins bool
 	// OrderedSearch: the index of words has the order of ids.
 	OrderedSearch bool
-	// PageReads is how many pages may be read at the same time, and LongReads how many
-	// reads may go on for as long as a client takes.
-	PageReads, LongReads int
+	// ShortReads is how many short reads of clients may go on at the same time, PageReads how many pages, and
+	// LongReads how many reads for as long as a client takes. Connections are left for the server itself.
+	ShortReads, PageReads, LongReads int
 }
 
 // Options are given when a database is opened. Each may be nil or empty.
@@ -156,16 +156,20 @@ var (
 	ErrBusy   = errors.New("all connections are in use")
 )
 
-// Fault turns every error of a database into a problem, except the end of the caller's context.
+// Fault turns every error of a database into a problem, except the end of the caller's context: that is the problem
+// only if it is the cause of the end.
 func Fault(ctx context.Context, d Database, err error) error {
 	if err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
 	var list problem.Errors
 	var single *problem.Error
+	if ctx.Err() != nil {
+		if errors.As(context.Cause(ctx), &single) {
+			return single
+		}
+		return ctx.Err()
+	}
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -176,7 +177,8 @@ func New(s *store.Store, o Options) *Feed {
 // register counts a subscription, and finds or makes its shape.
 func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Subscription, error) {
 	now := f.options.Now()
-	s := &Subscription{feed: f, ctx: ctx, quotaKey: quotaKey, ended: make(chan struct{}), version: f.store.SchemaVersion()}
+	s := &Subscription{feed: f, quotaKey: quotaKey, ended: make(chan struct{}), version: f.store.SchemaVersion()}
+	s.ctx = limit.WithReader(ctx, s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
 	if quotaKey != "" {
 		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret
 	}

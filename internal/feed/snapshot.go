@@ -87,7 +87,7 @@ func (s *Subscription) readPiece() error {
 	ended, err := s.readRows()
 	n.timer.Pause()
 	if err != nil {
-		return n.timer.Explain(err)
+		return err
 	}
 	if ended {
 		return s.endSnapshot()
@@ -119,11 +119,10 @@ func (s *Subscription) openSnapshot() error {
 
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
-	n.timer = s.newTimer()
+	n.timer = limit.NewQueryTimer(s.ctx, s.reader(s.quotaKey))
 	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
-	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, resource.ListOptions{QuotaKey: s.quotaKey})
+	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, false)
 	if err != nil {
-		err = n.timer.Explain(err)
 		n.timer.End()
 		return err
 	}
@@ -162,10 +161,8 @@ func (s *Subscription) readRows() (ended bool, err error) {
 
 // readLogPart makes the next part of the log pending.
 func (s *Subscription) readLogPart() (more bool, err error) {
-	n, timer := s.snapshot, s.newTimer()
-	defer timer.End()
-	defer func() { err = timer.Explain(err) }()
-	tx, err := s.feed.store.Read(timer)
+	n := s.snapshot
+	tx, err := s.feed.store.Read(s.ctx)
 	if err != nil {
 		return false, err
 	}
@@ -218,8 +215,8 @@ func (s *Subscription) endSnapshot() error {
 	return nil
 }
 
-// newTimer bounds the time of the database for a piece of a snapshot or of the log.
-func (s *Subscription) newTimer() *limit.QueryTimer {
-	return limit.NewQueryTimer(s.ctx, s.feed.options.QueryTimeout,
-		"The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields.")
+// reader bounds the time of the database for a piece of a snapshot or of the log.
+func (s *Subscription) reader(quotaKey string) *limit.Reader {
+	return &limit.Reader{Key: quotaKey, Limit: s.feed.options.QueryTimeout,
+		Detail: "The database takes too long for the list that this stream begins with, or for the changes after its position. Filter by indexed fields."}
 }

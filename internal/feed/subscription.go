@@ -371,10 +371,7 @@ func (s *Subscription) catchUp() error {
 // readLog reads the next part of the log, and what the subscriber is told of it. If that is gone, the
 // stream begins again.
 func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, more bool, err error) {
-	timer := s.newTimer()
-	defer timer.End()
-	defer func() { err = timer.Explain(err) }()
-	tx, err := s.feed.store.Read(timer)
+	tx, err := s.feed.store.Read(s.ctx)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}

@@ -128,6 +128,7 @@ type chunk struct {
 	collection *model.Collection
 	visible    model.ColumnSet
 	includes   []*query.Include
+	prepared   bool // the includes are: see store.Tx.Prepare
 
 	texts   texts      // representations without their closing braces
 	buffer  []byte     // for the next one
@@ -254,6 +255,9 @@ func (k *chunk) clearRelated() {
 // loadAll reads the related resources of a part of the chunk, and those that are related to them. Left is
 // how many bytes they may have.
 func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
+	if err := k.prepare(tx); err != nil {
+		return err
+	}
 	for i, include := range k.includes {
 		r := k.related[i]
 		r.want(k.keys[i][from:to])
@@ -276,6 +280,22 @@ func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// prepare rewrites the includes, once: all resources are read from the same snapshot.
+func (k *chunk) prepare(tx *store.Tx) error {
+	if k.prepared {
+		return nil
+	}
+	all := make([]*query.Include, len(k.includes))
+	for i, include := range k.includes {
+		var err error
+		if all[i], err = tx.Prepare(include); err != nil {
+			return err
+		}
+	}
+	k.includes, k.prepared = all, true
 	return nil
 }
 

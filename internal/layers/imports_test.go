@@ -51,7 +51,7 @@ var mayImport = map[string][]string{
 
 	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},

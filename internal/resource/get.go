@@ -15,7 +15,7 @@ import (
 func (r *Resources) Get(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
 	open := r.store.ReadOne
 	if len(q.Includes) > 0 {
-		open = r.store.Read
+		open = r.store.ReadAtLength
 	}
 	tx, err := open(ctx)
 	if err != nil {

@@ -16,15 +16,14 @@ type Groups struct {
 	wanted     *query.Groups
 }
 
-// Groups opens a range of the groups of a collection.
-func (r *Resources) Groups(ctx context.Context, path Path, q query.Query, options ListOptions) (*Groups, error) {
+// Groups opens a range of the groups of a collection. Exact: count all groups.
+func (r *Resources) Groups(ctx context.Context, path Path, q query.Query, exact bool) (*Groups, error) {
 	groups, err := r.store.Groups(ctx, store.GroupQuery{
 		Collection: path.Collection,
 		Filter:     query.Both(path.Scope(), q.Filter),
 		Groups:     *q.Groups,
 		Range:      q.Range,
-		Exact:      options.Exact,
-		QuotaKey:   options.QuotaKey,
+		Exact:      exact,
 	})
 	if err != nil {
 		return nil, err

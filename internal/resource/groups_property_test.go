@@ -129,7 +129,7 @@ func (w *dataset) drawGroups(t *rapid.T) string {
 
 // groups reads a range of groups, which is checked behind the given number of rows.
 func (w *dataset) groups(path Path, q query.Query, exact bool, rows int) (content groupContent, err error) {
-	groups, err := w.resources.Groups(context.Background(), path, q, ListOptions{Exact: exact})
+	groups, err := w.resources.Groups(context.Background(), path, q, exact)
 	if err != nil {
 		return content, err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -75,9 +76,9 @@ var ErrNested error = fault.New(problem.CodeConflict, "A write through the serve
 	"use the *plural.Tx of this function instead.")
 
 // hookContext is the context of a hook. The program acts in a hook, so the context has no
-// caller.
+// caller, and its reads are not those of a client.
 func (r *Resources) hookContext(ctx context.Context) context.Context {
-	return auth.WithoutCaller(context.WithValue(ctx, hookCallKey{r}, true))
+	return limit.WithReader(auth.WithoutCaller(context.WithValue(ctx, hookCallKey{r}, true)), nil)
 }
 
 // transactionContext is the context of code that runs inside a transaction.

@@ -10,16 +10,10 @@ import (
 // Page is a range of a collection, read from one snapshot, row by row. It must be closed.
 type Page = store.Page
 
-// ListOptions says how a collection is listed.
-type ListOptions struct {
-	Exact    bool   // count the total of a filtered collection
-	QuotaKey string // whose quota of reads applies; empty: the program itself, which has none
-}
-
-// List opens a range of a collection.
-func (r *Resources) List(ctx context.Context, path Path, q query.Query, options ListOptions) (*Page, error) {
-	wanted := pageQuery(path, q, options.Exact)
-	wanted.QuotaKey, wanted.UseCursor = options.QuotaKey, len(q.Includes) > 0
+// List opens a range of a collection. Exact: count the total of a filtered collection.
+func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bool) (*Page, error) {
+	wanted := pageQuery(path, q, exact)
+	wanted.UseCursor = len(q.Includes) > 0
 	return r.store.Page(ctx, wanted)
 }
 

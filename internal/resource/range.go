@@ -31,14 +31,12 @@ func (write *Write) checkRange() error {
 }
 
 // FindRange reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. It refuses a range where If-Match is required. QuotaKey is whose quota of reads it uses.
-func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string) error {
+// whether they are too many. It refuses a range where If-Match is required.
+func (r *Resources) FindRange(ctx context.Context, write *Write) error {
 	if write.Range == nil {
 		return nil
 	}
-	wanted := write.pageQuery()
-	wanted.QuotaKey = quotaKey
-	page, err := r.store.Page(ctx, wanted)
+	page, err := r.store.Page(ctx, write.pageQuery())
 	if err != nil {
 		return err
 	}
@@ -56,7 +54,7 @@ func (r *Resources) FindRange(ctx context.Context, write *Write, quotaKey string
 		}
 		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.bodyLimits.Items {
 			page.Close()
-			return r.tooMany(ctx, write, quotaKey)
+			return r.tooMany(ctx, write)
 		}
 	}
 }
@@ -75,10 +73,10 @@ func (write *Write) pageQuery() store.PageQuery {
 }
 
 // tooMany is the error of a range with too many resources. It counts them.
-func (r *Resources) tooMany(ctx context.Context, write *Write, quotaKey string) error {
+func (r *Resources) tooMany(ctx context.Context, write *Write) error {
 	wanted := pageQuery(write.Path, *write.Range, false)
 	whole := wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
-	wanted.Exact, wanted.QuotaKey = whole, quotaKey
+	wanted.Exact = whole
 	page, err := r.store.Page(ctx, wanted)
 	if err != nil {
 		return err

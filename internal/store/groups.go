@@ -17,7 +17,6 @@ type GroupQuery struct {
 	Groups     query.Groups
 	Range      query.Range // not at a cursor
 	Exact      bool        // count all groups
-	QuotaKey   string      // see PageQuery
 }
 
 // Groups is a range of groups, read from one snapshot, one by one. It must be closed.
@@ -38,14 +37,14 @@ type Groups struct {
 
 // Groups opens a range of groups.
 func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
-	g := &Groups{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}}
+	g := &Groups{query: q}
 	ready := false
 	defer func() {
 		if !ready { // an error or a panic: the groups were not returned
 			g.Close()
 		}
 	}()
-	if err := g.openWithQuota(ctx, s); err != nil {
+	if err := g.open(ctx, s, db.PageInSeveral); err != nil {
 		return nil, err
 	}
 	if err := g.locate(); err != nil {

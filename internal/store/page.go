@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
@@ -23,8 +24,6 @@ type PageQuery struct {
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
-	// QuotaKey identifies the quota of reads; empty: the program itself, which has none.
-	QuotaKey string
 	// UseCursor: other statements are run between the rows, by Page.Run.
 	UseCursor bool
 	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
@@ -72,7 +71,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 	found, err := p.readInOneQuery(ctx, s)
 	if err == nil && !found {
 		p.Close() // ends only the query and its snapshot: the page goes on with another one
-		if err = p.openWithQuota(ctx, s); err == nil {
+		if err = p.open(ctx, s, db.PageInSeveral); err == nil {
 			err = p.begin()
 		}
 		if err == nil {
@@ -87,7 +86,7 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 }
 
 func newPage(q PageQuery) *Page {
-	return &Page{query: q, snapshot: snapshot{quotaKey: q.QuotaKey}, selection: statement.Selection{
+	return &Page{query: q, selection: statement.Selection{
 		Filter: query.Both(q.Scope, q.Filter),
 		Order:  statement.NewOrder(q.Sort),
 		Take:   q.Range.Size(),

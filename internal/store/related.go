@@ -6,6 +6,17 @@ import (
 	"github.com/plural-go/plural/internal/statement"
 )
 
+// Prepare rewrites the filter of an include as that of a page, for all statements in the snapshot.
+func (t *Tx) Prepare(i *query.Include) (*query.Include, error) {
+	filter, err := t.listRelated(i.Relation.To, query.Both(i.Scope, i.Filter))
+	if err != nil {
+		return nil, err
+	}
+	prepared := *i
+	prepared.Scope, prepared.Filter = nil, filter
+	return &prepared, nil
+}
+
 // Related reads the resources that a relation leads to from the resources with the keys: their ids or,
 // if it leads to one resource, the ids that they refer to. Those of a relation to many are in
 // the order of their keys and then of the include. It stops when read returns false.

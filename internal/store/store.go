@@ -18,6 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -34,8 +35,9 @@ type Store struct {
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
 	failed     atomic.Pointer[error] // why writes are refused; nil: they are not
-	pages      *readQuota            // of pages that are read
-	long       *readQuota            // of pages that are read at the speed of a client
+	short      *limit.Gate           // for short reads of clients
+	pages      *limit.Gate           // for pages that clients read
+	long       *limit.Gate           // for pages that are read at the speed of a client
 	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
 	version    int64                 // of the schema that the store was opened with
 	log        *changelog.Log
@@ -83,7 +85,8 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 		return nil, databases.Explain(err)
 	}
 	st.db = b
-	st.pages, st.long = newReadQuota(b.Traits().PageReads*3/4), newReadQuota(b.Traits().LongReads/2)
+	traits := b.Traits()
+	st.short, st.pages, st.long = limit.NewGate(traits.ShortReads), limit.NewGate(traits.PageReads), limit.NewGate(traits.LongReads)
 	st.sql = statement.NewTables(b, s.All())
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c, st.sql.Of(c))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -18,8 +19,9 @@ type Tx struct {
 	changelog.Reader
 	store   *Store
 	conn    db.Conn
-	ctx     context.Context // of the caller of a snapshot; a write has none
-	release func()
+	ctx     context.Context  // of the caller of a snapshot; a write has none
+	release func()           // ends a snapshot
+	place   place            // of a snapshot
 	at      model.Value      // time of all changes of the task
 	caller  string           // id of the caller
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
@@ -36,7 +38,19 @@ func (s *Store) ReadOne(ctx context.Context) (*Tx, error) { return s.read(ctx, d
 // Read opens a snapshot for a short time. It must be closed.
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.ShortRead) }
 
+// ReadAtLength opens a snapshot for queries that may take long, such as those of a page. It must be closed.
+func (s *Store) ReadAtLength(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageInSeveral) }
+
+// read opens a snapshot. Every read goes through here: that of a client takes a place of its caller first, and has a limited
+// time. See limit.Reader.
 func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
+	ctx, key, end := limit.BoundRead(ctx)
+	place, err := s.enter(ctx, how, key)
+	if err != nil {
+		err = s.fault(ctx, err)
+		end()
+		return nil, err
+	}
 	c, release, err := s.db.Read(ctx, how)
 	if err == nil {
 		if err = s.check(c, mayRead); err != nil {
@@ -44,13 +58,19 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		}
 	}
 	if err != nil {
-		return nil, s.fault(ctx, err)
+		err = s.fault(ctx, err)
+		place.leave()
+		end()
+		return nil, err
 	}
-	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, release: release}, nil
+	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, place: place, release: func() { release(); end() }}, nil
 }
 
 // Close ends a snapshot.
-func (t *Tx) Close() { t.release() }
+func (t *Tx) Close() {
+	t.release()
+	t.place.leave()
+}
 
 // Write runs fn in a transaction. When it returns nil, everything is durable; otherwise
 // nothing is stored. The context can only end the wait for the start.

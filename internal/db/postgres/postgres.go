@@ -220,5 +220,6 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true,
+		ShortReads: cap(b.long), PageReads: cap(b.pages), LongReads: cap(b.long)}
 }

@@ -40,6 +40,10 @@ const (
 	maxPageReaders  = 32
 	maxLongReaders  = 96
 	maxIdleReaders  = 16
+
+	// ownReaders is how many more short reads and pages may go on than clients may have: those of the server, such as the
+	// readiness check, and of the program.
+	ownReaders = 8
 )
 
 // Open opens a database file, and creates it if it does not exist.
@@ -51,8 +55,8 @@ func Open(file string, o db.Options) (*Database, error) {
 	b := &Database{
 		file:   file,
 		trace:  o.Trace,
-		short:  make(db.Slots, maxShortReaders),
-		pages:  make(db.Slots, maxPageReaders),
+		short:  make(db.Slots, maxShortReaders+ownReaders),
+		pages:  make(db.Slots, maxPageReaders+ownReaders),
 		long:   make(db.Slots, maxLongReaders),
 		closed: make(chan struct{}),
 	}
@@ -314,5 +318,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{OrderedSearch: true, PageReads: cap(b.pages), LongReads: cap(b.long)}
+	return db.Traits{OrderedSearch: true, ShortReads: maxShortReaders, PageReads: maxPageReaders, LongReads: maxLongReaders}
 }

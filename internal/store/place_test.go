@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
+)
+
+// TestPlacesAreShared: a few callers whose reads take long, of any kind, wait for their own, and others are served.
+func TestPlacesAreShared(t *testing.T) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		users := st.schema.Collection("users")
+		name := users.Field("name").Column
+		page := func(ctx context.Context) (func(), error) {
+			p, err := st.Page(ctx, PageQuery{Collection: users, Sort: []query.SortKey{{Column: name}}, Range: query.Range{Limit: 1}})
+			if err != nil {
+				return nil, err
+			}
+			return p.Close, nil
+		}
+		traits := st.db.Traits()
+		for kind, c := range map[string]struct {
+			most int
+			open func(context.Context) (func(), error)
+		}{
+			"pages": {traits.PageReads, page},
+			"groups": {traits.PageReads, func(ctx context.Context) (func(), error) {
+				g, err := st.Groups(ctx, GroupQuery{Collection: users, Range: query.Range{Limit: 1}})
+				if err != nil {
+					return nil, err
+				}
+				return g.Close, nil
+			}},
+			"short reads": {traits.ShortReads, func(ctx context.Context) (func(), error) {
+				tx, err := st.Read(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return tx.Close, nil
+			}},
+		} {
+			t.Run(kind, func(t *testing.T) {
+				as := func(caller string) context.Context { return limit.WithReader(t.Context(), &limit.Reader{Key: caller}) }
+				gone := func(caller string) context.Context {
+					ctx, leave := context.WithCancel(as(caller))
+					leave()
+					return ctx
+				}
+				var held []func()
+				defer func() {
+					for _, end := range held {
+						end()
+					}
+				}()
+				free := c.most
+				for caller := range 3 { // each takes what it can get
+					got := 0
+					for ; got < free-got; got++ {
+						end, err := c.open(as(fmt.Sprint(caller)))
+						if err != nil {
+							t.Fatalf("read %d of caller %d: %v", got, caller, err)
+						}
+						held = append(held, end)
+					}
+					free -= got
+					if end, err := c.open(gone(fmt.Sprint(caller))); !errors.Is(err, context.Canceled) {
+						end()
+						t.Errorf("one more for caller %d: got %v", caller, err)
+					}
+				}
+				if free == 0 {
+					t.Fatal("three callers have all places")
+				}
+				for _, ctx := range []context.Context{as("another"), t.Context()} { // the latter is that of the program
+					end, err := c.open(ctx)
+					if err != nil {
+						t.Fatal("another caller: ", err)
+					}
+					end()
+				}
+				waiting := make(chan error)
+				go func() {
+					end, err := c.open(as("2"))
+					if err == nil {
+						end()
+					}
+					waiting <- err
+				}()
+				held[len(held)-1]()
+				held = held[:len(held)-1]
+				if err := <-waiting; err != nil {
+					t.Errorf("when one is closed, the next is served: got %v", err)
+				}
+			})
+		}
+		if st.pages.Held("0")+st.short.Held("0")+st.long.Held("0") > 0 {
+			t.Error("places are not given back")
+		}
+	})
+}
+
+// TestPlacesOfFailedReads: a read that cannot begin, or that ends with an error, gives its place back.
+func TestPlacesOfFailedReads(t *testing.T) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		ctx, leave := context.WithCancel(limit.WithReader(t.Context(), &limit.Reader{Key: "eve"}))
+		leave()
+		for _, how := range []db.Use{db.OneQuery, db.ShortRead, db.PageInOne, db.PageInSeveral} {
+			if tx, err := st.read(ctx, how); err == nil { // where the connection is taken later
+				_, err = tx.Count(st.schema.Collection("users"), nil)
+				tx.Close()
+				if err == nil {
+					t.Errorf("%v: no error", how)
+				}
+			}
+		}
+		if held := st.pages.Held("eve") + st.short.Held("eve"); held > 0 {
+			t.Errorf("%d places are held", held)
+		}
+	})
+}
