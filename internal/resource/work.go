@@ -27,6 +27,9 @@ type Work struct {
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
+
+	predicts  bool     // see Predict
+	predicted Affected // by a deletion
 }
 
 // Sharing tells whether a write may share a transaction with others. The zero value: it takes too long.

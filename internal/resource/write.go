@@ -24,7 +24,7 @@ type Write struct {
 
 	// Range selects the resources to update or delete; nil: the one with the ID. See range.go.
 	Range *query.Query
-	found []model.ID // before the transaction
+	found []model.ID // by FindRange
 
 	// Conflict is the unique group of an upsert, nil if the write only creates. See upsert.go.
 	Conflict []int
@@ -68,6 +68,15 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, af
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
+	if r.OnlyReads(&write) {
+		err = r.RunReading(ctx, "", func(w *Work) error {
+			return w.withMemory(&write, func() (err error) {
+				results, affected, err = w.Predict(write)
+				return err
+			})
+		})
+		return results, affected, err
+	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		return w.withMemory(&write, func() (err error) {
 			do := func() (err error) {
@@ -86,15 +95,10 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, af
 
 // Do executes a write in the transaction.
 func (w *Work) Do(write Write) ([]Resource, error) {
-	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
+	if err := write.require(); err != nil {
+		return nil, err
 	}
 	if by := write.Path.By; by != nil {
-		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Require(write.Verb); err != nil {
-				return nil, err
-			}
-		}
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
@@ -110,6 +114,17 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		return w.update(write)
 	}
 	return w.delete(write)
+}
+
+// require returns why the caller may not make such a write at all, or nil.
+func (write *Write) require() error {
+	if write.Path.Collection.ReadOnly() {
+		return fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
+	}
+	if write.Conflict != nil { // what an upsert needs depends on what it does
+		return nil
+	}
+	return write.Path.Require(write.Verb)
 }
 
 // Before runs the hooks before the transaction of a write.

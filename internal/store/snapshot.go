@@ -37,6 +37,17 @@ func (p *snapshot) openWithQuota(ctx context.Context, s *Store) error {
 	return nil
 }
 
+// ReadWithQuota opens a snapshot for queries that may take long, once the quota of the caller allows it. It must be closed.
+func (s *Store) ReadWithQuota(ctx context.Context, quotaKey string) (*Tx, error) {
+	p := &snapshot{quotaKey: quotaKey}
+	if err := p.openWithQuota(ctx, s); err != nil {
+		return nil, err
+	}
+	tx := p.tx
+	tx.at, p.release, tx.release = s.timestamp(), tx.release, p.close
+	return tx, nil
+}
+
 // Extend lets the range be read for as long as its client takes. It is called after the first part if
 // there is more. Each caller has a quota of such reads.
 func (p *snapshot) Extend() error {

@@ -20,7 +20,7 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context // of the caller of a snapshot; a write has none
 	release func()
-	at      model.Value      // time of all changes of the task
+	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID       // made in the transaction, each larger than the one before
@@ -96,7 +96,7 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 		return nil, err
 	}
 	ctx := context.Background()
-	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
+	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: s.timestamp()}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
@@ -110,6 +110,8 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 	}
 	return tx, nil
 }
+
+func (s *Store) timestamp() model.Value { return model.TimeValue(model.FormatTime(s.now())) }
 
 // Now is the time of all changes of the transaction.
 func (t *Tx) Now() model.Value { return t.at }
