@@ -65,6 +65,9 @@ func (write *Write) pointer(i int) string {
 // idempotency record. It returns the resources as stored, or their last state if
 // deleted. A dry run is undone, and returns what it would affect.
 func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+	if err := r.FindRange(ctx, &write, ""); err != nil {
+		return nil, nil, err
+	}
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
 	}
