@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
@@ -58,11 +59,19 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	return s.write(ctx, &db.Task{}, fn)
 }
 
-// WriteShort is Write for a function that takes about as long as an insert and waits for no other
-// program: where several transactions can run at the same time, it may share one with others. ID is the
-// resource that it updates, zero if it creates one.
-func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
-	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
+// Writing says what is known of a write before it.
+type Writing struct {
+	// Short: it takes about as long as an insert and waits for no other program. Where several transactions can
+	// run at the same time, it may share one with others. ID is the resource that it updates, zero if it creates one.
+	Short bool
+	ID    model.ID
+	// Limit is how long it may take; zero: any time. Then nothing is stored.
+	Limit time.Duration
+}
+
+// WriteAs is Write for a function of which more is known.
+func (s *Store) WriteAs(ctx context.Context, how Writing, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: how.Short, ID: how.ID, Limit: how.Limit}, fn)
 }
 
 func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
