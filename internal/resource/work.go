@@ -149,7 +149,7 @@ func (w *Work) boundWords(c *model.Collection, before, after []model.Record) err
 	if w.reserve == nil {
 		return nil
 	}
-	if w.words += store.WordBytes(c, before, after); w.words > store.MaxWordBytes {
+	if w.words += w.tx.WordBytes(c, before, after); w.words > store.MaxWordBytes {
 		return fault.New(problem.CodeTooManyItems, "The texts that this request changes have more than %d MiB of different words, counted for each resource. Change fewer at once.", store.MaxWordBytes>>20)
 	}
 	return nil

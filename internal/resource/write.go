@@ -38,6 +38,8 @@ type Write struct {
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
 
+	texts *store.Texts // whose words were found before the transaction; nil: none
+
 	// prepared is the inputs of the updates of a range after their Before hooks.
 	prepared map[model.ID]model.Input
 
@@ -105,6 +107,9 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
+	if write.texts != nil {
+		w.tx.UseTexts(write.texts)
+	}
 	w.countPending = w.countPending || write.CountPending
 	switch {
 	case write.Range != nil:
@@ -130,14 +135,39 @@ func (write *Write) require() error {
 	return write.Path.Require(write.Verb)
 }
 
-// Before runs the hooks before the transaction of a write.
+// Before runs the hooks before the transaction of a write, and finds the words of its texts.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := r.BoundHooks(ctx)
 	defer cancel()
-	return r.runBefore(ctx, write)
+	if err := r.runBefore(ctx, write); err != nil {
+		return err
+	}
+	write.texts = write.splitTexts()
+	return nil
+}
+
+// splitTexts finds the words of all texts that the write may store.
+func (write *Write) splitTexts() *store.Texts {
+	c, texts := write.Path.Collection, &store.Texts{}
+	add := func(input model.Input) {
+		if input.Values != nil {
+			texts.Add(c, input.Values)
+		}
+	}
+	for _, input := range write.Inputs {
+		add(input)
+	}
+	for _, input := range write.prepared {
+		add(input)
+	}
+	for _, each := range write.upserts {
+		add(each.Create)
+		add(each.Patch)
+	}
+	return texts
 }
 
 func (r *Resources) runBefore(ctx context.Context, write *Write) error {

@@ -23,6 +23,7 @@ type Tx struct {
 	release func()
 	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
+	texts   *Texts           // whose words are known
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID       // made in the transaction, each larger than the one before
 	deltas  []lists.Delta    // of its changes
@@ -105,7 +106,7 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 		return nil, err
 	}
 	ctx := context.Background()
-	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: s.timestamp()}
+	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: s.timestamp(), texts: new(Texts)}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
