@@ -100,7 +100,7 @@ type preparedWrite struct {
 	failed  error                      // why it is refused, as far as it is known without the transaction; nil: it may succeed
 	sharing resource.Sharing           // of the transaction
 	run     func(*resource.Work) error // executes it in the transaction, perhaps more than once
-	read    func() error               // executes a write that changes nothing without it; nil: run does
+	read    func() error               // executes a write that changes nothing, without a transaction; nil: run executes it
 	reply   func() *reply              // after run has succeeded
 }
 

@@ -157,7 +157,7 @@ const (
 var (
 	ErrClosed = errors.New("the database is closed")
 	ErrBusy   = errors.New("all connections are in use")
-
+	// ErrTooLong is that of a task beyond its limit.
 	ErrTooLong = errors.New("the transaction has exceeded its time limit")
 )
 

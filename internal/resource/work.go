@@ -39,8 +39,8 @@ type Sharing struct {
 	program bool     // a function of the program takes part, which has time of its own
 }
 
-// writing is how the transaction of a work is executed. Hooks have time of their own.
-func (r *Resources) writing(sharing Sharing) store.Writing {
+// writingOf is how the transaction of a work is executed. Hooks have time of their own.
+func (r *Resources) writingOf(sharing Sharing) store.Writing {
 	how := store.Writing{Short: sharing.short, ID: sharing.id}
 	if r.WriteTime > 0 && !sharing.short {
 		how.Limit = r.WriteTime
@@ -66,7 +66,7 @@ func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work)
 	// A started transaction is completed, hooks included, even if the caller is cancelled.
 	run := &workRun{resources: r, through: context.WithoutCancel(ctx), fn: fn, cancel: func() {}}
 	defer func() { run.cancel() }()
-	err := r.store.WriteAs(ctx, r.writing(sharing), run.run)
+	err := r.store.WriteAs(ctx, r.writingOf(sharing), run.run)
 	if err != nil || len(run.work.after) == 0 {
 		return err
 	}

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -65,7 +66,7 @@ func (write *Write) pointer(i int) string {
 
 // Do executes a write of a program with its hooks in a transaction; api does the same for a request in api/write.go, with the
 // idempotency record. It returns the resources as stored, or their last state if
-// deleted. A dry run is undone, and returns what it would affect.
+// deleted. A dry run is undone, or only reads, and returns what it would affect.
 func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
 	if err := r.FindRange(ctx, &write, ""); err != nil {
 		return nil, nil, err
@@ -107,9 +108,7 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
-	if write.texts != nil {
-		w.tx.UseTexts(write.texts)
-	}
+	w.tx.UseTexts(cmp.Or(write.texts, &store.Texts{})) // of each write its own, so that a long transaction does not keep all
 	w.countPending = w.countPending || write.CountPending
 	switch {
 	case write.Range != nil:

@@ -11,9 +11,15 @@ import (
 // words were different.
 const shortText = 1 << 10
 
+// maxRemembered bounds the words that Texts remembers, in bytes. A request gives the index less.
+const maxRemembered = 4 << 20
+
 // Texts remembers the words of long texts: a megabyte of text takes up to a second to split. So a text is split once, and
 // before the transaction that stores it where it is known there. The zero value is empty.
-type Texts struct{ split map[string]splitText }
+type Texts struct {
+	split map[string]splitText
+	bytes int
+}
 
 type splitText struct {
 	words []string // different, sorted
@@ -23,7 +29,7 @@ type splitText struct {
 // Add splits the texts of a resource that will be stored.
 func (t *Texts) Add(c *model.Collection, record model.Record) {
 	for _, column := range c.SearchColumns() {
-		if text := record[column].Text(); len(text) > shortText {
+		if text := record[column].Text(); len(text) > shortText && t.bytes < maxRemembered {
 			t.of(text)
 		}
 	}
@@ -43,11 +49,12 @@ func (t *Texts) of(text string) splitText {
 		}
 	}
 	slices.Sort(s.words)
-	if len(text) > shortText {
+	if len(text) > shortText && t.bytes < maxRemembered {
 		if t.split == nil {
 			t.split = map[string]splitText{}
 		}
 		t.split[text] = s
+		t.bytes += s.bytes
 	}
 	return s
 }

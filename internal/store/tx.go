@@ -66,7 +66,7 @@ type Writing struct {
 	// run at the same time, it may share one with others. ID is the resource that it updates, zero if it creates one.
 	Short bool
 	ID    model.ID
-	// Limit is how long it may take; zero: any time. Then nothing is stored.
+	// Limit is how long it may take; zero: any time. If it takes longer, nothing is stored.
 	Limit time.Duration
 }
 
