@@ -290,6 +290,10 @@ bench-check: bench-tool ## Fail if a request costs over 10 % more processor time
 bench-streams: bench-tool ## Measure event streams: latency, deliveries, memory of idle subscribers, cost for writers, with BENCHFLAGS
 	bin/bench streams $(BENCHFLAGS)
 
+.PHONY: bench-waits
+bench-waits: bench-tool ## Measure how long small writes wait beside large ones on SQLite, with BENCHFLAGS
+	bin/bench waits $(BENCHFLAGS)
+
 .PHONY: benchmarks
 benchmarks: ## Run the Go benchmarks that match BENCH (all)
 	go test -run '^$$' -bench '$(BENCH)' -benchmem ./...

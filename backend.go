@@ -108,8 +108,7 @@ func (s *Server) do(ctx context.Context, w write) ([]resource.Resource, error) {
 	return results, err
 }
 
-// execute decodes a write of a typed call, reads what it needs before its transaction, and executes it, all under the
-// rules of calls: see call.
+// execute decodes a write of a typed call and executes it, all under the rules of calls: see call.
 func (s *Server) execute(ctx context.Context, w write) (results []resource.Resource, affected resource.Affected, err error) {
 	err = s.call(ctx, &w.Path, verbsOf(w), func() error {
 		request, err := w.resolve(w.Path.Limits())
@@ -117,9 +116,6 @@ func (s *Server) execute(ctx context.Context, w write) (results []resource.Resou
 			return err
 		}
 		ready, err := s.resources.Decode(ctx, request)
-		if err == nil {
-			err = s.resources.FindRange(ctx, &ready)
-		}
 		if err == nil {
 			results, affected, err = s.resources.Do(ctx, ready)
 		}

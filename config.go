@@ -91,8 +91,8 @@ type Config struct {
 	// range, the steps of a transaction. Default: 1,000.
 	MaxItems int
 
-	// QueryTimeout is how long the database may take to find each piece of a response; it does not
-	// bound writes. Default: 30 s. Negative: no limit.
+	// QueryTimeout is how long the database may take to find each piece of a response, and to execute the transaction of
+	// a write of more than one resource, or a deletion. What hooks take is not counted. Default: 30 s. Negative: no limit.
 	QueryTimeout time.Duration
 
 	// SlowQuery is how long the database may take to find the first piece of a list before the list is logged,

@@ -130,7 +130,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 
 func newResources(config Config, st *store.Store, observer *observe.Observer) *resource.Resources {
 	resources := resource.New(st)
-	resources.HookTime = config.MaxHookTime
+	resources.HookTime, resources.WriteTime = config.MaxHookTime, max(0, config.QueryTimeout)
 	resources.AcceptTimestamps = config.AcceptTimestamps
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)

@@ -70,7 +70,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	durationVar(&s.config.ReadTimeout, "read-timeout", 30*time.Second, "time for a client to send a whole request")
 	durationVar(&s.config.StreamHeartbeat, "stream-heartbeat", 15*time.Second, "how often a stream of changes without events sends a comment")
 	durationVar(&s.config.WriteTimeout, "write-timeout", 30*time.Second, "time for a client to receive each piece of a response")
-	durationVar(&s.config.QueryTimeout, "query-timeout", 30*time.Second, "time for the database to find each piece of a response")
+	durationVar(&s.config.QueryTimeout, "query-timeout", 30*time.Second, "time for the database to find each piece of a response, and for the transaction of a deletion or of a write of more than one resource")
 	durationVar(&s.config.IdleTimeout, "idle-timeout", 2*time.Minute, "time to keep an idle connection")
 	durationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time for accepted requests to finish on shutdown")
 	s.config.SlowQuery = time.Second

@@ -97,7 +97,7 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
 	}
 	if dryRun {
-		return prepared.asDryRun(collections...)
+		return prepared.asDryRun(new(resource.Affected), collections...)
 	}
 	return prepared
 }

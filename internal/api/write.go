@@ -100,6 +100,7 @@ type preparedWrite struct {
 	failed  error                      // why it is refused, as far as it is known without the transaction; nil: it may succeed
 	sharing resource.Sharing           // of the transaction
 	run     func(*resource.Work) error // executes it in the transaction, perhaps more than once
+	read    func() error               // executes a write that changes nothing, without a transaction; nil: run executes it
 	reply   func() *reply              // after run has succeeded
 }
 
@@ -114,6 +115,7 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 		reserve = a.memoryOf(out)
 	}
 	var results []resource.Resource
+	var affected resource.Affected
 	prepared := preparedWrite{
 		failed:  err,
 		sharing: a.Resources.SharingOf(&write),
@@ -124,8 +126,17 @@ func (a *API) prepareNow(ctx context.Context, request resource.Request, out *res
 		},
 		reply: func() *reply { return a.replyToWrite(write, results) },
 	}
+	if err == nil && a.Resources.OnlyReads(&write) {
+		prepared.read = func() error {
+			return a.Resources.RunReading(ctx, func(w *resource.Work) (err error) {
+				reserve(w)
+				results, affected, err = w.Predict(write)
+				return err
+			})
+		}
+	}
 	if request.DryRun {
-		return prepared.asDryRun(request.Path.Collection)
+		return prepared.asDryRun(&affected, request.Path.Collection)
 	}
 	return prepared
 }
@@ -138,16 +149,16 @@ func (a *API) beforeTransaction(ctx context.Context, write *resource.Write) erro
 	return a.Resources.Before(ctx, write)
 }
 
-// asDryRun is a dry run of the write. What does not stay has no ETag and no Location. The
+// asDryRun is a dry run of the write, which sets affected. What does not stay has no ETag and no Location. The
 // collections are named in any case.
-func (w preparedWrite) asDryRun(collections ...*model.Collection) preparedWrite {
-	var affected resource.Affected
+func (w preparedWrite) asDryRun(affected *resource.Affected, collections ...*model.Collection) preparedWrite {
 	run, plain := w.run, w.reply
 	w.run = func(work *resource.Work) (err error) {
-		affected, err = work.DryRun(func() error { return run(work) })
+		*affected, err = work.DryRun(func() error { return run(work) })
 		return err
 	}
 	w.reply = func() *reply {
+		affected := *affected
 		for _, c := range collections {
 			affected = affected.Include(c)
 		}
@@ -195,7 +206,11 @@ func (a *API) execute(ctx context.Context, write preparedWrite, idempotent *reso
 		if write.failed != nil {
 			return nil, false, write.failed
 		}
-		if err := a.Resources.RunWork(ctx, write.sharing, write.run); err != nil {
+		execute := write.read
+		if execute == nil {
+			execute = func() error { return a.Resources.RunWork(ctx, write.sharing, write.run) }
+		}
+		if err := execute(); err != nil {
 			return nil, false, err
 		}
 		return write.reply(), true, nil

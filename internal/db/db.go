@@ -115,6 +115,9 @@ type Task struct {
 	Short bool
 	// ID is the resource that a short task updates. Zero: it creates one.
 	ID model.ID
+	// Limit is how long Run may take, all its runs together; zero: any time. When it is over, the next statement fails or, where
+	// others wait for the task, the current one. The task fails with ErrTooLong then, whatever Run returns.
+	Limit time.Duration
 
 	// Run sets the following fields, which are zero before.
 
@@ -134,7 +137,7 @@ type Task struct {
 
 // Start runs the task, and forgets what an earlier run has set.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID}
+	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID, Limit: t.Limit}
 	return t.Run(c, earlier)
 }
 
@@ -154,6 +157,8 @@ const (
 var (
 	ErrClosed = errors.New("the database is closed")
 	ErrBusy   = errors.New("all connections are in use")
+	// ErrTooLong is that of a task beyond its limit.
+	ErrTooLong = errors.New("the transaction has exceeded its time limit")
 )
 
 // Fault turns every error of a database into a problem, except the end of the caller's context: that is the problem
@@ -169,6 +174,9 @@ func Fault(ctx context.Context, d Database, err error) error {
 			return single
 		}
 		return ctx.Err()
+	}
+	if errors.Is(err, ErrTooLong) { // what the statements returned follows from it
+		return &problem.Error{Code: problem.CodeTooExpensive, Detail: "The database takes too long for this write. Nothing was changed. Change fewer resources at once.", Cause: err}
 	}
 	if errors.As(err, &list) || errors.As(err, &single) {
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -27,6 +28,23 @@ func TestWriteDoesAllOrNothing(t *testing.T) {
 			t.Error(err)
 		}
 		expectKeys(t, d, "stored")
+	})
+}
+
+// TestLimit: a task that takes longer than its limit stores nothing, whatever it returns.
+func TestLimit(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		for _, result := range []func(error) error{func(err error) error { return err }, func(error) error { return nil }} {
+			err := d.Write(context.Background(), &db.Task{Limit: 1, Run: func(c db.Conn, _ []*db.Task) error { return result(putMeta(c, "late")) }})
+			if !errors.Is(err, db.ErrTooLong) {
+				t.Error(err)
+			}
+		}
+		err := d.Write(context.Background(), &db.Task{Limit: time.Hour, Run: func(c db.Conn, _ []*db.Task) error { return putMeta(c, "in time") }})
+		if err != nil {
+			t.Error(err)
+		}
+		expectKeys(t, d, "in time")
 	})
 }
 

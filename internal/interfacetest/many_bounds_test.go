@@ -164,7 +164,7 @@ func TestWordsOfMany(t *testing.T) {
 		for _, role := range []string{"admin", "clerk"} {
 			got := h.as(role, "PATCH", "/texts?limit=25", `{"body":"`+text.String()+`"}`)
 			got.expectErrors(t, 413, "too_many_items")
-			if want := "The texts that this request changes have more than 8 MiB of different words, counted for each resource. Change fewer at once."; !strings.Contains(got.body, want) {
+			if want := "The texts that this request changes have more than 1 MiB of different words, counted for each resource. Change fewer at once."; !strings.Contains(got.body, want) {
 				t.Errorf("got %s", got.body)
 			}
 		}

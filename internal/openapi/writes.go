@@ -86,7 +86,7 @@ func (b *builder) beginRange(verb schema.AccessVerb, p place, does string) (o op
 
 // ofRange is the codes of a write to a range, in addition to those of a write to one resource.
 func (b *builder) ofRange(p place) []problem.Code {
-	codes := append(b.ofSelection(p.collection), problem.CodeFilterRequired, problem.CodeTooManyItems, problem.CodeTooExpensive)
+	codes := append(b.ofSelection(p.collection), problem.CodeFilterRequired, problem.CodeTooManyItems)
 	if p.collection.RequireIfMatch {
 		codes = append(codes, problem.CodePreconditionRequired)
 	}

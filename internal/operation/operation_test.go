@@ -191,6 +191,16 @@ func TestAttemptsAreLimited(t *testing.T) {
 	}
 }
 
+// TestOperationsThatTakeTooLong are given up at the first attempt: another one would keep other writes waiting again.
+func TestOperationsThatTakeTooLong(t *testing.T) {
+	eachDataset(t, Config{}, resource.Hook{}, func(t *testing.T, w *dataset) {
+		accepted := w.accept("POST", newUser)
+		w.resources.WriteTime = 1
+		w.run()
+		w.expect(accepted, `failed 1 [{"status":503,"code":"too_expensive","title":"The query takes too long","detail":"The database takes too long for this write. Nothing was changed. Change fewer resources at once."}]`)
+	})
+}
+
 // TestFailedOperationIsRequeuedAfterADatabaseError: an operation that failed does not wait for the end of its lease
 // because the database could not be written for a moment.
 func TestFailedOperationIsRequeuedAfterADatabaseError(t *testing.T) {

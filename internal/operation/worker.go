@@ -167,7 +167,8 @@ func (o *Operations) process(ctx context.Context, job store.Job) {
 		err = o.putBack(ctx, job, 0)
 	default:
 		o.Failed(job.Operation.String(), err)
-		if job.Attempt < maxAttempts {
+		// One that takes too long would keep other writes waiting each time.
+		if job.Attempt < maxAttempts && fault.From(err)[0].Code != problem.CodeTooExpensive {
 			err = o.putBack(ctx, job, o.Pause(job.Attempt))
 		} else {
 			err = o.giveUp(ctx, job, err)

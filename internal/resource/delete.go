@@ -35,7 +35,11 @@ func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) 
 		d.mark(path.Collection, id)
 		d.last[id] = record
 	}
-	for _, step := range []func() error{d.collect, d.checkRestricted, d.setNull, d.run} {
+	steps := []func() error{d.collect, d.checkRestricted, d.setNull, d.run}
+	if w.predicts {
+		steps = []func() error{d.collect, d.checkRestricted, d.predict}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return nil, err
 		}

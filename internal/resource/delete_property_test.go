@@ -206,6 +206,7 @@ func (m *deletionModel) delete() {
 	if err != nil {
 		m.Fatal(err)
 	}
+	m.comparePrediction(write)
 	_, _, err = m.resources.Do(context.Background(), write)
 	var faults problem.Errors
 	switch {
@@ -220,6 +221,26 @@ func (m *deletionModel) delete() {
 		m.rows = want
 	}
 	m.compare(changes)
+}
+
+// comparePrediction compares the dry run of a deletion, which only reads, with the deletion itself, undone.
+func (m *deletionModel) comparePrediction(write resource.Write) {
+	write.DryRun = true
+	_, predicted, failed := m.resources.Do(context.Background(), write)
+	var affected resource.Affected
+	err := m.resources.FindRange(context.Background(), &write, "")
+	if err == nil {
+		err = m.resources.RunWork(context.Background(), resource.Sharing{}, func(w *resource.Work) (err error) {
+			affected, err = w.DryRun(func() error {
+				_, err := w.Do(write)
+				return err
+			})
+			return err
+		})
+	}
+	if !slices.Equal(predicted, affected) || fmt.Sprint(failed) != fmt.Sprint(err) {
+		m.Fatalf("the dry run of a deletion returns %v, %v\nand undoing it %v, %v", predicted, failed, affected, err)
+	}
 }
 
 // expected is what is left, the changes in the log, and by how many pairs of a link and a resource the

@@ -129,6 +129,9 @@ func (h *Handle) Do(request Request) (results []Resource, err error) {
 				return err
 			}
 			write.withoutBefore = !h.runsBefore
+			if err := write.findRange(w.tx.Page); err != nil {
+				return err
+			}
 			if h.runsBefore {
 				if err := w.resources.runBefore(w.ctx, &write); err != nil {
 					return err

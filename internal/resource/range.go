@@ -12,9 +12,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// A range of resources is updated or deleted in one transaction, which reads it. FindRange reads it once before the
-// transaction as well: a query that takes too long ends there, and does not block other writes, and Before hooks need
-// the resources.
+// A range of resources is updated or deleted in one transaction. FindRange finds the ids before it, with the limits of a list,
+// so that a query that takes long never keeps other writes waiting. The transaction reads the resources by these ids, and leaves out those
+// that have left the range since. What has come into it since is not part of the write.
 
 // checkRange refuses conditions and callers that a range cannot have.
 func (write *Write) checkRange() error {
@@ -30,13 +30,23 @@ func (write *Write) checkRange() error {
 	return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
 }
 
-// FindRange reads what a write needs to know before its transaction: which resources are in its range, and
-// whether they are too many. It refuses a range where If-Match is required.
+// FindRange finds which resources are in the range of a write, if it has one, before its transaction. It refuses a range with
+// too many, and where If-Match is required.
 func (r *Resources) FindRange(ctx context.Context, write *Write) error {
+	return write.findRange(func(wanted store.PageQuery) (*store.Page, error) {
+		return r.store.Page(ctx, wanted)
+	})
+}
+
+// findRange finds the resources of the range by pages that open returns.
+func (write *Write) findRange(open func(store.PageQuery) (*store.Page, error)) error {
 	if write.Range == nil {
 		return nil
 	}
-	page, err := r.store.Page(ctx, write.pageQuery())
+	if err := write.require(); err != nil {
+		return err
+	}
+	page, err := open(write.pageQuery())
 	if err != nil {
 		return err
 	}
@@ -44,17 +54,15 @@ func (r *Resources) FindRange(ctx context.Context, write *Write) error {
 	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required, after a missing parent
 		return err
 	}
+	write.found = nil
 	for {
 		row, err := page.Next()
-		if err != nil {
+		if err != nil || row == nil {
 			return err
-		}
-		if row == nil {
-			return nil
 		}
 		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.bodyLimits.Items {
 			page.Close()
-			return r.tooMany(ctx, write)
+			return write.tooMany(open)
 		}
 	}
 }
@@ -73,16 +81,15 @@ func (write *Write) pageQuery() store.PageQuery {
 }
 
 // tooMany is the error of a range with too many resources. It counts them.
-func (r *Resources) tooMany(ctx context.Context, write *Write) error {
+func (write *Write) tooMany(open func(store.PageQuery) (*store.Page, error)) error {
 	wanted := pageQuery(write.Path, *write.Range, false)
-	whole := wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
-	wanted.Exact = whole
-	page, err := r.store.Page(ctx, wanted)
+	wanted.Exact = wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
+	page, err := open(wanted)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	if whole {
+	if wanted.Exact {
 		return write.refuseTooMany(page.Total)
 	}
 	for count := int64(0); ; count++ {
@@ -107,8 +114,11 @@ func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 	}
 	write.prepared = map[model.ID]model.Input{}
 	for _, id := range write.found {
-		input, err := r.runBeforeInRange(ctx, write, id)
-		if err != nil {
+		var input model.Input // empty for a deletion
+		if write.Verb == Update {
+			input = write.Inputs[0] // before copies it
+		}
+		if err := r.before(ctx, write, write.Verb, &id, &input); err != nil {
 			return err
 		}
 		write.prepared[id] = input
@@ -116,29 +126,12 @@ func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
 	return nil
 }
 
-// runBeforeInRange runs the hooks before the transaction for one resource of a range, and returns its input, which is empty for
-// a deletion.
-func (r *Resources) runBeforeInRange(ctx context.Context, write *Write, id model.ID) (input model.Input, err error) {
-	if write.Verb == Update {
-		input = write.Inputs[0] // before copies it
+// inputOf is the input of one resource of a range, after its Before hooks.
+func (write *Write) inputOf(id model.ID) model.Input {
+	if input, hooked := write.prepared[id]; hooked || write.Verb == Delete {
+		return input
 	}
-	err = r.before(ctx, write, write.Verb, &id, &input)
-	return input, err
-}
-
-// inputOf is the input of one resource of a range. A resource that has come into the range after
-// FindRange gets its Before hooks now, in the transaction.
-func (w *Work) inputOf(write Write, id model.ID) (input model.Input, err error) {
-	if write.withoutBefore || !w.resources.hasBefore(write.Path.Collection, write.Verb) {
-		if write.Verb == Update {
-			input = write.Inputs[0]
-		}
-		return input, nil
-	}
-	if input, ok := write.prepared[id]; ok {
-		return input, nil
-	}
-	return w.resources.runBeforeInRange(w.resources.transactionContext(w.ctx), &write, id)
+	return write.Inputs[0]
 }
 
 // changeRange updates or deletes the resources of a range, or none of them.
@@ -149,13 +142,8 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 	}
 	records, all := make([]model.Record, len(found)), make([]writing, len(found))
 	for i, each := range found {
-		records[i], all[i] = each.record, writing{before: each, readOnly: write.readOnly}
+		records[i], all[i] = each.record, writing{before: each, input: write.inputOf(each.record.ID(model.IDColumn)), readOnly: write.readOnly}
 		if err := write.Path.requireOn(w.tx, write.Verb, each.record); err != nil {
-			return nil, err
-		}
-	}
-	for i, record := range records {
-		if all[i].input, err = w.inputOf(write, record.ID(model.IDColumn)); err != nil {
 			return nil, err
 		}
 	}
@@ -165,28 +153,23 @@ func (w *Work) changeRange(write Write) ([]Resource, error) {
 	return w.updateRange(write, all)
 }
 
-// readRange reads the resources of a range.
+// readRange reads the resources that were found, as far as they are still in the range, in the order in which they were found.
 func (w *Work) readRange(write Write) ([]loaded, error) {
-	page, err := w.tx.Page(write.pageQuery())
+	loader, found := w.newLoader(write.Path), make(map[model.ID]loaded, len(write.found))
+	err := w.tx.EachListed(write.Path.Collection, query.Both(write.Path.Scope(), write.Range.Filter), write.found, func(record model.Record) (err error) {
+		found[record.ID(model.IDColumn)], err = loader.add(record)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer page.Close()
-	var all []loaded
-	for loader := w.newLoader(write.Path); ; {
-		row, err := page.Next()
-		if err != nil || row == nil {
-			return all, err
+	all := make([]loaded, 0, len(found))
+	for _, id := range write.found {
+		if each, still := found[id]; still {
+			all = append(all, each)
 		}
-		if len(all) == write.bodyLimits.Items {
-			return nil, write.refuseTooMany(int64(len(all)) + 1)
-		}
-		found, err := loader.add(write.Path.Collection.Scan(row))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, found)
 	}
+	return all, nil
 }
 
 // updateRange updates all resources at once, or where a hook takes part, which may change or delete

@@ -37,6 +37,9 @@ type Resources struct {
 	// transaction. Zero: no limit.
 	HookTime time.Duration
 
+	// WriteTime bounds the time of a transaction that takes longer than an insert, without that of hooks. Zero: no limit.
+	WriteTime time.Duration
+
 	// AfterFailed, if not nil, is called with errors of hooks after the commit.
 	AfterFailed func(context.Context, *Change, error)
 }

@@ -27,12 +27,28 @@ type Work struct {
 
 	dryRun   bool                // see DryRun
 	affected map[identity]effect // resources that were changed; nil: they are not counted
+
+	predicts  bool     // see Predict
+	predicted Affected // by a deletion
 }
 
 // Sharing tells whether a write may share a transaction with others. The zero value: it takes too long.
 type Sharing struct {
-	short bool
-	id    model.ID // see store.Store.WriteShort
+	short   bool
+	id      model.ID // see store.Writing
+	program bool     // a function of the program takes part, which has time of its own
+}
+
+// writingOf is how the transaction of a work is executed. Hooks have time of their own.
+func (r *Resources) writingOf(sharing Sharing) store.Writing {
+	how := store.Writing{Short: sharing.short, ID: sharing.id}
+	if r.WriteTime > 0 && !sharing.short {
+		how.Limit = r.WriteTime
+		if sharing.program || len(r.hooks) > 0 {
+			how.Limit += r.HookTime
+		}
+	}
+	return how
 }
 
 // SharingOf tells whether a write may share a transaction.
@@ -50,12 +66,7 @@ func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work)
 	// A started transaction is completed, hooks included, even if the caller is cancelled.
 	run := &workRun{resources: r, through: context.WithoutCancel(ctx), fn: fn, cancel: func() {}}
 	defer func() { run.cancel() }()
-	var err error
-	if sharing.short {
-		err = r.store.WriteShort(ctx, sharing.id, run.run)
-	} else {
-		err = r.store.Write(ctx, run.run)
-	}
+	err := r.store.WriteAs(ctx, r.writingOf(sharing), run.run)
 	if err != nil || len(run.work.after) == 0 {
 		return err
 	}
@@ -138,7 +149,7 @@ func (w *Work) boundWords(c *model.Collection, before, after []model.Record) err
 	if w.reserve == nil {
 		return nil
 	}
-	if w.words += store.WordBytes(c, before, after); w.words > store.MaxWordBytes {
+	if w.words += w.tx.WordBytes(c, before, after); w.words > store.MaxWordBytes {
 		return fault.New(problem.CodeTooManyItems, "The texts that this request changes have more than %d MiB of different words, counted for each resource. Change fewer at once.", store.MaxWordBytes>>20)
 	}
 	return nil
@@ -163,7 +174,7 @@ func (w *Work) Savepoint(fn func() error) error {
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
 	var failed error
-	err = r.RunWork(ctx, Sharing{}, func(w *Work) error {
+	err = r.RunWork(ctx, Sharing{program: true}, func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, runsBefore: true}
 		defer handle.end()
 		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -24,7 +25,7 @@ type Write struct {
 
 	// Range selects the resources to update or delete; nil: the one with the ID. See range.go.
 	Range *query.Query
-	found []model.ID // before the transaction
+	found []model.ID // by FindRange
 
 	// Conflict is the unique group of an upsert, nil if the write only creates. See upsert.go.
 	Conflict []int
@@ -37,6 +38,8 @@ type Write struct {
 	readOnly   readOnlyValues
 
 	withoutBefore bool // a hook writes, whose writes run no Before hooks
+
+	texts *store.Texts // whose words were found before the transaction; nil: none
 
 	// prepared is the inputs of the updates of a range after their Before hooks.
 	prepared map[model.ID]model.Input
@@ -63,10 +66,22 @@ func (write *Write) pointer(i int) string {
 
 // Do executes a write of a program with its hooks in a transaction; api does the same for a request in api/write.go, with the
 // idempotency record. It returns the resources as stored, or their last state if
-// deleted. A dry run is undone, and returns what it would affect.
+// deleted. A dry run is undone, or only reads, and returns what it would affect.
 func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, affected Affected, err error) {
+	if err := r.FindRange(ctx, &write); err != nil {
+		return nil, nil, err
+	}
 	if err := r.Before(ctx, &write); err != nil {
 		return nil, nil, err
+	}
+	if r.OnlyReads(&write) {
+		err = r.RunReading(ctx, func(w *Work) error {
+			return w.withMemory(&write, func() (err error) {
+				results, affected, err = w.Predict(write)
+				return err
+			})
+		})
+		return results, affected, err
 	}
 	err = r.RunWork(ctx, r.SharingOf(&write), func(w *Work) error {
 		return w.withMemory(&write, func() (err error) {
@@ -86,18 +101,14 @@ func (r *Resources) Do(ctx context.Context, write Write) (results []Resource, af
 
 // Do executes a write in the transaction.
 func (w *Work) Do(write Write) ([]Resource, error) {
-	if write.Path.Collection.ReadOnly() {
-		return nil, fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
+	if err := write.require(); err != nil {
+		return nil, err
 	}
 	if by := write.Path.By; by != nil {
-		if write.Conflict == nil { // what an upsert needs depends on what it does
-			if err := write.Path.Require(write.Verb); err != nil {
-				return nil, err
-			}
-		}
 		w.by = by
 		w.tx.As(by.Caller.ID)
 	}
+	w.tx.UseTexts(cmp.Or(write.texts, &store.Texts{})) // of each write its own, so that a long transaction does not keep all
 	w.countPending = w.countPending || write.CountPending
 	switch {
 	case write.Range != nil:
@@ -112,14 +123,50 @@ func (w *Work) Do(write Write) ([]Resource, error) {
 	return w.delete(write)
 }
 
-// Before runs the hooks before the transaction of a write.
+// require returns why the caller may not make such a write at all, or nil.
+func (write *Write) require() error {
+	if write.Path.Collection.ReadOnly() {
+		return fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", write.Path.Collection.Name)
+	}
+	if write.Conflict != nil { // what an upsert needs depends on what it does
+		return nil
+	}
+	return write.Path.Require(write.Verb)
+}
+
+// Before runs the hooks before the transaction of a write, and finds the words of its texts.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	if err := r.refuseNested(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := r.BoundHooks(ctx)
 	defer cancel()
-	return r.runBefore(ctx, write)
+	if err := r.runBefore(ctx, write); err != nil {
+		return err
+	}
+	write.texts = write.splitTexts()
+	return nil
+}
+
+// splitTexts finds the words of all texts that the write may store.
+func (write *Write) splitTexts() *store.Texts {
+	c, texts := write.Path.Collection, &store.Texts{}
+	add := func(input model.Input) {
+		if input.Values != nil {
+			texts.Add(c, input.Values)
+		}
+	}
+	for _, input := range write.Inputs {
+		add(input)
+	}
+	for _, input := range write.prepared {
+		add(input)
+	}
+	for _, each := range write.upserts {
+		add(each.Create)
+		add(each.Patch)
+	}
+	return texts
 }
 
 func (r *Resources) runBefore(ctx context.Context, write *Write) error {

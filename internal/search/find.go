@@ -14,7 +14,7 @@ const maxPut = 1 << 20
 
 // Put stores the words of resources. Before are the previous states, nil for new resources. Only the words of attributes
 // that have changed are found and replaced: those of a long text take long.
-func Put(c db.Conn, sql db.SearchSQL, collection *model.Collection, before, after []model.Record) error {
+func Put(texts *Texts, c db.Conn, sql db.SearchSQL, collection *model.Collection, before, after []model.Record) error {
 	var rows []db.ResourceWords
 	size := 0
 	var last model.Record // the resource before this one: many may get the same text
@@ -30,7 +30,7 @@ func Put(c db.Conn, sql db.SearchSQL, collection *model.Collection, before, afte
 			continue
 		}
 		if last == nil || !slices.Equal(changed, numbers) || len(changedNumbers(collection, last, record)) > 0 {
-			words = textOf(collection, record, changed)
+			words = textOf(texts, collection, record, changed)
 		}
 		last, numbers = record, changed
 		row := db.ResourceWords{ID: record[model.IDColumn], Words: words}

@@ -36,7 +36,7 @@ func TestPutFindsWordsOfChanges(t *testing.T) {
 		got = append(got, rows...)
 		return nil
 	}}
-	if err := Put(nil, sql, texts, before, after); err != nil {
+	if err := Put(new(Texts), nil, sql, texts, before, after); err != nil {
 		t.Fatal(err)
 	}
 	row := func(n byte, words, marks string, kept int) db.ResourceWords {
@@ -49,8 +49,37 @@ func TestPutFindsWordsOfChanges(t *testing.T) {
 	// Short texts count as they are, the different words of long ones once in each resource, and values that stay not at all.
 	after[0][title+2], after[1][title+2] = model.TextValue(strings.Repeat("long text ", 200)), model.TextValue(strings.Repeat("long text ", 200))
 	before[2] = nil
-	if got, want := Bytes(texts, before, after), (7+10)+(7+10)+(7+1+100)+0+3+2; got != want {
+	if got, want := Bytes(new(Texts), texts, before, after), (7+10)+(7+10)+(7+1+100)+0+3+2; got != want {
 		t.Errorf("got %d bytes of words, want %d", got, want)
+	}
+}
+
+// TestTextsAreSplitOnce: what is known of a long text is used.
+func TestTextsAreSplitOnce(t *testing.T) {
+	s, err := compile.Schema(model.Collection{Name: "notes", NoTimestamps: true, Search: []string{"text"}, Attributes: []model.Attribute{{Name: "text", Type: model.String}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes, long := s.Collection("notes"), strings.Repeat("long text ", 200)
+	record := make(model.Record, len(notes.Columns()))
+	record[model.IDColumn], record[notes.SearchColumns()[0]] = model.IDValue(model.ID{15: 1}), model.TextValue(long)
+	var texts Texts
+	texts.Add(notes, record)
+	if want := map[string]splitText{long: {[]string{"long", "text"}, 10}}; !reflect.DeepEqual(texts.split, want) {
+		t.Errorf("got %v, want %v", texts.split, want)
+	}
+	texts.split[long] = splitText{[]string{"known"}, MaxBytes + 1}
+	var got []db.ResourceWords
+	sql := db.SearchSQL{Put: func(_ db.Conn, rows []db.ResourceWords) error {
+		got = append(got, rows...)
+		return nil
+	}}
+	if err := Put(&texts, nil, sql, notes, nil, []model.Record{record}); err != nil || !reflect.DeepEqual(got, []db.ResourceWords{{ID: record[model.IDColumn], Words: " aknown"}}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	texts.split[long] = splitText{nil, 7}
+	if got := Bytes(&texts, notes, []model.Record{nil}, []model.Record{record}); got != 7 {
+		t.Errorf("got %d bytes", got)
 	}
 }
 

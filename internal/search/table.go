@@ -21,12 +21,12 @@ func Build(c db.Conn, d db.Dialect, collection *model.Collection) error {
 	err := db.EachBatch(c, db.NewTable(d, collection), func(batch []model.Record) error {
 		rows := make([]db.ResourceWords, len(batch))
 		for i, record := range batch {
-			id := record[model.IDColumn]
-			if faults := TooLong(collection, nil, []model.Record{record}); faults != nil {
+			id, texts := record[model.IDColumn], &Texts{}
+			if faults := TooLong(texts, collection, nil, []model.Record{record}); faults != nil {
 				return fmt.Errorf("%s cannot be searched: the resource %s has too many different words in %s: shorten it, or remove the attribute from search",
 					collection.Name, id.ID(), strings.TrimPrefix(faults[0][0].Source.Pointer, "/"))
 			}
-			rows[i] = db.ResourceWords{ID: id, Words: Text(collection, record)}
+			rows[i] = db.ResourceWords{ID: id, Words: textOf(texts, collection, record, changedNumbers(collection, nil, record))}
 		}
 		return sql.Put(c, rows)
 	})

@@ -3,15 +3,12 @@
 package search
 
 import (
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/words"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -29,29 +26,21 @@ func marks(numbers []int) (marks string) {
 // Text is what the index has of a resource: its words with the marks of their attributes, each with a
 // space before it, sorted, and each once.
 func Text(c *model.Collection, record model.Record) string {
-	return textOf(c, record, changedNumbers(c, nil, record))
+	return textOf(new(Texts), c, record, changedNumbers(c, nil, record))
 }
 
 // textOf is the part of Text that has the words of some attributes.
-func textOf(c *model.Collection, record model.Record, numbers []int) string {
+func textOf(texts *Texts, c *model.Collection, record model.Record, numbers []int) string {
 	var text strings.Builder
 	for _, number := range numbers { // the marks have the same order
-		start := " " + mark(number)
-		for _, word := range slices.Sorted(different(record[c.SearchColumns()[number]].Text())) {
+		start, split := " "+mark(number), texts.of(record[c.SearchColumns()[number]].Text())
+		text.Grow(split.bytes + len(split.words))
+		for _, word := range split.words {
 			text.WriteString(start)
 			text.WriteString(word)
 		}
 	}
 	return text.String()
-}
-
-// different is the words of a text, each once.
-func different(text string) iter.Seq[string] {
-	seen := map[string]struct{}{}
-	for word := range words.Each(text) {
-		seen[word] = struct{}{}
-	}
-	return maps.Keys(seen)
 }
 
 // changedNumbers lists the numbers of the attributes that are searched and differ. Of a new resource, before is nil, and all
@@ -98,19 +87,15 @@ func share(c *model.Collection) int { return MaxBytes / len(c.SearchColumns()) }
 
 // TooLong reports attributes of resources with too many different words; nil: there are none. Before are the previous
 // states, nil for new resources: only changed values are checked.
-func TooLong(c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
+func TooLong(texts *Texts, c *model.Collection, before, after []model.Record) (faults []problem.Errors) {
 	for _, column := range c.SearchColumns() {
-		var last model.Value // many resources may get the same text
-		bytes := 0
 		for i, record := range after {
 			text := record[column].Text()
 			// Folding never makes a word three times as long.
 			if len(text) <= share(c)/4 || before != nil && before[i][column] == record[column] {
 				continue
 			}
-			if record[column] != last {
-				last, bytes = record[column], bytesOf(text)
-			}
+			bytes := texts.of(text).bytes
 			if bytes <= share(c) {
 				continue
 			}
@@ -124,35 +109,21 @@ func TooLong(c *model.Collection, before, after []model.Record) (faults []proble
 	return faults
 }
 
-// shortText is the length of a text that Bytes counts as if all its words were different.
-const shortText = 1 << 10
-
 // Bytes counts the bytes of the different words that resources get, those of each by themselves. Before are the previous
 // states, or nil: values that stay are not counted.
-func Bytes(c *model.Collection, before, after []model.Record) (bytes int) {
+func Bytes(texts *Texts, c *model.Collection, before, after []model.Record) (bytes int) {
 	for _, column := range c.SearchColumns() {
-		var last model.Value // many resources may get the same text
-		size := 0
 		for i, record := range after {
 			if before[i] != nil && before[i][column] == record[column] {
 				continue
 			}
-			if record[column] != last {
-				text := record[column].Text()
-				if last, size = record[column], len(text); size > shortText {
-					size = min(bytesOf(text), share(c)) // more is refused by TooLong
-				}
+			text := record[column].Text()
+			size := len(text)
+			if size > shortText {
+				size = min(texts.of(text).bytes, share(c)) // more is refused by TooLong
 			}
 			bytes += size
 		}
-	}
-	return bytes
-}
-
-// bytesOf counts the bytes of the different words of an attribute, with their marks.
-func bytesOf(text string) (bytes int) {
-	for word := range different(text) {
-		bytes += len(word) + 1
 	}
 	return bytes
 }

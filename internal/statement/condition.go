@@ -14,7 +14,7 @@ type Statement struct {
 	tables  *Tables
 	within  *columnSource // of a part of a condition; nil: the table of the statement
 	aliases int           // of tables in conditions on related resources
-	single  bool          // it is about one resource
+	byID    bool          // its resources are found by their ids: no other index is needed
 }
 
 // Condition writes a filter, or its negation. Negations are pushed down to the comparisons,
@@ -42,7 +42,7 @@ func (s *Statement) Condition(filter query.Filter, holds bool) {
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
 	case query.Search:
-		s.search(f, true, holds)
+		s.search(f, !s.byID, holds)
 	case FoundSearch:
 		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.IDs))), ")")
 	case OrderedSearch: // the index has found it

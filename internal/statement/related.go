@@ -35,7 +35,7 @@ func (s *Statement) related(f query.Related, holds bool) {
 		}
 	}
 	from := " FROM " + other.Name + " AS " + alias + " WHERE "
-	if holds && !s.single && s.tables.Finds(f.Relation.To, conditions) {
+	if holds && !s.byID && s.tables.Finds(f.Relation.To, conditions) {
 		s.Write(own, " IN (SELECT ", there, from)
 		s.in(inner, func() { s.Condition(conditions, true) })
 		s.Write(")")

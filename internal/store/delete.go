@@ -197,15 +197,12 @@ func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, ref
 // Records reads resources, as far as they exist, in the order of the ids.
 func (t *Tx) Records(c *model.Collection, ids []model.ID) ([]model.Record, error) {
 	found := make(map[model.ID]model.Record, len(ids))
-	table := t.store.tables[c]
-	for chunk := range slices.Chunk(ids, SetSize) {
-		err := db.Each(t.conn, func(row model.Row) {
-			record := c.Scan(row)
-			found[record.ID(model.IDColumn)] = record
-		}, "SELECT "+table.All+" FROM "+table.Name+" WHERE "+t.store.db.InIDs(table.Columns[model.IDColumn], "$1"), db.IDs(t.store.db, chunk))
-		if err != nil {
-			return nil, t.fault(err)
-		}
+	err := t.EachListed(c, nil, ids, func(record model.Record) error {
+		found[record.ID(model.IDColumn)] = record
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	records := make([]model.Record, 0, len(found))
 	for _, id := range ids {

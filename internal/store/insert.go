@@ -24,7 +24,7 @@ func (t *Tx) Insert(c *model.Collection, record model.Record) ([]byte, error) {
 
 // InsertAll stores resources in their order, as Insert does. Each has a representation or conflicts.
 func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representations [][]byte, conflicts []problem.Errors, err error) {
-	representations, conflicts = make([][]byte, len(records)), search.TooLong(c, nil, records)
+	representations, conflicts = make([][]byte, len(records)), search.TooLong(t.texts, c, nil, records)
 	tooLong := conflicts != nil
 	if !tooLong {
 		conflicts = make([]problem.Errors, len(records))

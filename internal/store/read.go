@@ -58,21 +58,24 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		found[ids[0]] = exists
 		return found, err
 	}
-	for chunk := range slices.Chunk(ids, chunkSize) {
-		values := make([]model.Value, len(chunk))
-		for i, id := range chunk {
-			values[i] = model.IDValue(id)
-		}
-		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].Columns[model.IDColumn], " FROM ", t.store.tables[c].Name, " WHERE ")
-		s.Condition(query.Both(query.In{Column: model.IDColumn, Values: values}, scope), true)
-		err := t.each(s, func(row model.Row) {
-			found[row.ID(0)] = true
-		})
-		if err != nil {
+	for chunk := range slices.Chunk(ids, SetSize) {
+		s := t.store.sql.Listed(c, t.store.tables[c].Columns[model.IDColumn], chunk, scope)
+		if err := t.each(s, func(row model.Row) { found[row.ID(0)] = true }); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// EachListed reads the resources of a list of ids that pass a filter, in no order.
+func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID, read func(model.Record) error) error {
+	for chunk := range slices.Chunk(ids, SetSize) {
+		s := t.store.sql.Listed(c, t.store.tables[c].All, chunk, filter)
+		if err := db.EachOrError(t.conn, func(row model.Row) error { return read(c.Scan(row)) }, s.String(), s.Args...); err != nil {
+			return t.fault(err)
+		}
+	}
+	return nil
 }
 
 // Count counts the resources that pass a filter.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
@@ -22,8 +23,9 @@ type Tx struct {
 	ctx     context.Context  // of the caller of a snapshot; a write has none
 	release func()           // ends a snapshot
 	place   place            // of a snapshot
-	at      model.Value      // time of all changes of the task
+	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
+	texts   *Texts           // whose words are known
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID       // made in the transaction, each larger than the one before
 	deltas  []lists.Delta    // of its changes
@@ -39,7 +41,13 @@ func (s *Store) ReadOne(ctx context.Context) (*Tx, error) { return s.read(ctx, d
 func (s *Store) Read(ctx context.Context) (*Tx, error) { return s.read(ctx, db.ShortRead) }
 
 // ReadAtLength opens a snapshot for queries that may take long, such as those of a page. It must be closed.
-func (s *Store) ReadAtLength(ctx context.Context) (*Tx, error) { return s.read(ctx, db.PageInSeveral) }
+func (s *Store) ReadAtLength(ctx context.Context) (*Tx, error) {
+	tx, err := s.read(ctx, db.PageInSeveral)
+	if err == nil {
+		tx.at = s.timestamp()
+	}
+	return tx, err
+}
 
 // read opens a snapshot. Every read goes through here: that of a client takes a place of its caller first, and has a limited
 // time. See limit.Reader.
@@ -78,11 +86,19 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	return s.write(ctx, &db.Task{}, fn)
 }
 
-// WriteShort is Write for a function that takes about as long as an insert and waits for no other
-// program: where several transactions can run at the same time, it may share one with others. ID is the
-// resource that it updates, zero if it creates one.
-func (s *Store) WriteShort(ctx context.Context, id model.ID, fn func(*Tx) error) error {
-	return s.write(ctx, &db.Task{Short: true, ID: id}, fn)
+// Writing says what is known of a write before it.
+type Writing struct {
+	// Short: it takes about as long as an insert and waits for no other program. Where several transactions can
+	// run at the same time, it may share one with others. ID is the resource that it updates, zero if it creates one.
+	Short bool
+	ID    model.ID
+	// Limit is how long it may take; zero: any time. If it takes longer, nothing is stored.
+	Limit time.Duration
+}
+
+// WriteAs is Write for a function of which more is known.
+func (s *Store) WriteAs(ctx context.Context, how Writing, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: how.Short, ID: how.ID, Limit: how.Limit}, fn)
 }
 
 func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
@@ -116,7 +132,7 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 		return nil, err
 	}
 	ctx := context.Background()
-	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: model.TimeValue(model.FormatTime(s.now()))}
+	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: s.timestamp(), texts: new(Texts)}
 	if err := fn(tx); err != nil {
 		return tx, err
 	}
@@ -130,6 +146,8 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 	}
 	return tx, nil
 }
+
+func (s *Store) timestamp() model.Value { return model.TimeValue(model.FormatTime(s.now())) }
 
 // Now is the time of all changes of the transaction.
 func (t *Tx) Now() model.Value { return t.at }

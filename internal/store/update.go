@@ -30,7 +30,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if len(after) == 0 {
 		return nil, nil, nil
 	}
-	if conflicts = search.TooLong(c, before, after); conflicts != nil {
+	if conflicts = search.TooLong(t.texts, c, before, after); conflicts != nil {
 		return nil, conflicts, nil
 	}
 	if conflicts, err = t.updateConflicts(c, before, after); err != nil || conflicts != nil {

@@ -35,6 +35,7 @@ type connection struct {
 	begun        bool          // something was sent
 	single       bool          // the next statement is the whole transaction; exchange sends the commit with it
 	replyTimeout time.Duration // for each reply; zero: no limit
+	until        time.Time     // no statement is sent later; zero: no limit
 	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
@@ -76,9 +77,15 @@ func (c *connection) wait() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(c.ctx, c.replyTimeout)
 }
 
+// expired reports whether the time of the task is over.
+func (c *connection) expired() bool { return !c.until.IsZero() && time.Now().After(c.until) }
+
 // send sends the queued statements and then another one, and reads all results but the last. If
 // the connection is lost before anything was read, it retries on another.
 func (c *connection) send(ctx context.Context, sql string, args []any) (*replies, error) {
+	if c.expired() {
+		return nil, db.ErrTooLong
+	}
 	c.cursor.suspend()
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)

@@ -34,6 +34,10 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 	var lock *retryLock
 	defer func() { lock.release() }()
 	var deadline time.Time // of retries after conflicts, and of waiting for locks
+	var until time.Time    // of all runs
+	if t.Limit > 0 {
+		until = time.Now().Add(t.Limit)
+	}
 	for attempt := 0; attempt < writeAttempts || lock != nil && isConflict(err) && time.Now().Before(deadline); attempt++ {
 		if attempt > 0 && lock == nil { // jitter
 			time.Sleep(rand.N(time.Millisecond << attempt)) // #nosec G404 -- no secret
@@ -43,9 +47,11 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 			return failed
 		}
 		c := b.transaction(context.WithoutCancel(ctx), acquired, beginWrite)
-		c.replyTimeout, c.locks, c.retry = b.replyTimeout, &b.locks, lock
+		c.replyTimeout, c.until, c.locks, c.retry = b.replyTimeout, until, &b.locks, lock
 		err = b.transact(acquired, c, t)
 		switch {
+		case errors.Is(err, db.ErrTooLong):
+			return err
 		case errors.Is(err, errNotLocked): // retry without the lock
 		case isLostRace(err):
 			lock.release()
@@ -72,10 +78,15 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 		return err
 	}
 	defer c.retry.unlock(c)
-	if err := t.Start(c, nil); err != nil {
+	err := t.Start(c, nil)
+	if c.expired() {
+		err = errors.Join(db.ErrTooLong, err)
+	}
+	if err != nil {
 		c.rollback()
 		return err
 	}
+	c.until = time.Time{} // what completes the transaction is sent in any case
 	return b.finish(acquired, c, []*db.Task{t})
 }
 

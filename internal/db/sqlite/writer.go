@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -33,8 +34,27 @@ type writer struct {
 type queuedTask struct {
 	ctx  context.Context
 	task *db.Task
+	used time.Duration // of the limit of the task
 	err  error
 	done chan struct{}
+}
+
+// start runs the task on the connection. A statement that still runs at the end of its limit is interrupted.
+func (q *queuedTask) start(c *connection, earlier []*db.Task) error {
+	if q.task.Limit == 0 {
+		return q.task.Start(c, earlier)
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), q.task.Limit-q.used)
+	defer cancel()
+	c.ctx = ctx
+	c.watch()
+	defer c.unwatch()
+	err := q.task.Start(c, earlier)
+	if q.used += time.Since(begun); q.used > q.task.Limit {
+		return errors.Join(db.ErrTooLong, err)
+	}
+	return err
 }
 
 // maxSharing limits how many tasks share a transaction.
@@ -227,7 +247,7 @@ func (w *writer) rollBack() {
 // that the disk has failed, or that SQLite has rolled back by itself.
 func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 	w.conn.altered = false
-	queued.err = queued.task.Start(w.conn, earlier)
+	queued.err = queued.start(w.conn, earlier)
 	if err := w.lost(queued); err != nil {
 		return err
 	}
@@ -240,7 +260,7 @@ func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
 // runInSavepoint runs a task in a savepoint, and rolls back to it if the task fails.
 func (w *writer) runInSavepoint(queued *queuedTask, earlier []*db.Task) error {
 	err := w.conn.Savepoint(func() (keep bool) {
-		queued.err = queued.task.Start(w.conn, earlier)
+		queued.err = queued.start(w.conn, earlier)
 		return queued.err == nil
 	})
 	if queued.err != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
@@ -102,6 +103,39 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	}
 	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) || finished != 2 {
 		t.Errorf("got %q, %d finished", got, finished)
+	}
+}
+
+// A statement that runs at the end of the limit of its task is interrupted, and everything of the task is undone, also if it ignores that. The
+// others in the transaction take effect.
+func TestTasksThatTakeTooLong(t *testing.T) {
+	const endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+	for name, sql := range map[string]string{"read": endless, "write": "INSERT INTO things (name) " + endless} {
+		d := open(t, db.Options{})
+		w := writerByHand(t, d, db.Options{})
+		limited := func(name string, result func(error) error) *queuedTask {
+			queued := queuedOf(func(c db.Conn) error {
+				_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
+				if err == nil {
+					_, err = c.Exec(sql)
+				}
+				return result(err)
+			})
+			queued.task.Limit = time.Millisecond
+			return queued
+		}
+		batch := []*queuedTask{
+			insertion("a"), limited("b", func(err error) error { return err }), limited("c", func(error) error { return nil }), insertion("d"),
+		}
+		w.runBatch(batch)
+		for i, tooLong := range []bool{false, true, true, false} {
+			if err := batch[i].err; errors.Is(err, db.ErrTooLong) != tooLong || err != nil && !tooLong {
+				t.Errorf("%s: task %d: %v", name, i, err)
+			}
+		}
+		if got := things(t, d); !slices.Equal(got, []string{"a", "d"}) {
+			t.Errorf("%s: got %q", name, got)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ func main() {
 	commands := map[string]func(context.Context, []string) error{
 		"serve":   func(ctx context.Context, args []string) error { return bench.Serve(ctx, args, os.Stdout) },
 		"streams": measureStreams,
+		"waits":   measureWaits,
 		"growth":  measureGrowth,
 		"check":   check,
 	}
@@ -162,6 +163,23 @@ func measureStreams(ctx context.Context, args []string) error {
 		return err
 	}
 	return plan.Run(ctx, os.Stderr, os.Stdout)
+}
+
+func measureWaits(ctx context.Context, args []string) error {
+	var plan bench.WaitPlan
+	flags := flag.NewFlagSet("bench waits", flag.ExitOnError)
+	flags.StringVar(&plan.Module, "module", ".", "directory of the module, from which the server is built")
+	flags.StringVar(&plan.Program, "program", "", "plural `program` to measure instead")
+	flags.StringVar(&plan.Dir, "dir", "", "directory for the SQLite database (default that of temporary files)")
+	flags.IntVar(&plan.Rows, "rows", 200_000, "tasks that filters read, and issues that are deleted with their project")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	waits, err := plan.Run(ctx, os.Stderr)
+	if err != nil {
+		return err
+	}
+	return waits.Print(os.Stdout)
 }
 
 func write(name string, content func(io.Writer) error) error {
