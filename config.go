@@ -159,6 +159,10 @@ type Config struct {
 	// deleted resource. Default: 7 days. Negative: forever.
 	ChangeRetention time.Duration
 
+	// IdempotencyQuota bounds the bytes of the idempotency records of one caller together; callers without a name share one quota.
+	// A write whose record would exceed it is refused with 413. Default: 64 MiB.
+	IdempotencyQuota int64
+
 	// IdempotencyRetention is how long idempotency records are kept. Default: 24 h. Negative:
 	// forever.
 	IdempotencyRetention time.Duration
@@ -213,6 +217,7 @@ func (c Config) withDefaults() Config {
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, 2*time.Minute)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, 30*time.Second)
 	c.ChangeRetention = cmp.Or(c.ChangeRetention, 7*24*time.Hour)
+	c.IdempotencyQuota = cmp.Or(c.IdempotencyQuota, 64<<20)
 	c.IdempotencyRetention = cmp.Or(c.IdempotencyRetention, 24*time.Hour)
 	c.Workers = cmp.Or(c.Workers, 8)
 	c.MaxOperations = cmp.Or(c.MaxOperations, 10_000)
@@ -233,6 +238,7 @@ func (c Config) validate() error {
 		{"MaxBodyMemory", c.MaxBodyMemory},
 		{"MaxWriteMemory", c.MaxWriteMemory},
 		{"MaxDepth", c.MaxDepth},
+		{"IdempotencyQuota", c.IdempotencyQuota},
 		{"MaxItems", c.MaxItems},
 		{"MaxOperations", c.MaxOperations},
 		{"MaxRequests", c.MaxRequests},

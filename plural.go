@@ -133,6 +133,7 @@ func newResources(config Config, st *store.Store, observer *observe.Observer) *r
 	resources.HookTime, resources.WriteTime = config.MaxHookTime, max(0, config.QueryTimeout)
 	resources.AcceptTimestamps = config.AcceptTimestamps
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
+	resources.IdempotencyQuota = config.IdempotencyQuota
 	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)

@@ -52,6 +52,7 @@ const (
 	// 413 to 415: the body cannot be taken.
 	CodeBodyTooLarge         Code = "body_too_large"
 	CodeTooManyItems         Code = "too_many_items"
+	CodeIdempotencyFull      Code = "idempotency_full"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 
 	// 422: the body was read, and is not valid.
@@ -141,6 +142,7 @@ var meanings = map[Code]meaning{
 
 	CodeBodyTooLarge:         {413, "The body is too large"},
 	CodeTooManyItems:         {413, "Too many items"},
+	CodeIdempotencyFull:      {413, "Too many responses are kept for repetitions"},
 	CodeUnsupportedMediaType: {415, "Unsupported media type"},
 
 	CodeNotAnObject:      {422, "Not a JSON object"},

@@ -81,6 +81,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "maximum concurrent asynchronous operations")
 	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "maximum unfinished asynchronous operations")
 	flags.Var(retention(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
+	s.config.IdempotencyQuota = 64 << 20
+	flags.Var((*byteSize)(&s.config.IdempotencyQuota), "idempotency-quota", "bytes of the idempotency records of one caller")
 	flags.Var(retention(&s.config.IdempotencyRetention), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
 	flags.Var(retention(&s.config.ChangeRetention), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
 }

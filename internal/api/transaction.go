@@ -62,11 +62,12 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 	}
 	ctx, cancel := a.Resources.BoundHooks(ctx)
 	defer cancel()
-	var steps []step
+	var steps []*step
+	var writes []*resource.Write
 	var collections []*model.Collection
 	for _, each := range given {
 		next := a.step(ctx, each, t, dryRun)
-		steps = append(steps, next)
+		steps, writes = append(steps, next), append(writes, &next.write)
 		if next.failed != nil { // what follows is never reached
 			break
 		}
@@ -77,6 +78,9 @@ func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, ou
 	prepared := preparedWrite{
 		run: func(w *resource.Work) error {
 			reserve(w)
+			if err := w.Announce(writes); err != nil {
+				return err
+			}
 			results = nil
 			bytes := 0
 			for i, each := range steps {
@@ -115,11 +119,12 @@ func (s *step) do(w *resource.Work) ([]resource.Resource, error) {
 }
 
 // step prepares one write of a transaction.
-func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool) (s step) {
+func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool) *step {
 	to, q, err := a.stepTarget(given, t)
 	if err != nil {
-		return step{failed: err}
+		return &step{failed: err}
 	}
+	s := &step{}
 	s.request = resource.Request{Method: given.Method, Path: to.path, ID: to.id, Body: given.Body, Conflict: q.OnConflict, DryRun: dryRun}
 	if given.IfMatch != nil {
 		s.request.IfMatch = []string{*given.IfMatch}

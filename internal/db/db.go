@@ -228,10 +228,11 @@ type Conn interface {
 	// the transaction can go on. An error is one of the database.
 	Savepoint(fn func() (keep bool)) error
 
-	// Announce announces a write to a resource, or with WholeCollection to many. It need not exclude
-	// other writers: of several, one succeeds. For the others a later statement, the commit, or Announce
-	// itself fails; they queue by what they have announced, and run again (docs/decisions/0010).
-	Announce(collection string, id model.ID) error
+	// Announce announces writes to resources. It need not exclude other writers: of several, one succeeds. For the others a
+	// later statement, the commit, or Announce itself fails; they queue by what they have announced, and run
+	// again (docs/decisions/0010). Who knows all resources in advance announces them together, so that they need not run
+	// again for each.
+	Announce(...ResourceID) error
 
 	// Expect makes sure that the schema has a version, and keeps it until the transaction ends. If
 	// it has another one, the transaction restarts with otherwise, and continues unless that
@@ -266,8 +267,11 @@ type Insertion struct {
 // once, by Dialect.InsertSQL.
 type InsertSQL []string
 
-// WholeCollection means many resources in Announce.
-var WholeCollection model.ID
+// ResourceID names a resource.
+type ResourceID struct {
+	Collection string
+	ID         model.ID
+}
 
 // Statement is an SQL statement with its values, for Batch and Defer.
 type Statement struct {

@@ -282,7 +282,7 @@ func TestLock(t *testing.T) {
 		for i := range writers {
 			all.Go(func() {
 				errs[i] = db.Write(context.Background(), d, func(c db.Conn) error {
-					if err := c.Announce("users", model.ID{1}); err != nil {
+					if err := c.Announce(db.ResourceID{Collection: "users", ID: model.ID{1}}); err != nil {
 						return err
 					}
 					value, err := db.ReadMeta(c, "n")

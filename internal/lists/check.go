@@ -9,8 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Check compares the totals and offset indexes of all collections with their resources, and
-// returns what is wrong.
+// Check compares the totals and offset indexes of all collections with their resources, and the bytes of idempotency
+// records with these, and returns what is wrong.
 func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
 	var wrong []string
 	for _, collection := range s.All() {
@@ -23,10 +23,11 @@ func Check(c db.Conn, d db.Dialect, s *model.Schema) ([]string, error) {
 			wrong = append(wrong, each.text)
 		}
 	}
-	return wrong, nil
+	ofRecords, err := checkRecords(c)
+	return append(wrong, ofRecords...), err
 }
 
-// Rebuild computes the totals and offset indexes of all collections again.
+// Rebuild computes the totals and offset indexes of all collections again, and the bytes of idempotency records.
 func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 	for _, derived := range []string{db.DeltasTable, db.TotalsTable, db.OffsetsTable} {
 		if _, err := c.Exec("DELETE FROM " + derived); err != nil {
@@ -43,7 +44,7 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 			return err
 		}
 	}
-	return nil
+	return CountRecords(c)
 }
 
 // RecountParents computes again the totals and offset indexes of the sub-collections of a

@@ -16,6 +16,9 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 	if err != nil {
 		return 0, err
 	}
+	if err := mergeRecords(c, byList); err != nil {
+		return 0, err
+	}
 	own := map[List][]Delta{}
 	for _, d := range more {
 		own[d.List] = append(own[d.List], d)
@@ -48,15 +51,14 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 	return removed, nil
 }
 
-// removeDeltas removes and returns the deltas of the collections of a schema. Deltas of a newer
+// removeDeltas removes and returns the deltas of the collections of a schema, and of records. Deltas of a newer
 // schema are merged by servers that have it. There may be many, so the texts of a list are kept once.
 func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, removed int64, err error) {
 	byList = map[List][]resourceDelta{}
-	var names []model.Value
-	var placeholders []string
+	names, placeholders := []model.Value{model.TextValue(recordsCollection)}, []string{"$1"}
 	for i, collection := range s.All() {
 		names = append(names, model.TextValue(collection.Name))
-		placeholders = append(placeholders, "$"+strconv.Itoa(i+1))
+		placeholders = append(placeholders, "$"+strconv.Itoa(i+2))
 	}
 	err = db.Each(c, func(row model.Row) {
 		key := List{row.Text(0), row.Text(1)}

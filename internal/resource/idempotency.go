@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -42,6 +43,20 @@ func (r *Resources) FindRecord(ctx context.Context, request IdempotentRequest) (
 			record = final
 		}
 	}
+	if err != nil || record == nil {
+		return nil, err
+	}
+	return r.withBody(ctx, request, record)
+}
+
+// keepProvisional makes a provisional record final as it is.
+func (r *Resources) keepProvisional(ctx context.Context, request IdempotentRequest) (record *IdempotencyRecord, err error) {
+	err = r.store.Write(ctx, func(tx *store.Tx) (err error) {
+		if record, err = tx.FindRecord(request.Key); err == nil && record != nil && record.Until != "" {
+			_, err = tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
+		}
+		return err
+	})
 	if err != nil || record == nil {
 		return nil, err
 	}
@@ -94,17 +109,17 @@ func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*Idempot
 // RunRecorded runs a write and stores its idempotency record in the same transaction, unless
 // there is a record already. Render makes the record from the error of the write; nil means
 // that nothing is stored and the transaction is rolled back. A failed write is undone even if
-// its record is stored.
+// its record is stored. So is one whose record the caller has no room for: it fails.
 func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, run func(*Work) error,
 	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
 	err = r.RunWork(ctx, sharing, func(w *Work) error {
-		found, locked, err := w.tx.LockRecord(request.Key)
+		found, locked, used, err := w.tx.LockRecord(request.Key)
 		if record, err = request.check(found, err); err != nil {
 			return err
 		}
 		if replayed = record != nil; replayed {
 			if record.Until != "" {
-				_, err = w.tx.FinalizeRecord(request.Key, record)
+				_, err = w.tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
 			}
 			return err
 		}
@@ -116,7 +131,7 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 			return failed
 		}
 		record.Fingerprint = request.Fingerprint
-		return w.tx.SaveRecord(request.Key, record)
+		return r.explainQuota(w.tx.SaveRecord(request.Key, record, store.Quota{Most: r.IdempotencyQuota, Used: used}))
 	})
 	if err == nil && replayed {
 		if record, err = r.withBody(ctx, request, record); record == nil && err == nil {
@@ -126,16 +141,29 @@ func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, 
 	return record, replayed, err
 }
 
+// explainQuota is the error of a record that the caller has no room for.
+func (r *Resources) explainQuota(err error) error {
+	if !errors.Is(err, store.ErrQuota) {
+		return err
+	}
+	return fault.Header("Idempotency-Key", problem.CodeIdempotencyFull, "The response of this request must be kept for repetitions, but the responses that are kept for you would have more than %d bytes together. "+
+		"Nothing was written. Change fewer resources at once, or send no Idempotency-Key. Responses are kept for a limited time.", r.IdempotencyQuota)
+}
+
 // FinalizeRecord replaces a provisional record by a final one. If another has become final
-// before, it returns that one, which the client must get.
+// before, it returns that one, which the client must get. So it does if the caller has no room for the final one: then the
+// provisional one becomes final.
 func (r *Resources) FinalizeRecord(ctx context.Context, request IdempotentRequest, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
 	err = r.store.Write(ctx, func(tx *store.Tx) error {
-		revised, err := tx.FinalizeRecord(request.Key, record)
+		revised, err := tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
 		if other = nil; err == nil && !revised {
 			other, err = tx.FindRecord(request.Key)
 		}
 		return err
 	})
+	if errors.Is(err, store.ErrQuota) {
+		return r.keepProvisional(ctx, request)
+	}
 	if err != nil || other == nil {
 		return nil, err
 	}

@@ -33,6 +33,9 @@ type Resources struct {
 	// Memory is for the resources of writes of many. Nil: it is not bounded.
 	Memory *limit.Budget
 
+	// IdempotencyQuota bounds the bytes of the idempotency records of one caller. Default: 64 MiB.
+	IdempotencyQuota int64
+
 	// HookTime bounds the total time of all hooks of a request in each phase: before, in and after its
 	// transaction. Zero: no limit.
 	HookTime time.Duration
@@ -45,7 +48,9 @@ type Resources struct {
 }
 
 // New returns the resources of a store.
-func New(s *store.Store) *Resources { return &Resources{store: s, hooks: map[hookKey][]Hook{}} }
+func New(s *store.Store) *Resources {
+	return &Resources{store: s, hooks: map[hookKey][]Hook{}, IdempotencyQuota: 64 << 20}
+}
 
 // Resource is one resource as sent to a client.
 type Resource struct {

@@ -59,7 +59,7 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		each.request.Path, each.request.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
 		write, err := r.Decode(context.Background(), each.request)
 		if err == nil {
-			err = r.FindRange(context.Background(), &write, "")
+			err = r.FindRange(context.Background(), &write)
 		}
 		if err == nil {
 			err = r.Before(context.Background(), &write)

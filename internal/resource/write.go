@@ -134,6 +134,18 @@ func (write *Write) require() error {
 	return write.Path.Require(write.Verb)
 }
 
+// Announce announces writes that will be done in the transaction, as far as they name the resources that they change. Each
+// is announced again when it is done, but together they wait only once for others that write to the same resources.
+func (w *Work) Announce(writes []*Write) error {
+	var named []store.ResourceID
+	for _, write := range writes {
+		if write.ID != (model.ID{}) {
+			named = append(named, store.ResourceID{Collection: write.Path.Collection.Name, ID: write.ID})
+		}
+	}
+	return w.tx.Announce(named...)
+}
+
 // Before runs the hooks before the transaction of a write, and finds the words of its texts.
 func (r *Resources) Before(ctx context.Context, write *Write) error {
 	if err := r.refuseNested(ctx); err != nil {

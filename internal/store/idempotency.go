@@ -2,10 +2,13 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -28,13 +31,13 @@ type IdempotencyRecord struct {
 
 // FindRecord returns the record of a key, or nil.
 func (t *Tx) FindRecord(key IdempotencyKey) (*IdempotencyRecord, error) {
-	record, _, err := t.findRecord("1", key)
+	record, _, _, err := t.findRecord("1", key)
 	return record, err
 }
 
 // LockRecord returns the record of a key, or nil, and locks the key until the transaction
-// ends. False means that another transaction has the lock.
-func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked bool, err error) {
+// ends. False means that another transaction has the lock. Bytes is what all records of the caller have.
+func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked bool, bytes int64, err error) {
 	return t.findRecord(t.store.db.TryLock("$1", "$2"), key)
 }
 
@@ -49,11 +52,12 @@ func (t *Tx) RecordedBody(key IdempotencyKey, record *IdempotencyRecord) (body [
 	return body, found, t.fault(err)
 }
 
-// findRecord returns a record, and whether a condition holds.
-func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, err error) {
+// findRecord returns a record, whether a condition holds, and the bytes of all records of the caller.
+func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, bytes int64, err error) {
 	var header []byte
 	_, err = db.One(t.conn, func(row model.Row) {
-		if holds = row.Int(0) == 1; row.Null(1) {
+		holds, bytes = row.Int(0) == 1, row.Int(7)
+		if row.Null(1) {
 			return
 		}
 		record = &IdempotencyRecord{
@@ -67,44 +71,107 @@ func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *Idempoten
 			record.Body = row.AppendText(nil, 4)
 		}
 		header = row.AppendText(nil, 3)
-	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body) FROM (SELECT "+condition+" AS holds) AS c"+
-		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2",
-		model.TextValue(key.Caller), model.TextValue(key.Value))
+	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body), b.bytes FROM (SELECT "+condition+" AS holds) AS c"+
+		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2 CROSS JOIN (SELECT "+lists.TotalSQL("$3", "$4")+" AS bytes) AS b",
+		append([]model.Value{model.TextValue(key.Caller), model.TextValue(key.Value)}, lists.RecordsOf(key.Caller).Args()...)...)
 	if err == nil && record != nil {
 		err = json.Unmarshal(header, &record.Header)
 	}
-	return record, holds, t.fault(err)
+	return record, holds, bytes, t.fault(err)
 }
 
-// SaveRecord stores the record of a key. RunRecorded has found none before; one that is there all the same is replaced.
-func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord) error {
+// Quota is how many bytes all records of a caller may have, and how many they had when the transaction began to use them.
+type Quota struct{ Most, Used int64 }
+
+// ErrQuota is the error of a record that a caller has no room for. The transaction must be rolled back.
+var ErrQuota = errors.New("the idempotency records of the caller would have too many bytes")
+
+// SaveRecord stores the record of a key, which has none.
+func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord, quota Quota) error {
 	header, err := json.Marshal(record.Header)
-	if err == nil {
-		_, err = t.conn.Exec("INSERT INTO "+db.IdempotencyTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"+
-			" ON CONFLICT (caller, key) DO UPDATE SET status = excluded.status, header = excluded.header, body = excluded.body, until = excluded.until",
-			model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
-			model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
+	if err != nil {
+		return t.fault(err)
+	}
+	if err := t.useQuota(key.Caller, record.bytes(key, header), quota); err != nil {
+		return err
+	}
+	_, err = t.conn.Exec("INSERT INTO "+db.IdempotencyTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+		model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
+		model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
+	return t.fault(err)
+}
+
+// bytes is what the record counts: see lists.RecordBytes.
+func (r *IdempotencyRecord) bytes(key IdempotencyKey, header []byte) int64 {
+	return int64(len(key.Value) + len(header) + len(r.Body))
+}
+
+// useQuota counts the bytes of a record.
+//
+// Where transactions run at the same time, those with small records do not wait for each other while less than half of the quota is
+// used: each only records a delta, and does not know those of the others. All others change the row of the caller, so that of two at
+// the same time one runs again, and knows the other one. So the quota holds, whoever writes, but for small records that are
+// stored in the moment in which a large one takes the other half.
+func (t *Tx) useQuota(caller string, change int64, quota Quota) error {
+	records := lists.RecordsOf(caller)
+	if t.store.db.Traits().ManyWriters && change <= quota.Most/smallRecord && quota.Used+change <= quota.Most/2 {
+		t.pending++
+		return t.fault(t.conn.Defer(records.PendingBytes(change)))
+	}
+	id := sha256.Sum256([]byte(caller))
+	if err := t.Announce(ResourceID{Collection: db.IdempotencyTable, ID: model.ID(id[:len(model.ID{})])}); err != nil {
+		return err
+	}
+	used, err := lists.AddBytes(t.conn, records, change)
+	if err == nil && change > 0 && used > quota.Most {
+		return ErrQuota
 	}
 	return t.fault(err)
 }
 
+// smallRecord is the part of the quota that a record has at most to be small: 4 KiB of 64 MiB.
+const smallRecord = 1 << 14
+
 // FinalizeRecord replaces a provisional record by a final one. False means that there is none.
-func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord) (revised bool, err error) {
+func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord, most int64) (revised bool, err error) {
 	header, err := json.Marshal(record.Header)
 	if err != nil {
 		return false, t.fault(err)
 	}
-	changed, err := t.conn.Exec("UPDATE "+db.IdempotencyTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5 AND until <> ''",
+	quota, before := Quota{Most: most}, int64(0)
+	revised, err = db.One(t.conn, func(row model.Row) { before, quota.Used = row.Int(0), row.Int(1) },
+		"SELECT "+lists.RecordBytes+", "+lists.TotalSQL("$1", "$2")+" FROM "+db.IdempotencyTable+" WHERE caller = $3 AND key = $4 AND until <> ''",
+		append(lists.RecordsOf(key.Caller).Args(), model.TextValue(key.Caller), model.TextValue(key.Value))...)
+	if err != nil || !revised {
+		return false, t.fault(err)
+	}
+	if change := record.bytes(key, header) - before; change != 0 {
+		if err := t.useQuota(key.Caller, change, quota); err != nil {
+			return false, err
+		}
+	}
+	_, err = t.conn.Exec("UPDATE "+db.IdempotencyTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5",
 		model.IntValue(int64(record.Status)), model.TextValue(string(header)), model.TextValue(string(record.Body)),
 		model.TextValue(key.Caller), model.TextValue(key.Value))
-	return changed == 1, t.fault(err)
+	return true, t.fault(err)
 }
 
 // DeleteOldRecords removes records older than age.
 func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
 	before := model.TimeValue(model.FormatTime(s.now().Add(-age)))
 	return s.deleteInBatches(ctx, func(t *Tx) (removed int, err error) {
-		return t.conn.Exec("DELETE FROM "+db.IdempotencyTable+" WHERE (caller, key) IN (SELECT caller, key FROM "+db.IdempotencyTable+
-			" WHERE at < $1 ORDER BY at LIMIT $2)", before, model.IntValue(deleteBatch))
+		bytes := map[string]int64{}
+		err = db.Each(t.conn, func(row model.Row) {
+			bytes[row.Text(0)] += row.Int(1)
+			removed++
+		}, "DELETE FROM "+db.IdempotencyTable+" WHERE (caller, key) IN (SELECT caller, key FROM "+db.IdempotencyTable+
+			" WHERE at < $1 ORDER BY at LIMIT $2) RETURNING caller, "+lists.RecordBytes, before, model.IntValue(deleteBatch))
+		for caller, freed := range bytes {
+			if err == nil {
+				t.pending++
+				err = t.conn.Defer(lists.RecordsOf(caller).PendingBytes(-freed))
+			}
+		}
+		return removed, err
 	})
 }

@@ -29,6 +29,9 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	if !tooLong {
 		conflicts = make([]problem.Errors, len(records))
 	}
+	if err := t.announceAll(c, recordIDs(records)...); err != nil {
+		return nil, nil, err
+	}
 	t.minted = true // Store.NewID may have made the ids before the transaction
 	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
 	for i, record := range records {
@@ -36,9 +39,6 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 			continue
 		}
 		id := record.ID(model.IDColumn)
-		if err := t.conn.Announce(c.Name, id); err != nil {
-			return nil, nil, t.fault(err)
-		}
 		_, isNew := slices.BinarySearchFunc(t.newIDs, id, model.ID.Compare)
 		insertion.New = insertion.New && isNew
 	}

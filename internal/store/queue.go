@@ -73,8 +73,8 @@ func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, cal
 
 // Enqueue adds an operation after those on the same resource and those that it must wait for.
 func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
-	if err := t.conn.Announce(job.Collection, job.Resource); err != nil {
-		return t.fault(err)
+	if err := t.Announce(ResourceID{Collection: job.Collection, ID: job.Resource}); err != nil {
+		return err
 	}
 	collection, resource := model.TextValue(job.Collection), model.IDValue(job.Resource)
 	turn := int64(1)
@@ -133,8 +133,8 @@ func (t *Tx) after(delay time.Duration) model.Value {
 // lease, or the pause before a retry. False means that another worker has claimed or finished it.
 func (t *Tx) Renew(job Job, delay time.Duration) (bool, error) {
 	// Requests that enqueue operations on the resource write to the queue as well.
-	if err := t.conn.Announce(job.Collection, job.Resource); err != nil {
-		return false, t.fault(err)
+	if err := t.Announce(ResourceID{Collection: job.Collection, ID: job.Resource}); err != nil {
+		return false, err
 	}
 	changed, err := t.conn.Exec("UPDATE "+db.QueueTable+" SET due = $1 WHERE operation = $2 AND attempt = $3",
 		t.after(delay), model.IDValue(job.Operation), model.IntValue(job.Attempt))

@@ -209,14 +209,14 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 		"create under an idempotency key": func() error {
 			return inTransaction(func(tx *Tx) error {
 				key := IdempotencyKey{Caller: "a", Value: "b"}
-				if _, _, err := tx.LockRecord(key); err != nil {
+				if _, _, _, err := tx.LockRecord(key); err != nil {
 					return err
 				}
 				err := tx.Savepoint(func() error {
 					_, err := tx.Insert(w.things, thing(tx, id))
 					return err
 				})
-				return errors.Join(err, tx.SaveRecord(key, &IdempotencyRecord{}))
+				return errors.Join(err, tx.SaveRecord(key, &IdempotencyRecord{}, Quota{Most: 64 << 20}))
 			})
 		},
 		"merge the deltas": func() error { return w.store.MergeDeltas(ctx) },

@@ -106,6 +106,9 @@ func (s *Store) start(c db.Conn) error {
 	if _, err := db.One(c, func(row model.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
+	if err := lists.CountRecords(c); err != nil {
+		return err
+	}
 	mark, err := readMark(c)
 	if err != nil {
 		return err

@@ -81,12 +81,17 @@ type mergeRequest struct{}
 // asks for it, or if only one transaction writes at a time and there are many. Merging reads the
 // resources, so it must count those of all tasks of the transaction, and comes after them.
 func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error) {
-	deltas := deltasOf(tasks)
+	deltas, recorded := deltasOf(tasks), int64(0)
+	for _, t := range tasks {
+		if tx, ok := t.Value.(*Tx); ok {
+			recorded += tx.pending
+		}
+	}
 	n, pending := lists.Count(deltas), s.pending.Load()
 	manyWriters := s.db.Traits().ManyWriters
 	request := slices.IndexFunc(tasks, func(t *db.Task) bool { return t.Value == mergeRequest{} })
 	if request < 0 && (manyWriters || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
-		return func() { s.pending.Add(n) }, lists.Record(c, s.db, deltas)
+		return func() { s.pending.Add(n + recorded) }, lists.Record(c, s.db, deltas)
 	}
 	tableOf := func(collection *model.Collection) *db.Table { return s.tables[collection].Table }
 	removed, err := lists.Merge(c, s.db, s.schema, tableOf, deltas...)

@@ -29,6 +29,7 @@ type Tx struct {
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID       // made in the transaction, each larger than the one before
 	deltas  []lists.Delta    // of its changes
+	pending int64            // deltas that it has recorded itself
 	earlier []*db.Task       // earlier tasks in the transaction
 	mark    model.ID         // of the minter, if this transaction moves it
 	last    *changelog.Entry // last change, nil if there is none; without its states

@@ -65,17 +65,20 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	return representations, nil, t.fault(t.putWords(c, before, after))
 }
 
-// announceAll announces a write to one resource, or to the whole collection for several: of the transactions that
-// have failed, one that writes to many could wait for each of them in vain.
+// announceAll announces writes to resources of a collection.
 func (t *Tx) announceAll(c *model.Collection, ids ...model.ID) error {
-	switch len(ids) {
-	case 0:
-		return nil
-	case 1:
-		return t.fault(t.conn.Announce(c.Name, ids[0]))
+	all := make([]ResourceID, len(ids))
+	for i, id := range ids {
+		all[i] = ResourceID{Collection: c.Name, ID: id}
 	}
-	return t.fault(t.conn.Announce(c.Name, db.WholeCollection))
+	return t.Announce(all...)
 }
+
+// ResourceID names a resource.
+type ResourceID = db.ResourceID
+
+// Announce announces writes to resources: see db.Conn.
+func (t *Tx) Announce(all ...ResourceID) error { return t.fault(t.conn.Announce(all...)) }
 
 func recordIDs(records []model.Record) []model.ID {
 	ids := make([]model.ID, len(records))

@@ -43,7 +43,7 @@ func Build(ctx context.Context, module, binary string, linked Linked) error {
 // launch starts a server at an address that no other server has: clients keep calling it after a crash until they are told
 // the new one.
 func launch(log, binary, schema, database string, flags ...string) (*process.Process, error) {
-	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + loopback.Address(), "--log-level=warn",
+	return process.Launch(log, exec.Command(binary, append([]string{"serve", "--addr=" + loopback.Address(), "--log-level=warn", "--idempotency-quota=4GiB",
 		"--schema=" + schema, "--database=" + database}, flags...)...), nil)
 }
 

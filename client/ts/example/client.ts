@@ -1979,7 +1979,7 @@ export type KnownErrorCode =
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
   | "position_gone" | "precondition_failed" | "precondition_required"
-  | "body_too_large" | "too_many_items" | "unsupported_media_type"
+  | "body_too_large" | "too_many_items" | "idempotency_full" | "unsupported_media_type"
   | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "too_many_words" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
   | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"

@@ -44,10 +44,10 @@ type connection struct {
 	incomplete   bool          // statements were not sent, or their results not read, because of an error
 	shared       bool          // by short tasks: it waits for locks up to maxLockWait
 
-	locks   *retryLocks // nil: no concurrent writers
-	retry   *retryLock  // nil: none
-	about   resource    // what it writes, see Announce
-	yielded bool        // Announce has failed: it must run again, with the retry lock
+	locks     *retryLocks // nil: no concurrent writers
+	retry     *retryLock  // nil: none
+	announced []stripe    // what it writes, see Announce
+	yielded   bool        // Announce has failed: it must run again, with the retry lock
 
 	opening   []deferred          // statements before the check of the version
 	expected  db.Version          // of the schema

@@ -80,13 +80,15 @@ func (g *gathering) start(s *queuedTask) *gatheredTask {
 }
 
 // goOn runs a task until it stops or returns. A task that has failed before it has written anything does not affect the
-// others, and gets its error in a transaction of its own, or at once if there are no others. After a task that Announce has
-// refused, finish commits nothing (see yielded), and all run alone.
+// others, and gets its error in a transaction of its own, or at once if there are no others. That includes one that Announce
+// has refused, unless it goes on all the same.
 func (g *gathering) goOn(t *gatheredTask) error {
-	g.altered = false
+	g.altered, g.yielded = false, false
 	_, stopped := t.next()
 	t.wrote = t.wrote || g.altered
 	switch {
+	case g.yielded && (stopped || t.err == nil):
+		return errAlone
 	case stopped:
 		g.stopped = append(g.stopped, t)
 	case t.err == nil:
@@ -94,7 +96,7 @@ func (g *gathering) goOn(t *gatheredTask) error {
 	case g.failed() || t.wrote:
 		return errAlone
 	default:
-		t.queuedTask.alone = true
+		t.queuedTask.alone, g.yielded = true, false
 	}
 	return nil
 }

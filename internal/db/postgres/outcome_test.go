@@ -251,7 +251,7 @@ func TestLostRaces(t *testing.T) {
 	}{{"40001", fails + 1, true}, {"40P01", fails + 1, true}, {"23505", writeAttempts, false}} {
 		ran := 0
 		err := db.Write(context.Background(), d, func(conn db.Conn) error {
-			if err := conn.Announce("users", model.ID{1}); err != nil {
+			if err := conn.Announce(userAt(1)); err != nil {
 				return err
 			}
 			if ran++; ran <= fails {
@@ -273,11 +273,11 @@ func TestContendedResource(t *testing.T) {
 	d.replyTimeout = 500 * time.Millisecond // of somebody who has to wait in vain
 	write := func() error {
 		return db.Write(context.Background(), d, func(c db.Conn) error {
-			_ = c.Announce("users", model.ID{1})
+			_ = c.Announce(userAt(1))
 			return keep(c, "k")
 		})
 	}
-	lock, err := d.locks.acquire(context.Background(), resource{"users", model.ID{1}}, time.Now().Add(time.Minute))
+	lock, err := d.locks.acquire(context.Background(), []stripe{stripeOf(userAt(1))}, time.Now().Add(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,19 +298,18 @@ func TestServerThatKeepsItsLock(t *testing.T) {
 	url := pgtest.URL(t)
 	d := open(t, url)
 	d.replyTimeout = 2 * time.Second
-	about := resource{"users", model.ID{1}}
 	hangs, err := pgx.Connect(context.Background(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer hangs.Close(context.Background())
-	if _, err := hangs.Exec(context.Background(), "SELECT pg_advisory_lock(hashtextextended($1, 0))", about.key()); err != nil {
+	if _, err := hangs.Exec(context.Background(), "SELECT pg_advisory_lock("+retryClass+", $1)", stripeOf(userAt(1))%advisoryLocks); err != nil {
 		t.Fatal(err)
 	}
 	runs := 0
 	err = db.Write(context.Background(), d, func(c db.Conn) error {
 		if runs++; runs == 1 {
-			return errors.Join(c.Announce(about.collection, about.id), &pgconn.PgError{Code: "40001"})
+			return errors.Join(c.Announce(userAt(1)), &pgconn.PgError{Code: "40001"})
 		}
 		return nil
 	})

@@ -191,7 +191,7 @@ func (b *Database) runBatch(batch []*queuedTask) {
 
 // runTogether runs tasks in one transaction. An error means that nothing is stored, or that the outcome
 // is unknown. A task that fails before it has written anything does not affect the others, and gets its
-// error in a transaction of its own. The exception is one that Announce has refused: then all run alone.
+// error in a transaction of its own.
 func (b *Database) runTogether(batch []*queuedTask) error {
 	ctx := context.Background()
 	acquired, err := b.acquire(ctx)

@@ -113,6 +113,31 @@ func TestTasksShareATransaction(t *testing.T) {
 				return errors.Join(c.Defer(db.Statement{SQL: "DELETE FROM " + db.ChangesTable}), errOwn)
 			}, err: errOwn, stored: [][]byte{{1}, {3}},
 		},
+		"one lets others go first": {
+			second: func() func(*db.Task, db.Conn) error {
+				refused := false
+				return func(t *db.Task, c db.Conn) error {
+					if !refused {
+						refused = true
+						connectionOf(c).yielded = true
+						return errContended
+					}
+					return create(t, c, 2)
+				}
+			}(), stored: [][]byte{{1, 3}, {2}},
+		},
+		"one that should let others go first goes on": {
+			second: func() func(*db.Task, db.Conn) error {
+				refused := false
+				return func(t *db.Task, c db.Conn) error {
+					if !refused {
+						refused = true
+						connectionOf(c).yielded = true
+					}
+					return create(t, c, 2)
+				}
+			}(), stored: [][]byte{{1}, {2}, {3}},
+		},
 		"a statement of one fails": {
 			second: func(_ *db.Task, c db.Conn) error {
 				_, err := db.One(c, nil, "SELECT 1 / 0")

@@ -58,7 +58,8 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 			if deadline.IsZero() {
 				deadline = time.Now().Add(b.replyTimeout)
 			}
-			if lock, failed = b.locks.acquire(ctx, c.about, deadline); failed != nil {
+			// A run may end before it comes to what the last one has announced.
+			if lock, failed = b.locks.acquire(ctx, append(c.announced, lock.stripes()...), deadline); failed != nil {
 				return err
 			}
 		case isLostConnection(err), errors.Is(err, errRunAgain):

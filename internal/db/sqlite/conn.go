@@ -162,7 +162,7 @@ func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 
 // Announce checks that the transaction holds the write lock, which it takes on the whole database
 // when it begins.
-func (c *connection) Announce(string, model.ID) error {
+func (c *connection) Announce(...db.ResourceID) error {
 	if c.raw.AutocommitEnabled() {
 		return errors.New("no transaction holds the write lock")
 	}
