@@ -170,6 +170,14 @@ func (t *Tables) Any(c *model.Collection, selection Selection) *Statement {
 	return s
 }
 
+// Count selects the number of resources of a selection.
+func (t *Tables) Count(c *model.Collection, selection Selection) *Statement {
+	s := t.Statement(c, "SELECT count(*) FROM (")
+	s.selection("1", selection, false)
+	s.Write(") AS _counted")
+	return s
+}
+
 // where writes the conditions of a range of a selection.
 func (s *Statement) where(selection Selection, r keyRange, filter func()) {
 	separator := " WHERE "
