@@ -2,18 +2,18 @@ package plural
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/observe"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
 
 // slowLists logs lists that take long: each shape at most once a minute, and a limited number of shapes.
 type slowLists struct {
-	limit       time.Duration // for the database to find the first piece of a list
+	limit       time.Duration // for the database to find a piece of a list, or a relation for it
 	explainTime time.Duration // for the database to make a plan
 	resources   *resource.Resources
 	observer    *observe.Observer
@@ -62,20 +62,24 @@ func (s *slowLists) due(shape string) bool {
 	return true
 }
 
-// note logs a list for which the database took too long to find the first piece, with the plan of its statement.
-func (s *slowLists) note(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration) {
-	if s.limit <= 0 || took < s.limit {
+// note logs a part of a list for which the database took too long, with the plan of its statement.
+func (s *slowLists) note(ctx context.Context, requestID string, part resource.ListPart) {
+	if s.limit <= 0 || part.Took < s.limit {
 		return
 	}
-	filter, sort := resource.DescribeList(path, q)
-	slow := observe.SlowList{RequestID: requestID, Collection: path.Collection.Name, Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: took}
-	if !s.due(slow.Collection + "?" + slow.Filter + "?" + slow.Sort) {
+	filter, sort := part.Describe()
+	slow := observe.SlowList{
+		RequestID: requestID, Collection: part.Collection().Name, List: part.Path.Collection.Name, Relation: part.Relation(), Piece: part.Piece,
+		Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: part.Took,
+	}
+	shape := []string{slow.Collection, slow.List, slow.Relation, slow.Filter, slow.Sort, strconv.FormatBool(slow.Piece > 1)}
+	if !s.due(strings.Join(shape, "?")) {
 		return
 	}
 	// The client may be gone.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.explainTime)
 	defer cancel()
-	sql, plan, err := s.resources.Explain(ctx, path, q)
+	sql, plan, err := s.resources.Explain(ctx, part)
 	if err != nil {
 		plan = []string{"unknown"} // the database is busy
 	}

@@ -14,9 +14,12 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// slowList is what a log says of the lists of one shape.
+// slowList is what a log says of the lists of one shape, or of a relation that they include.
 type slowList struct {
-	Collection string  `json:"collection"`
+	Collection string  `json:"collection"` // of the resources
+	List       string  `json:"list"`       // the collection that is listed
+	Relation   string  `json:"relation"`   // of the list; empty: it is the list itself
+	Piece      int     `json:"piece"`      // of the response, of the slowest
 	Filter     string  `json:"filter"`
 	Sort       string  `json:"sort"`
 	Plan       string  `json:"plan"`
@@ -32,7 +35,7 @@ const maxLogLine = 1 << 20
 
 // reportSlow reads a log and prints the slow lists in it, the slowest first, with an index that would serve them.
 func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
-	found := map[[3]string]*slowList{}
+	found := map[[5]string]*slowList{}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLogLine)
 	for lines.Scan() {
@@ -40,14 +43,14 @@ func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 		if !ok {
 			continue
 		}
-		key := [3]string{read.Collection, read.Filter, read.Sort}
+		key := [5]string{read.Collection, read.List, read.Relation, read.Filter, read.Sort}
 		if found[key] == nil {
 			found[key] = &read
 		}
 		known := found[key]
 		known.times++
 		if read.Ms >= known.Ms {
-			known.Ms, known.Plan = read.Ms, read.Plan
+			known.Ms, known.Plan, known.Piece = read.Ms, read.Plan, read.Piece
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -89,7 +92,8 @@ func parseSlowLine(line string) (s slowList, ok bool) {
 		values[name] = value
 	}
 	ms, _ := strconv.ParseFloat(values["ms"], 64) // zero if somebody has changed the line
-	return slowList{Collection: values["collection"], Filter: values["filter"], Sort: values["sort"], Plan: values["plan"], Ms: ms}, ok
+	piece, _ := strconv.Atoi(values["piece"])
+	return slowList{Collection: values["collection"], List: values["list"], Relation: values["relation"], Piece: piece, Filter: values["filter"], Sort: values["sort"], Plan: values["plan"], Ms: ms}, ok
 }
 
 // cutValue reads a value, which may be quoted, and what follows it.
@@ -109,25 +113,47 @@ func cutValue(text string) (value, rest string, ok bool) {
 // print writes a shape with what can be done about it. The collection is nil if the schema has none of that name.
 func (s *slowList) print(out io.Writer, c *model.Collection) {
 	what := s.Collection
+	if s.Relation != "" {
+		what += " that " + s.List + " includes as " + s.Relation
+	}
 	if s.Filter != "" {
 		what += " with filters " + strings.ReplaceAll(s.Filter, ",", ", ")
 	}
 	if s.Sort != "" {
 		what += " sorted by " + strings.ReplaceAll(s.Sort, ",", ", ")
 	}
-	fmt.Fprintf(out, "%s: up to %.0f ms, logged %s\n  plan: %s\n", what, s.Ms, timesText(s.times), s.Plan)
-	switch group := s.index(); {
+	piece := ""
+	if s.Piece > 1 {
+		piece = fmt.Sprintf(" for piece %d of the response", s.Piece)
+	}
+	fmt.Fprintf(out, "%s: up to %.0f ms%s, logged %s\n  plan: %s\n", what, s.Ms, piece, timesText(s.times), s.Plan)
+	group, rest := s.index()
+	name := strings.Join(group, ", ")
+	switch {
 	case c == nil:
 		fmt.Fprintln(out, "  The schema has no such collection.")
+		return
 	case len(group) == 0:
-		fmt.Fprintln(out, "  No index is suggested: one serves filters of attributes for equal values, and sorts by attributes in one direction.")
+		fmt.Fprintln(out, "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes in one direction. Ask for smaller ranges, or filter by an indexed attribute.")
+		return
 	case hasIndex(c, group, len(s.equal())):
-		fmt.Fprintf(out, "  The schema has an index for it: [%s]. Ask for smaller ranges, or use cursors instead of large offsets.\n", strings.Join(group, ", "))
+		fmt.Fprintf(out, "  The schema has an index for it: [%s]. %s\n", name, s.smaller())
 	case len(group) == 1:
-		fmt.Fprintf(out, "  In the schema, add to %s: index: [%s]\n", s.Collection, group[0])
+		fmt.Fprintf(out, "  In the schema, add to %s: index: [%s]\n", s.Collection, name)
 	default:
-		fmt.Fprintf(out, "  In the schema, add to %s: index: [[%s]]\n", s.Collection, strings.Join(group, ", "))
+		fmt.Fprintf(out, "  In the schema, add to %s: index: [[%s]]\n", s.Collection, name)
 	}
+	if len(rest) > 0 {
+		fmt.Fprintf(out, "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes in one direction.\n", name, strings.Join(rest, ", "))
+	}
+}
+
+// smaller is what helps where an index does not.
+func (s *slowList) smaller() string {
+	if s.Relation != "" {
+		return "Include fewer resources: include[" + s.Relation + "][limit]."
+	}
+	return "Ask for smaller ranges, or use cursors instead of large offsets."
 }
 
 func timesText(times int) string {
@@ -147,25 +173,26 @@ func (s *slowList) equal() (fields []string) {
 	return fields
 }
 
-// index is the group of an index that serves the list: the fields that must have one value, and then those that
-// it is sorted by. It is empty if there is none.
-func (s *slowList) index() []string {
-	group := s.equal()
-	descending := strings.HasPrefix(s.Sort, "-")
-	for key := range strings.SplitSeq(s.Sort, ",") {
-		field := strings.TrimPrefix(key, "-")
-		if strings.HasPrefix(key, "-") != descending {
-			return nil
+// index is the group of an index that serves the list: the fields that must have one value, and then those that it is sorted
+// by, up to the first that is no attribute or has another direction. Rest is the sort keys from there on. The group is empty if
+// no index helps.
+func (s *slowList) index() (group, rest []string) {
+	own := []string{"id", "type", "created_at", "updated_at"} // an index has attributes
+	group = s.equal()
+	if slices.ContainsFunc(group, func(field string) bool { return slices.Contains(own, field) }) {
+		return nil, nil
+	}
+	keys := slices.DeleteFunc(strings.Split(s.Sort, ","), func(key string) bool { return key == "" || key == "id" })
+	for i, key := range keys {
+		field, descending := strings.CutPrefix(key, "-")
+		if slices.Contains(own, field) || descending != strings.HasPrefix(keys[0], "-") {
+			return group, keys[i:]
 		}
-		if field != "" && field != "id" && !slices.Contains(group, field) {
+		if !slices.Contains(group, field) {
 			group = append(group, field)
 		}
 	}
-	own := []string{"id", "type", "created_at", "updated_at"}
-	if slices.ContainsFunc(group, func(field string) bool { return slices.Contains(own, field) }) {
-		return nil // an index has attributes
-	}
-	return group
+	return group, nil
 }
 
 // hasIndex reports whether a collection has an index that begins with a group, whose first fields can be in any

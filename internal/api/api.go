@@ -68,9 +68,9 @@ type Config struct {
 	// Stopping ends when new requests are refused.
 	Stopping context.Context
 
-	// ListFound is called when the database has found the first piece of a list, or has failed, with the time since the
-	// request was understood: waiting for a connection counts.
-	ListFound func(ctx context.Context, requestID string, path resource.Path, q query.Query, took time.Duration)
+	// ListFound is called when the database has found a piece of a list, or has failed, for the list and for each relation that
+	// it includes.
+	ListFound func(ctx context.Context, requestID string, found resource.ListPart)
 
 	// Ready returns the reason why the database is not ready, or nil.
 	Ready func(context.Context) error

@@ -20,7 +20,11 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		if err != nil {
 			return listPage{}, err
 		}
-		p := listPage{rows: rowsOf(page, t.path.Collection, q), neighbours: page.Neighbours, header: http.Header{}}
+		p := listPage{rows: pageRows{page, t.path.Collection, q.Visible}, neighbours: page.Neighbours, header: http.Header{}}
+		if len(q.Includes) > 0 {
+			including := include.NewPage(page, t.path.Collection, q)
+			p.rows, p.included = including, including.Took
+		}
 		if page.TotalKnown {
 			p.setTotal(page.Total)
 		}
@@ -50,13 +54,6 @@ func (p pageRows) Append(dst []byte) ([]byte, bool, error) {
 		return dst, false, err
 	}
 	return p.collection.AppendSome(dst, row, p.visible), true, nil
-}
-
-func rowsOf(page *resource.Page, c *model.Collection, q query.Query) rows {
-	if len(q.Includes) > 0 {
-		return include.NewPage(page, c, q)
-	}
-	return pageRows{page, c, q.Visible}
 }
 
 // queryLimits bounds what the caller may ask for at a path.

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/headers"
+	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/resource"
 )
 
 // Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
@@ -21,7 +23,8 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	applied  []string // preferences
+	included func() []include.Took // how long each relation took since the last call; nil: there are none
+	applied  []string              // preferences
 	header   http.Header
 }
 
@@ -39,30 +42,41 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if err != nil {
 		return nil, err
 	}
-	begun := time.Now()
-	found := func() {
-		if mode == query.OfList {
-			a.ListFound(clientOf(r.Context()), out.id, t.path, q, time.Since(begun))
+	begun, p := time.Now(), listPage{}
+	part := resource.ListPart{Path: t.path, Query: q}
+	found := func(took time.Duration) {
+		if mode != query.OfList {
+			return
 		}
+		part.Piece++
+		part.Took = took
+		if p.included != nil {
+			for _, each := range p.included() {
+				part.Took -= each.Time
+				a.ListFound(clientOf(r.Context()), out.id, part.Of(each.Include, each.Time))
+			}
+		}
+		a.ListFound(clientOf(r.Context()), out.id, part)
 	}
-	p, err := open(q, headers.PrefersExactCount(r.Header))
+	p, err = open(q, headers.PrefersExactCount(r.Header))
 	if err != nil {
-		found()
+		found(time.Since(begun))
 		return nil, err
 	}
 	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		p.rows.Close()
-		found()
+		found(time.Since(begun))
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, out, a.listAddress(t), q, &p, found)
+	return a.openReply(r, out, a.listAddress(t), q, &p, begun, found)
 }
 
-// openReply reads the first piece of a range, and returns the reply that sends it and the rest. Found is called with the
-// first piece, or when reading it has failed.
-func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, found func()) (*reply, error) {
-	list := a.newListWriter(p.rows, out.timer)
+// openReply reads the first piece of a range, and returns the reply that sends it and the rest. Found is called with the time
+// that each piece took, also if reading it has failed: of the first one, since the request was understood, so that waiting for a
+// connection counts.
+func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, begun time.Time, found func(took time.Duration)) (*reply, error) {
+	list := a.newListWriter(p.rows, out.timer, found)
 	reply := &reply{status: http.StatusOK, list: list}
 	defer func() {
 		if reply.header == nil { // an error or a panic: nobody else closes the list
@@ -74,7 +88,7 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 		size = 0 // one row is enough
 	}
 	err := list.fill(size)
-	found()
+	found(time.Since(begun))
 	if err != nil {
 		return nil, err
 	}

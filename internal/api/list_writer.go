@@ -33,7 +33,8 @@ type listWriter struct {
 	rows      rows // nil: all were read
 	abandoned context.Context
 	timer     *limit.QueryTimer
-	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
+	found     func(took time.Duration) // is called with each later piece
+	slowest   int64                    // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
 	count     int
 	ended     bool
@@ -41,9 +42,9 @@ type listWriter struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func (a *API) newListWriter(rows rows, timer *limit.QueryTimer) *listWriter {
+func (a *API) newListWriter(rows rows, timer *limit.QueryTimer, found func(took time.Duration)) *listWriter {
 	buffer := *buffers.Get().(*[]byte)
-	return &listWriter{rows: rows, abandoned: a.Abandoned, timer: timer, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listWriter{rows: rows, abandoned: a.Abandoned, timer: timer, found: found, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the list. A buffer that a large resource has grown is not reused.
@@ -124,10 +125,16 @@ func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error)
 		}
 		w.buffer = w.buffer[:0]
 		w.timer.Restart()
-		if err := w.fill(pieceSize); err != nil {
+		begun := time.Now()
+		err := w.fill(pieceSize)
+		took := time.Since(begun)
+		if err == nil {
+			w.timer.Pause()
+		}
+		w.found(took)
+		if err != nil {
 			return err
 		}
-		w.timer.Pause()
 	}
 }
 

@@ -231,8 +231,30 @@ func (r *Reader) logRange(s *db.Builder, q Query) {
 
 // CountLog counts changes in the log.
 func (r *Reader) CountLog(q Query) (n int64, err error) {
+	s := r.logOf("SELECT count(*)", q)
+	n, err = db.Int(r.conn, s.String(), s.Args...)
+	return n, r.fault(err)
+}
+
+// PositionAt is the position of the n-th change of a query, n > 0; zero if there are fewer. More reports whether others follow
+// it.
+func (r *Reader) PositionAt(q Query, n int64) (position int64, more bool, err error) {
+	s := r.logOf("SELECT position", q)
+	s.Write(" ORDER BY position LIMIT 2 OFFSET ")
+	s.Arg(model.IntValue(n - 1))
+	err = db.Each(r.conn, func(row model.Row) {
+		more = position > 0
+		if !more {
+			position = row.Int(0)
+		}
+	}, s.String(), s.Args...)
+	return position, more, r.fault(err)
+}
+
+// logOf selects from the changes of a query.
+func (r *Reader) logOf(selected string, q Query) *db.Builder {
 	s := &db.Builder{}
-	s.Write("SELECT count(*) FROM ", r.log.db.PositionedLog(), " AS log")
+	s.Write(selected, " FROM ", r.log.db.PositionedLog(), " AS log")
 	r.logRange(s, q)
 	if q.ID == nil {
 		s.Write(" AND collection IN (")
@@ -243,8 +265,7 @@ func (r *Reader) CountLog(q Query) (n int64, err error) {
 		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(r.log.tables[counted[i]].Number)) })
 		s.Write(")")
 	}
-	n, err = db.Int(r.conn, s.String(), s.Args...)
-	return n, r.fault(err)
+	return s
 }
 
 // Floor is the position up to which the log was removed, with the time of the last change that

@@ -42,8 +42,10 @@ type Changes struct {
 	wanted    int64
 	given     int64
 	first     model.ID
+	last      int64 // position of the last change that was returned
 	hasBefore bool
 	after     *model.ID // first change after the range
+	reached   int64     // position up to which a long range certainly goes, if others follow that; zero: its end is known
 	ended     bool
 }
 
@@ -207,6 +209,7 @@ func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
 	if c.given == 0 {
 		c.first = model.ChangeID(c.history, entry.Position)
 	}
+	c.last = entry.Position
 	c.given++
 	return dst, true, nil
 }
@@ -214,14 +217,14 @@ func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
 // maxProbe is the largest range for which the next one is found before it has been read.
 const maxProbe = 1000
 
-// Neighbours returns the previous and the next range, nil where there is none or, of a range
-// of more than 1,000 that has not ended, where it is not known.
+// Neighbours returns the previous and the next range, nil where there is none. If the end of a long range is not known, the next
+// one begins after the last change that it certainly reaches, so that changes may come again.
 func (c *Changes) Neighbours() (previous, next *query.Range, err error) {
 	size := c.request.Query.Range.Size()
 	if size == 0 {
 		return nil, nil, nil
 	}
-	if !c.ended && size <= maxProbe {
+	if !c.ended {
 		if err := c.probe(); err != nil {
 			return nil, nil, err
 		}
@@ -232,17 +235,27 @@ func (c *Changes) Neighbours() (previous, next *query.Range, err error) {
 			previous.Cursor = model.ChangeID(c.history, c.start)
 		}
 	}
-	if c.after != nil {
+	switch {
+	case c.reached > 0:
+		next = &query.Range{Anchor: query.AtPosition, Position: c.Link(), Limit: size}
+	case c.after != nil:
 		next = &query.Range{Anchor: query.AtCursor, Cursor: *c.after, Limit: size}
 	}
 	return previous, next, nil
 }
 
-// probe finds the change after the range while the range is being read.
+// probe finds what is after the range while the range is being read.
 func (c *Changes) probe() error {
-	ahead := *c.rows
+	backwards := c.request.Query.Range.Limit < 0
+	if !backwards && c.wanted > maxProbe {
+		return c.reach()
+	}
+	ahead, left := *c.rows, c.wanted-c.given
+	if backwards {
+		ahead, left = *c.walk(c.start-1, c.End+1), 0
+	}
 	var scratch []byte
-	for left := c.wanted - c.given; ; left-- {
+	for ; ; left-- {
 		entry, text, err := ahead.seek(scratch[:0])
 		if err != nil || entry == nil {
 			return err
@@ -253,6 +266,28 @@ func (c *Changes) probe() error {
 		}
 		scratch = text
 	}
+}
+
+// reach finds how far a long range certainly goes: as far as if all changes were shown.
+func (c *Changes) reach() (err error) {
+	left := c.wanted - c.given
+	if left == 0 {
+		c.reached = c.last
+		return nil
+	}
+	if left >= c.End-c.last {
+		return nil
+	}
+	tx, err := c.feed.store.Read(c.ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	position, more, err := tx.PositionAt(changelog.Query{After: c.last, Before: c.End + 1, Collection: c.narrow.collection, ID: c.narrow.id}, left)
+	if more {
+		c.reached = position
+	}
+	return err
 }
 
 // Later reports whether the caller sees a change after the start of the range: what a client
@@ -296,13 +331,13 @@ func (c *Changes) lookedAt() int64 {
 		return c.End
 	case size == 0 || c.request.Query.Range.Limit < 0:
 		return c.start - 1
+	case c.reached > 0:
+		return c.reached
 	case c.after != nil:
 		position, _ := model.ChangePosition(c.history, *c.after)
 		return position - 1
-	case c.ended || size <= maxProbe || size >= c.End:
-		return c.End
 	}
-	return c.start - 1 + size
+	return c.End
 }
 
 // LogShape is the shape of a stream of the change log, or of the history of one resource.

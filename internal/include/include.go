@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
@@ -41,6 +42,30 @@ type Page struct {
 	next   int // resource of the chunk
 	loaded int // resources of the chunk whose related resources are loaded
 	ended  bool
+}
+
+// Took is how long the database took to read a relation.
+type Took struct {
+	Include *query.Include
+	Time    time.Duration
+}
+
+// Took returns how long each relation took since the last call.
+func (l *Page) Took() []Took {
+	return l.chunk.takeTimes(nil)
+}
+
+// takeTimes adds the times of all relations that were read, and forgets them.
+func (k *chunk) takeTimes(all []Took) []Took {
+	for i, include := range k.includes {
+		r := k.related[i]
+		if r.took > 0 {
+			all = append(all, Took{include, r.took})
+		}
+		r.took = 0
+		all = r.chunk.takeTimes(all)
+	}
+	return all
 }
 
 // NewPage adds the included relations of a query to its page.
@@ -150,6 +175,7 @@ type related struct {
 	spans  []span             // where those of a key are in the chunk; empty: it has none
 	totals map[model.ID]int64
 	ids    []model.ID // that are read next
+	took   time.Duration
 }
 
 // span is a half-open range of the resources of a chunk.
@@ -264,16 +290,10 @@ func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
 		if len(r.ids) == 0 {
 			continue
 		}
-		if include.Total {
-			if err := tx.RelatedTotals(include, r.ids, func(key model.ID, total int64) { r.totals[key] = total }); err != nil {
-				return err
-			}
-		}
-		if include.Size() == 0 {
-			continue
-		}
-		before := r.chunk.len()
-		if err := r.read(tx, include, left); err != nil {
+		before, begun := r.chunk.len(), time.Now()
+		err := r.read(tx, include, left)
+		r.took += time.Since(begun)
+		if err != nil {
 			return err
 		}
 		if err := r.chunk.loadAll(tx, before, r.chunk.len(), left); err != nil {
@@ -318,8 +338,16 @@ func (r *related) want(keys []key) {
 	}
 }
 
-// read reads the resources of the ids. Those of one id follow each other.
+// read reads the resources of the ids, and how many there are if that is asked for. Those of one id follow each other.
 func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
+	if include.Total {
+		if err := tx.RelatedTotals(include, r.ids, func(key model.ID, total int64) { r.totals[key] = total }); err != nil {
+			return err
+		}
+	}
+	if include.Size() == 0 {
+		return nil
+	}
 	column := include.Relation.Column
 	if include.Relation.One {
 		column = model.IDColumn

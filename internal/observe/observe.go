@@ -145,10 +145,14 @@ func knownMethod(method string) string {
 	return "other"
 }
 
-// SlowList is a list for which the database took long, described without values of the request.
+// SlowList is a piece of a list, or a relation that it includes, for which the database took long, described without values of
+// the request.
 type SlowList struct {
 	RequestID  string
-	Collection string
+	Collection string // of the resources
+	List       string // the collection that is listed
+	Relation   string // of the list; empty: it is the list itself
+	Piece      int    // of the response, from 1 on
 	Filter     string // its conditions, separated by commas
 	Sort       string // the same of its sort keys
 	SQL, Plan  string
@@ -157,7 +161,7 @@ type SlowList struct {
 
 // SlowList logs a slow list. plural doctor --slow reads these lines.
 func (o *Observer) SlowList(s SlowList) {
-	o.log.Warn("slow list", "collection", s.Collection, "filter", s.Filter, "sort", s.Sort, "ms", float64(s.Duration.Microseconds())/1000,
+	o.log.Warn("slow list", "collection", s.Collection, "list", s.List, "relation", s.Relation, "piece", s.Piece, "filter", s.Filter, "sort", s.Sort, "ms", float64(s.Duration.Microseconds())/1000,
 		"sql", s.SQL, "plan", s.Plan, "request_id", s.RequestID)
 }
 

@@ -63,3 +63,16 @@ func SortNames(c *model.Collection, sort []SortKey) (names []string) {
 	}
 	return names
 }
+
+// IncludePath is the name of an included relation, with those before it: comments.author.
+func IncludePath(includes []*Include, of *Include) string {
+	for _, each := range includes {
+		if each == of {
+			return each.Relation.Name
+		}
+		if rest := IncludePath(each.Includes, of); rest != "" {
+			return each.Relation.Name + "." + rest
+		}
+	}
+	return ""
+}

@@ -146,6 +146,8 @@ func (q Query) AppendLink(dst []byte, r Range) []byte {
 		dst = append(strconv.AppendInt(append(dst, "offset="...), r.Offset, 10), '&')
 	case AtCursor:
 		dst = append(r.Cursor.Append(append(dst, "cursor="...)), '&')
+	case AtPosition:
+		dst = append(append(append(dst, "since="...), url.QueryEscape(r.Position)...), '&')
 	}
 	return strconv.AppendInt(append(dst, "limit="...), r.Limit, 10)
 }

@@ -16,6 +16,8 @@ const (
 	AtEdge Anchor = iota
 	AtOffset
 	AtCursor
+	// AtPosition: of a link only. A request has its position in Query.Since.
+	AtPosition
 )
 
 // Range is the requested part of a collection: limit resources from the anchor on, or before it if
@@ -24,7 +26,9 @@ type Range struct {
 	Anchor Anchor
 	Offset int64
 	Cursor model.ID
-	Limit  int64
+	// Position is one of the change log; the range begins after it.
+	Position string
+	Limit    int64
 }
 
 // Size is the number of requested resources, in either direction.

@@ -228,7 +228,7 @@ func (m *deletionModel) comparePrediction(write resource.Write) {
 	write.DryRun = true
 	_, predicted, failed := m.resources.Do(context.Background(), write)
 	var affected resource.Affected
-	err := m.resources.FindRange(context.Background(), &write, "")
+	err := m.resources.FindRange(context.Background(), &write)
 	if err == nil {
 		err = m.resources.RunWork(context.Background(), resource.Sharing{}, func(w *resource.Work) (err error) {
 			affected, err = w.DryRun(func() error {

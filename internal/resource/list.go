@@ -2,7 +2,9 @@ package resource
 
 import (
 	"context"
+	"time"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 )
@@ -34,13 +36,50 @@ func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 	return wanted
 }
 
-// DescribeList describes the list of a query without values, for logs: the conditions of path, caller and request that
-// must hold, and the sort.
-func DescribeList(path Path, q query.Query) (filter, sort []string) {
-	return query.Conditions(path.Collection, query.Both(path.Scope(), q.Filter)), query.SortNames(path.Collection, q.Sort)
+// ListPart is what the database was asked for a piece of a list: its resources, or those of a relation that it includes.
+type ListPart struct {
+	Path    Path
+	Query   query.Query
+	Piece   int            // the first one is 1
+	Include *query.Include // nil: the list itself
+	Took    time.Duration
 }
 
-// Explain returns the statement of a list, and its plan. Neither contains values.
-func (r *Resources) Explain(ctx context.Context, path Path, q query.Query) (sql string, plan []string, err error) {
-	return r.store.Explain(ctx, pageQuery(path, q, false))
+// Of is the part of the same piece for a relation.
+func (p ListPart) Of(include *query.Include, took time.Duration) ListPart {
+	p.Include, p.Took = include, took
+	return p
+}
+
+// Collection is where the resources are.
+func (p ListPart) Collection() *model.Collection {
+	if p.Include != nil {
+		return p.Include.Relation.To
+	}
+	return p.Path.Collection
+}
+
+// Relation is the path of the relation; empty: it is the list itself.
+func (p ListPart) Relation() string { return query.IncludePath(p.Query.Includes, p.Include) }
+
+// Describe describes the part without values, for logs: the conditions of path, caller and request that must hold, and the sort.
+func (p ListPart) Describe() (filter, sort []string) {
+	c := p.Collection()
+	if p.Include == nil {
+		return query.Conditions(c, query.Both(p.Path.Scope(), p.Query.Filter)), query.SortNames(c, p.Query.Sort)
+	}
+	column := p.Include.Relation.Column
+	if p.Include.Relation.One {
+		column = model.IDColumn
+	}
+	related := query.Compare{Column: column, Op: query.Equal}
+	return query.Conditions(c, query.And{related, query.Both(query.Both(query.All, p.Include.Scope), p.Include.Filter)}), query.SortNames(c, p.Include.Sort)
+}
+
+// Explain returns the statement of a part, and its plan. Neither contains values.
+func (r *Resources) Explain(ctx context.Context, p ListPart) (sql string, plan []string, err error) {
+	if p.Include != nil {
+		return r.store.ExplainRelated(ctx, p.Include)
+	}
+	return r.store.Explain(ctx, pageQuery(p.Path, p.Query, false), p.Piece > 1)
 }

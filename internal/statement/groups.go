@@ -88,7 +88,10 @@ func groupAlias(key int) string {
 // grouped writes which resources are grouped, by the first columns of the SELECT.
 func (s *Statement) grouped(filter query.Filter, by []query.GroupKey) {
 	s.Write(" FROM ", s.table.Name)
-	s.where(Selection{Filter: filter})
+	if filter != nil {
+		s.Write(" WHERE ")
+		s.Condition(filter, true)
+	}
 	for i := range by {
 		s.Write(db.Choose(i == 0, " GROUP BY ", ", "), strconv.Itoa(i+1))
 	}

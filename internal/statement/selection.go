@@ -17,30 +17,13 @@ type Selection struct {
 	From   Place // start; nil: the beginning
 	Until  Place // end, exclusive; nil: the end
 	Skip   int64
-	Take   int64 // at most so many; math.MaxInt64: all. Any ignores it
+	Take   int64 // at most so many; math.MaxInt64: all. Any ignores it and Skip
 
 	// Total is the number of resources without From, Until, Skip and Take; zero: it is not known.
 	Total int64
 
 	// AfterFrom: the selection starts after From. Otherwise it includes a resource at From.
 	AfterFrom bool
-
-	// withoutNulls excludes resources that have no value of the first sort key.
-	withoutNulls bool
-}
-
-// Split divides a selection that no single index range can serve: in descending order, the
-// smaller values and then the nulls follow a value. Rest is nil if the selection is one range.
-func (s Selection) Split(c *model.Collection) (first Selection, rest *Selection) {
-	key := s.Order[0]
-	if s.From == nil || s.From[0].IsNull() || !key.Descending || c.Columns()[key.Column].NotNull {
-		return s, nil
-	}
-	first, nulls := s, s
-	first.withoutNulls = true
-	nulls.Filter = query.Both(s.Filter, query.IsNull{Column: key.Column})
-	nulls.From = nil
-	return first, &nulls
 }
 
 // FromEnd is the selection up to its end, read from there: its exclusive end becomes the start.
@@ -64,7 +47,7 @@ func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 	id := table.Columns[model.IDColumn]
 	s := t.Statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
 	if nearer := selection.fromNearerEnd(); !s.skipInIndex(nearer) {
-		s.selection(id, nearer)
+		s.selection(id, nearer, true)
 	}
 	s.Write(")")
 	s.Order(selection.Order)
@@ -111,25 +94,65 @@ func (s Selection) fromNearerEnd() Selection {
 // Columns selects columns, given as SQL.
 func (t *Tables) Columns(c *model.Collection, columns string, selection Selection) *Statement {
 	s := t.Statement(c)
-	s.selection(columns, selection)
+	s.selection(columns, selection, true)
 	return s
 }
 
-// selection writes a SELECT of columns.
-func (s *Statement) selection(columns string, selection Selection) {
-	s.Write("SELECT ", columns, " FROM ")
-	s.From(selection.Filter)
-	s.where(selection)
-	if _, ok := Ordered(selection.Filter); ok {
-		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(selection.Order[0].Descending, " DESC", ""))
-	} else {
-		s.Order(selection.Order)
+// selection writes a SELECT of columns, ordered or in any order. Ranges follow each other: the next one is read when a range
+// has ended, and the databases return them in their order. With a LIMIT, SQLite keeps the order of each.
+func (s *Statement) selection(columns string, selection Selection, ordered bool) {
+	ranges, filter := selection.ranges(s.table.Collection), s.filter(selection)
+	if len(ranges) == 1 {
+		s.keyRange(columns, selection, ranges[0], filter, ordered)
+		s.limit(selection)
+		return
+	}
+	for i, r := range ranges {
+		s.Write(db.Choose(i > 0, " UNION ALL ", ""), "SELECT * FROM (")
+		s.keyRange(columns, selection, r, filter, ordered)
+		s.limit(Selection{Take: min(selection.Take, math.MaxInt64-1-selection.Skip) + selection.Skip})
+		s.Write(") AS _range")
 	}
 	s.limit(selection)
 }
 
+// filter returns what writes the filter of a selection, nil if it has none. Its arguments are added only once, as their number
+// is limited.
+func (s *Statement) filter(selection Selection) func() {
+	if selection.Filter == nil {
+		return nil
+	}
+	written := ""
+	return func() {
+		if written != "" {
+			s.Write(written)
+			return
+		}
+		start := s.Len()
+		s.Condition(selection.narrowed(), true)
+		written = s.String()[start:]
+	}
+}
+
+// keyRange writes a SELECT of one range.
+func (s *Statement) keyRange(columns string, selection Selection, r keyRange, filter func(), ordered bool) {
+	s.Write("SELECT ", columns, " FROM ")
+	s.From(selection.Filter)
+	s.where(selection, r, filter)
+	_, inIndex := Ordered(selection.Filter)
+	switch {
+	case !ordered:
+	case inIndex:
+		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(selection.Order[0].Descending, " DESC", ""))
+	default:
+		s.Order(r.keys())
+	}
+}
+
 func (s *Statement) limit(selection Selection) {
-	if selection.Take < math.MaxInt64 || selection.Skip > 0 {
+	if selection.Take == 1 && selection.Skip == 0 {
+		s.Write(" LIMIT 1") // so that PostgreSQL plans for one row
+	} else if selection.Take < math.MaxInt64 || selection.Skip > 0 {
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(selection.Take))
 	}
@@ -141,33 +164,44 @@ func (s *Statement) limit(selection Selection) {
 
 // Any selects 1 if a selection has a resource, and otherwise nothing.
 func (t *Tables) Any(c *model.Collection, selection Selection) *Statement {
-	s := t.Statement(c, "SELECT 1 FROM ")
-	s.From(selection.Filter)
-	s.where(selection)
-	s.Write(" LIMIT 1")
+	s := t.Statement(c)
+	selection.Skip, selection.Take = 0, 1
+	s.selection("1", selection, false)
 	return s
 }
 
-// where writes the conditions of a selection.
-func (s *Statement) where(selection Selection) {
+// Count selects the number of resources of a selection.
+func (t *Tables) Count(c *model.Collection, selection Selection) *Statement {
+	s := t.Statement(c, "SELECT count(*) FROM (")
+	s.selection("1", selection, false)
+	s.Write(") AS _counted")
+	return s
+}
+
+// where writes the conditions of a range of a selection.
+func (s *Statement) where(selection Selection, r keyRange, filter func()) {
 	separator := " WHERE "
 	and := func() {
 		s.Write(separator)
 		separator = " AND "
 	}
-	if selection.Filter != nil {
+	if filter != nil {
 		and()
-		s.Condition(selection.narrowed(), true)
+		filter()
 	}
-	if selection.From != nil {
+	for _, condition := range r.conditions {
+		and()
+		s.Condition(condition, true)
+	}
+	if r.from != nil {
 		and()
 		s.bound(selection.Filter, selection.Order[0].Descending, selection.From[len(selection.From)-1])
-		s.after(selection.Order, selection.From, !selection.AfterFrom, selection.withoutNulls)
+		s.compareKeys(r, r.from, true)
 	}
-	if selection.Until != nil {
+	if r.until != nil {
 		and()
 		s.bound(selection.Filter, !selection.Order[0].Descending, selection.Until[len(selection.Until)-1])
-		s.after(selection.Order.Reversed(), selection.Until, false, false)
+		s.compareKeys(r, r.until, false)
 	}
 }
 

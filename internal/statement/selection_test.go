@@ -39,29 +39,6 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSplit: in descending order, nulls follow a value, and are a second selection.
-func TestSplit(t *testing.T) {
-	c, rank := things(t)
-	id := model.IDValue(model.ID{1})
-	descending, ascending := NewOrder([]query.SortKey{{Column: rank, Descending: true}}), NewOrder([]query.SortKey{{Column: rank}})
-	for name, whole := range map[string]Selection{
-		"from the start":   {Order: descending},
-		"after null":       {Order: descending, From: Place{model.Null, id}},
-		"ascending":        {Order: ascending, From: Place{model.IntValue(1), id}},
-		"the order of ids": {Order: NewOrder(nil), From: Place{id}},
-	} {
-		if first, rest := whole.Split(c); rest != nil || !reflect.DeepEqual(first, whole) {
-			t.Errorf("%s: got %+v and %+v", name, first, rest)
-		}
-	}
-	first, rest := Selection{Order: descending, From: Place{model.IntValue(1), id}, Take: 5}.Split(c)
-	wantFirst := Selection{Order: descending, From: Place{model.IntValue(1), id}, Take: 5, withoutNulls: true}
-	wantRest := &Selection{Order: descending, Take: 5, Filter: query.IsNull{Column: rank}}
-	if !reflect.DeepEqual(first, wantFirst) || !reflect.DeepEqual(rest, wantRest) {
-		t.Errorf("got %+v and %+v, want %+v and %+v", first, rest, wantFirst, wantRest)
-	}
-}
-
 // TestFromNearerEnd: the same resources are selected from whichever end is nearer, if the total is known.
 func TestFromNearerEnd(t *testing.T) {
 	order := NewOrder(nil)

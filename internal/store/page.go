@@ -50,11 +50,12 @@ type Page struct {
 	given     int64 // resources returned
 	ended     bool
 
-	start     int64 // offset of the first resource, of a range by offset
+	start     int64 // offset of the first resource, of a range by offset or an endless one
 	hasBefore bool
 	after     model.ID // first resource after the range
 	hasAfter  bool
 	lookAhead bool // after is found by reading one more row
+	endless   bool // whether something follows the range is not known before it has been read
 
 	place statement.Place // of the last row that was returned; nil: the row is current
 }
@@ -221,12 +222,11 @@ func (p *Page) locateEmpty() (err error) {
 	return err
 }
 
-// maxProbe is the largest filtered or sorted range for which the next range is found before it
-// has been read.
+// maxProbe is the largest filtered or sorted range for which the resource after it is found before it has been read.
 const maxProbe = 1000
 
-// Neighbours returns the previous and the next range, nil where there is none. It can be
-// called at any time after the first Next; without UseCursor, while its row is current.
+// Neighbours returns the previous and the next range, nil where there is none. If that is not known of a long range, the next
+// one is by offset, and may be empty. It can be called at any time after the first Next; without UseCursor, while its row is current.
 func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	size := p.query.Range.Size()
 	if size == 0 {
@@ -246,29 +246,39 @@ func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 			previous.Cursor = p.query.Range.Cursor
 		}
 	}
-	if p.hasAfter {
-		next = &query.Range{Anchor: query.AtCursor, Cursor: p.after, Limit: size}
-		if byOffset {
-			next = &query.Range{Anchor: query.AtOffset, Offset: p.start + p.wanted, Limit: size}
+	switch end := p.start + p.wanted; {
+	case p.endless:
+		if !(p.ended && p.given < p.wanted) && (!p.TotalKnown || end < p.Total) && end > 0 && end < math.MaxInt64 {
+			next = &query.Range{Anchor: query.AtOffset, Offset: end, Limit: size}
 		}
+	case p.hasAfter && byOffset:
+		next = &query.Range{Anchor: query.AtOffset, Offset: end, Limit: size}
+	case p.hasAfter:
+		next = &query.Range{Anchor: query.AtCursor, Cursor: p.after, Limit: size}
 	}
 	return previous, next, nil
 }
 
-// probe finds the resource after the range while the range is being read. The rest is then
-// read by a second query, from after the current row.
+// probe finds the resource after the range while the range is being read. The rest is then read by a second query, from after
+// the current row. To find the resource after a long range could cost as much as the range: only the offset of its end is found.
 func (p *Page) probe() (err error) {
 	p.lookAhead = false
-	if (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.query.Range.Size() > maxProbe {
+	p.endless = (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.wanted > maxProbe
+	if p.endless && p.query.Range.Anchor != query.AtCursor {
 		return nil
 	}
-	rest := &p.selection
+	rest, start := &p.selection, p.selection.From
 	p.keepPlace()
 	rest.From, rest.AfterFrom = p.place, true
 	p.endRows()
-	next := *rest
-	next.Skip = p.wanted - p.given
-	p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, next)
+	if p.endless {
+		before := statement.Selection{Filter: rest.Filter, Order: rest.Order, Until: start, Take: math.MaxInt64}
+		p.start, err = p.tx.countSelection(p.query.Collection, before)
+	} else {
+		next := *rest
+		next.Skip = p.wanted - p.given
+		p.after, p.hasAfter, err = p.tx.IDAt(p.query.Collection, next)
+	}
 	rest.Skip, rest.Take = 0, p.wanted-p.given
 	return err
 }

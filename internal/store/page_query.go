@@ -38,7 +38,7 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 	if err != nil {
 		return false, p.tx.fault(err)
 	}
-	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c, left: take}
+	p.rows = &Rows{Row: rows, rows: rows, tx: p.tx, collection: c}
 	if _, err := rows.Next(); err != nil { // there is always a first row, see withTotal
 		return false, p.tx.fault(err)
 	}

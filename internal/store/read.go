@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"slices"
 
 	"github.com/plural-go/plural/internal/db"
@@ -79,14 +80,12 @@ func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID
 }
 
 // Count counts the resources that pass a filter.
-func (t *Tx) Count(c *model.Collection, filter query.Filter) (n int64, err error) {
-	s := t.store.sql.Statement(c, "SELECT count(*) FROM ")
-	s.From(filter)
-	if filter != nil {
-		s.Write(" WHERE ")
-		s.Condition(filter, true)
-	}
-	_, err = t.one(s, func(row model.Row) { n = row.Int(0) })
+func (t *Tx) Count(c *model.Collection, filter query.Filter) (int64, error) {
+	return t.countSelection(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
+}
+
+func (t *Tx) countSelection(c *model.Collection, selection statement.Selection) (n int64, err error) {
+	_, err = t.one(t.store.sql.Count(c, selection), func(row model.Row) { n = row.Int(0) })
 	return n, err
 }
 

@@ -13,10 +13,7 @@ type Rows struct {
 	rows       db.Rows
 	tx         *Tx
 	collection *model.Collection
-	left       int64                // rows that may still be returned
-	rest       *statement.Selection // follows; nil: none
-	peeked     bool                 // the next row was read already
-	useCursor  bool                 // other statements are run between the rows
+	peeked     bool // the next row was read already
 }
 
 // Select starts a stream of a selection.
@@ -26,22 +23,12 @@ func (t *Tx) Select(c *model.Collection, selection statement.Selection) (*Rows, 
 
 // selectRows also starts a stream with a cursor: other statements can be run between two calls of Next.
 func (t *Tx) selectRows(c *model.Collection, selection statement.Selection, useCursor bool) (*Rows, error) {
-	r := &Rows{tx: t, collection: c, left: selection.Take, useCursor: useCursor}
-	if selection.Skip == 0 {
-		selection, r.rest = selection.Split(c)
+	s, start := t.store.sql.Rows(c, selection), t.conn.Query
+	if useCursor {
+		start = t.conn.Cursor
 	}
-	return r, r.open(selection)
-}
-
-func (r *Rows) open(selection statement.Selection) (err error) {
-	s := r.tx.store.sql.Rows(r.collection, selection)
-	if r.useCursor {
-		r.rows, err = r.tx.conn.Cursor(s.String(), s.Args...)
-	} else {
-		r.rows, err = r.tx.conn.Query(s.String(), s.Args...)
-	}
-	r.Row = r.rows
-	return r.tx.fault(err)
+	rows, err := start(s.String(), s.Args...)
+	return &Rows{Row: rows, rows: rows, tx: t, collection: c}, t.fault(err)
 }
 
 // Next moves to the next resource. False means that there is none.
@@ -51,23 +38,7 @@ func (r *Rows) Next() (bool, error) {
 		return true, nil
 	}
 	more, err := r.rows.Next()
-	if err != nil {
-		return false, r.tx.fault(err)
-	}
-	if more {
-		r.left--
-		return true, nil
-	}
-	if r.rest == nil || r.left == 0 {
-		return false, nil
-	}
-	r.Close()
-	rest := *r.rest
-	rest.Take, r.rest = r.left, nil
-	if err := r.open(rest); err != nil {
-		return false, err
-	}
-	return r.Next()
+	return more, r.tx.fault(err)
 }
 
 // Close ends the stream.
@@ -95,13 +66,15 @@ func (t *Tx) Any(c *model.Collection, selection statement.Selection) (found bool
 func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n int64) (place statement.Place, more bool, err error) {
 	whole := selection.FromEnd()
 	whole.Skip, whole.Take = n-1, 2
-	if first, rest := whole.Split(c); rest != nil {
-		// Usually found without the nulls, which come last.
-		if place, more, err = t.firstOf(c, first); err != nil || more {
-			return place, more, err
+	err = t.eachWhile(t.store.sql.Rows(c, whole), func(row model.Row) bool {
+		if place != nil {
+			more = true
+			return false
 		}
-	}
-	return t.firstOf(c, whole)
+		place = whole.Order.PlaceOf(c, row)
+		return true
+	})
+	return place, more, err
 }
 
 // lastIDs finds the ids of the last n resources of a selection, the last one first.
@@ -110,19 +83,4 @@ func (t *Tx) lastIDs(c *model.Collection, selection statement.Selection, n int64
 	whole.Take = n
 	err = t.each(t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) { ids = append(ids, row.ID(0)) })
 	return ids, err
-}
-
-// firstOf returns the place of the first resource of a selection, and whether there is a
-// second one.
-func (t *Tx) firstOf(c *model.Collection, selection statement.Selection) (place statement.Place, more bool, err error) {
-	s := t.store.sql.Rows(c, selection)
-	err = t.eachWhile(s, func(row model.Row) bool {
-		if place != nil {
-			more = true
-			return false
-		}
-		place = selection.Order.PlaceOf(c, row)
-		return true
-	})
-	return place, more, err
 }

@@ -1,0 +1,152 @@
+package statement
+
+import (
+	"slices"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+)
+
+// bound is where a range begins or ends: values of its first keys. Nil: the range is open.
+type bound struct {
+	place     Place
+	inclusive bool
+}
+
+// keyRange is a part of a selection that an index on the keys of its order finds as one range: its fixed keys have one
+// value each, and its bounds compare keys that all have a value and the same direction.
+type keyRange struct {
+	order       Order
+	fixed       int            // how many keys have one value
+	conditions  []query.Filter // that fix keys, or exclude null
+	from, until *bound         // they compare the keys that are not fixed
+}
+
+// ranges divides a selection into the ranges that it consists of, in its order. SQL compares neither null nor keys of
+// different directions: the resources with the first value of a place, those with other values and those without a value
+// are ranges of their own.
+func (s Selection) ranges(c *model.Collection) []keyRange {
+	whole := keyRange{order: s.Order}
+	if s.From != nil {
+		whole.from = &bound{s.From, !s.AfterFrom}
+	}
+	if s.Until != nil {
+		whole.until = &bound{s.Until, false}
+	}
+	return whole.split(c)
+}
+
+func (r keyRange) split(c *model.Collection) (all []keyRange) {
+	if r.from == nil && r.until == nil || r.fixed == len(r.order)-1 {
+		return []keyRange{r}
+	}
+	if r.from != nil && r.until != nil && r.from.place[0] == r.until.place[0] {
+		return r.fix(r.from.place[0], r.from, r.until).split(c)
+	}
+	// The first and the last value are ranges of their own, unless a bound can compare all keys.
+	others := r
+	if r.from != nil && !r.compares(c, r.from) {
+		all = r.fix(r.from.place[0], r.from, nil).split(c)
+		others.from = &bound{r.from.place[:1], false}
+	}
+	if r.until != nil && !r.compares(c, r.until) {
+		others.until = &bound{r.until.place[:1], false}
+	}
+	all = append(all, others.splitNulls(c)...)
+	if r.until != others.until {
+		all = append(all, r.fix(r.until.place[0], nil, r.until).split(c)...)
+	}
+	return all
+}
+
+// compares reports whether all keys of a place can be compared at once.
+func (r keyRange) compares(c *model.Collection, b *bound) bool {
+	keys := r.order[r.fixed:]
+	for _, key := range keys[1:] {
+		if nullable(c, key) || key.Descending != keys[0].Descending {
+			return false
+		}
+	}
+	return !b.place[0].IsNull()
+}
+
+// fix is the part in which the first key has one value.
+func (r keyRange) fix(value model.Value, from, until *bound) keyRange {
+	column := r.order[r.fixed].Column
+	var condition query.Filter = query.Compare{Column: column, Op: query.Equal, Value: value}
+	if value.IsNull() {
+		condition = query.IsNull{Column: column}
+	}
+	return keyRange{order: r.order, fixed: r.fixed + 1, conditions: r.with(condition), from: from.rest(), until: until.rest()}
+}
+
+// with returns the conditions with another one.
+func (r keyRange) with(condition query.Filter) []query.Filter {
+	return append(r.conditions[:len(r.conditions):len(r.conditions)], condition)
+}
+
+// rest is the bound of the keys after the first one.
+func (b *bound) rest() *bound {
+	if b == nil {
+		return nil
+	}
+	return &bound{b.place[1:], b.inclusive}
+}
+
+// splitNulls separates the resources without a value of the first key from the others. A bound excludes them, unless it is
+// beyond them.
+func (r keyRange) splitNulls(c *model.Collection) []keyRange {
+	key := r.order[r.fixed]
+	if !nullable(c, key) {
+		return []keyRange{r}
+	}
+	toNulls, toValues := &r.from, &r.until // where the range ends on either side
+	if key.Descending {
+		toNulls, toValues = toValues, toNulls
+	}
+	if *toValues != nil && (*toValues).place[0].IsNull() {
+		return nil // nothing is smaller
+	}
+	hasNulls := *toNulls == nil
+	nulls := r.fix(model.Null, nil, nil)
+	if !hasNulls && (*toNulls).place[0].IsNull() {
+		*toNulls = nil // all values are larger
+	}
+	if *toNulls == nil && *toValues == nil {
+		r.conditions = r.with(query.Not{Filter: query.IsNull{Column: key.Column}})
+	}
+	switch {
+	case !hasNulls:
+		return []keyRange{r}
+	case key.Descending:
+		return []keyRange{r, nulls}
+	}
+	return []keyRange{nulls, r}
+}
+
+func nullable(c *model.Collection, key query.SortKey) bool { return !c.Columns()[key.Column].NotNull }
+
+// keys is the order of the range. Fixed keys have the direction of the next one, which an index on them has as well.
+func (r keyRange) keys() []query.SortKey {
+	keys := slices.Clone(r.order)
+	for i := range keys[:r.fixed] {
+		keys[i].Descending = keys[r.fixed].Descending
+	}
+	return keys
+}
+
+// compareKeys writes that a resource is on one side of a bound.
+func (s *Statement) compareKeys(r keyRange, b *bound, after bool) {
+	keys := r.order[r.fixed:][:len(b.place)]
+	s.tuple(len(keys), func(i int) { s.Write(s.table.Columns[keys[i].Column]) })
+	s.Write(db.Choose(after != keys[0].Descending, " >", " <"), db.Choose(b.inclusive, "= ", " "))
+	s.tuple(len(keys), func(i int) { s.Arg(b.place[i]) })
+}
+
+// tuple writes one item, or several in parentheses.
+func (s *Statement) tuple(n int, item func(i int)) {
+	s.Write(db.Choose(n > 1, "(", ""))
+	s.List(n, ", ", "", item)
+	s.Write(db.Choose(n > 1, ")", ""))
+}
