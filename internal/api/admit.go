@@ -44,7 +44,7 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	case a.Guard == nil:
 		return nil
 	default:
-		out.Header().Add("Vary", "Authorization") // the reply depends on the caller
+		out.Header().Add("Vary", "Authorization")                             // the reply depends on the caller
 		out.context.reader.Key = "credentials:" + headers.Network(out.remote) // slow reads from the address do not delay it
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 		if fault.Is(err, problem.CodeInvalidCredentials) {
