@@ -49,7 +49,7 @@ type Server struct {
 	refusing   context.Context // ends when new requests are refused
 	refuse     context.CancelFunc
 	abandoned  context.Context // ends when the time of requests is over
-	abandon    context.CancelFunc
+	abandon    context.CancelCauseFunc
 	stop       sync.Once
 	stopErr    error
 	background background
@@ -89,7 +89,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	}
 	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1)}
 	s.refusing, s.refuse = context.WithCancel(context.Background())
-	s.abandoned, s.abandon = context.WithCancel(context.Background())
+	s.abandoned, s.abandon = context.WithCancelCause(context.Background())
 	resources := newResources(config, st, observer)
 	s.resources = resources
 	s.feed = newFeed(s, st, observer)
@@ -296,7 +296,7 @@ func (s *Server) Stop(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
 		defer cancel()
 		finished := s.finish(ctx, server)
-		s.abandon()
+		s.abandon(ErrStopped)
 		s.background.finish(ctx) // whose hooks may call
 		s.mutex.Lock()
 		s.closing = true

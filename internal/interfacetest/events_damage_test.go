@@ -23,7 +23,7 @@ func (s *server) sql(statement string) {
 		var c *sqlite.Conn
 		if c, err = sqlite.OpenConn(file, sqlite.OpenReadWrite); err == nil {
 			if err = sqlitex.ExecuteTransient(c, "PRAGMA busy_timeout = 60000", nil); err == nil {
-				err = sqlitex.ExecuteTransient(c, statement, nil)
+				err = sqlitex.ExecuteScript(c, statement, nil)
 			}
 			err = errors.Join(err, c.Close())
 		}
