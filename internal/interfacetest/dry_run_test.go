@@ -92,6 +92,10 @@ access:
         create: true
         update: true
         delete: true
+    single: # sees those without a twin
+      folders: {list: true, read: resource.twin_id == null, delete: true}
+    nephew: # sees those in such a folder
+      folders: {list: true, read: resource.parent.twin_id == null, delete: true}
 `
 
 // TestDryRunCountsThroughReferences: a resource counts if the caller sees it before the write or after it,
@@ -129,6 +133,35 @@ func TestDryRunCountsThroughReferences(t *testing.T) {
 			got := h.as(test.caller, test.method, test.path+mark+"dry_run=true", test.body)
 			if affected, deleted := got.header.Get("X-Affected"), got.header.Get("X-Deleted"); affected != test.want || deleted != test.deleted {
 				t.Errorf("%s: %s %s %s: X-Affected %q, X-Deleted %q, want %q, %q (%d %s)", test.caller, test.method, test.path, test.body, affected, deleted, test.want, test.deleted, got.status, got.body)
+			}
+		}
+	}, func(c *plural.Config) { c.Access = file.Access })
+}
+
+// TestDryRunCountsWhatItShows: a resource that the caller sees only after a deletion, because that sets a reference to null, counts.
+func TestDryRunCountsWhatItShows(t *testing.T) {
+	file, err := schema.Parse([]byte(folderFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := func(n int, parent, twin int) string {
+		return fmt.Sprintf(`{"id":"%s","owner":"bo","parent_id":%s,"twin_id":%s}`, id(n), idOrNull(parent), idOrNull(twin))
+	}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		for _, role := range []string{"admin", "single", "nephew"} {
+			h.key(role, role, role)
+		}
+		h.must("POST", "/folders", "["+folder(1, 0, 0)+","+folder(2, 1, 0)+","+folder(3, 0, 1)+","+folder(4, 3, 1)+","+folder(5, 4, 3)+"]")
+		for _, test := range []struct{ caller, affected, deleted string }{
+			{"admin", "folders=4", "folders=2"},  // 1 and 2 are deleted, 3 and 4 lose their twin
+			{"single", "folders=4", "folders=2"}, // 3 and 4 are shown
+			{"nephew", "folders=4", "folders=2"}, // 4 is shown, because 3, in which it is, loses its twin
+		} {
+			got := h.as(test.caller, "DELETE", "/folders/"+id(1)+"?dry_run=true", "")
+			got.expectHeaders(t, "Vary: Authorization", "X-Affected: "+test.affected, "X-Deleted: "+test.deleted)
+			if got.status != 200 {
+				t.Errorf("%s: %d %s", test.caller, got.status, got.body)
 			}
 		}
 	}, func(c *plural.Config) { c.Access = file.Access })
