@@ -174,6 +174,10 @@ type Config struct {
 	// MaxOperations bounds unfinished operations; more are refused with 503. Default: 10,000.
 	MaxOperations int64
 
+	// MaxOperationsPerCaller bounds the unfinished operations of one caller; more are refused with 429. Callers without
+	// credentials are one caller. Without access control it has no effect. Default: half of MaxOperations.
+	MaxOperationsPerCaller int64
+
 	// OperationRetention is how long finished operations are kept. Default: 7 days.
 	// Negative: forever.
 	OperationRetention time.Duration
@@ -221,6 +225,7 @@ func (c Config) withDefaults() Config {
 	c.IdempotencyRetention = cmp.Or(c.IdempotencyRetention, 24*time.Hour)
 	c.Workers = cmp.Or(c.Workers, 8)
 	c.MaxOperations = cmp.Or(c.MaxOperations, 10_000)
+	c.MaxOperationsPerCaller = cmp.Or(c.MaxOperationsPerCaller, (c.MaxOperations+1)/2)
 	c.OperationRetention = cmp.Or(c.OperationRetention, 7*24*time.Hour)
 	return c
 }
@@ -241,6 +246,7 @@ func (c Config) validate() error {
 		{"IdempotencyQuota", c.IdempotencyQuota},
 		{"MaxItems", c.MaxItems},
 		{"MaxOperations", c.MaxOperations},
+		{"MaxOperationsPerCaller", c.MaxOperationsPerCaller},
 		{"MaxRequests", c.MaxRequests},
 		{"MaxStreams", c.MaxStreams},
 		{"MaxStreamsPerCaller", c.MaxStreamsPerCaller},

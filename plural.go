@@ -144,7 +144,7 @@ func newResources(config Config, st *store.Store, observer *observe.Observer) *r
 
 func newOperations(config Config, st *store.Store, guard *auth.Guard, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
 	return operation.New(operation.Config{
-		Workers: config.Workers, Backlog: config.MaxOperations, Guard: guard, Failed: observer.OperationFailed,
+		Workers: config.Workers, Backlog: config.MaxOperations, Share: config.MaxOperationsPerCaller, Guard: guard, Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {

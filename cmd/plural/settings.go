@@ -80,6 +80,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.Workers, s.config.MaxOperations = 8, 10_000
 	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "maximum concurrent asynchronous operations")
 	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "maximum unfinished asynchronous operations")
+	flags.Var(count[int64]{&s.config.MaxOperationsPerCaller, 0}, "max-operations-per-caller", "maximum unfinished asynchronous operations of one caller (0: half of max-operations)")
 	flags.Var(retention(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
 	s.config.IdempotencyQuota = 64 << 20
 	flags.Var((*byteSize)(&s.config.IdempotencyQuota), "idempotency-quota", "bytes of the idempotency records of one caller")

@@ -108,20 +108,53 @@ func probes() (all []probe) {
 		add("GET", list+"/"+id(30), "")
 		add("PATCH", "/notes/"+id(30), `{"post_id":"`+hidden+`"}`)
 	}
+	// A reference to what is hidden, in each way to write it.
+	refers := `{"text":"a","post_id":"` + hidden + `"}`
+	for i, headers := range [][]string{nil, {"Prefer", "respond-async"}, {"Idempotency-Key", "refers"}} {
+		for k, path := range []string{"/notes", "/notes?dry_run=true", "/notes?on_conflict=id", "/posts/" + shown + "/notes"} {
+			if headers != nil && strings.Contains(path, "?") {
+				continue
+			}
+			own := fmt.Sprintf(`{"id":"%s",`, id(70+10*i+k)) + refers[1:]
+			add("POST", path, own, headers...)
+			add("POST", path, "["+own+"]", headers...)
+		}
+		for _, method := range []string{"PUT", "PATCH"} {
+			add(method, "/notes/"+id(30), refers, headers...)
+			add(method, "/posts/"+id(10)+"/notes/"+id(30), refers, headers...)
+		}
+	}
+	add("PATCH", "/notes?limit=1", refers)
+	add("POST", "/-/transaction", `[{"method":"POST","path":"/notes","body":`+refers+`}]`)
+	add("POST", "/-/transaction", `[{"method":"PATCH","path":"/notes/`+id(30)+`","body":`+refers+`}]`)
 	add("GET", "/operations", "")
 	add("GET", "/operations?filter[status]=failed", "")
 	return all
 }
 
+// annotator may write notes on posts of a user, and sees only those of them that are published.
+const annotator = `
+    annotator:
+      posts: {list: true, read: resource.published}
+      notes: {list: true, read: true, create: resource.post.user_id == auth.sub, update: resource.post.user_id == auth.sub, delete: true}
+`
+
 // TestHiddenRowsDoNotShow holds two datasets beside each other that differ only in posts
-// which a caller may not see. Whatever the caller tries, both must answer alike.
+// which a caller may not see. Whatever the caller tries, both must answer alike. For the annotator, rules are true of
+// the hidden posts.
 func TestHiddenRowsDoNotShow(t *testing.T) {
 	t.Parallel()
 	eachAccessServer(t, func(t *testing.T, open opener) {
-		with, without := open(), open()
-		with.fill(true, "example.com")
-		without.fill(false, "example.com")
-		for _, caller := range []string{"public", "ada", "clerk"} {
+		more, err := schema.Parse([]byte(strings.Replace(policyFile, "    clerk:\n", strings.TrimPrefix(annotator, "\n")+"    clerk:\n", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, without := open(func(c *plural.Config) { c.Access = more.Access }), open(func(c *plural.Config) { c.Access = more.Access })
+		for _, h := range []*accessServer{with, without} {
+			h.key("annotator", "annotator", id(boAt))
+			h.fill(h == with, "example.com")
+		}
+		for _, caller := range []string{"public", "ada", "clerk", "annotator"} {
 			for _, r := range probes() {
 				got, want := with.as(caller, r.method, r.path, r.body, r.headers...), without.as(caller, r.method, r.path, r.body, r.headers...)
 				if got.everything() != want.everything() {

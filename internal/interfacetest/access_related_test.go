@@ -129,7 +129,7 @@ func TestRulesThroughReferences(t *testing.T) {
 			{"ada", "GET", "/issues?cursor=" + id(12), "", 400}, {"ada", "GET", "/issues?cursor=" + id(11), "", 200},
 			{"ada", "POST", "/issues", issue(30, 1), 201}, {"ada", "POST", "/issues", issue(31, 2), 403}, {"ada", "POST", "/issues", issue(32, 0), 403},
 			{"ada", "POST", "/issues", `[` + issue(33, 1) + `,` + issue(34, 2) + `]`, 403},
-			{"ada", "POST", "/comments", fmt.Sprintf(`{"issue_id":"%s"}`, id(10)), 201}, {"ada", "POST", "/comments", fmt.Sprintf(`{"issue_id":"%s"}`, id(12)), 403},
+			{"ada", "POST", "/comments", fmt.Sprintf(`{"issue_id":"%s"}`, id(10)), 201}, {"ada", "POST", "/comments", fmt.Sprintf(`{"issue_id":"%s"}`, id(12)), 422},
 			{"ada", "PATCH", "/issues/" + id(10), `{"title":"X"}`, 200}, {"bo", "PATCH", "/issues/" + id(10), `{"title":"X"}`, 404},
 			{"ada", "PATCH", "/issues/" + id(10), `{"project_id":"` + id(2) + `"}`, 403}, {"ada", "PATCH", "/issues/" + id(10), `{"project_id":null}`, 403},
 			{"bo", "DELETE", "/issues/" + id(10), "", 404}, {"ada", "DELETE", "/issues/" + id(11), "", 200},

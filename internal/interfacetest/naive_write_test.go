@@ -57,10 +57,10 @@ func (v *naiveView) write(w *naiveWrite) (status int, faults []string, r *naiveR
 	switch {
 	case len(invalid) > 0:
 		return 422, append(invalid, dangling...), nil
-	case before != nil && !v.mayBecome(before, after):
-		return 403, []string{"forbidden"}, nil
 	case len(dangling) > 0:
 		return 422, dangling, nil
+	case before != nil && !v.mayBecome(before, after):
+		return 403, []string{"forbidden"}, nil
 	}
 	if before == nil && m.find(w.kind, after.id) != nil {
 		faults = append(faults, "id_exists /id")

@@ -230,3 +230,51 @@ func TestOperationsUnderAPrefix(t *testing.T) {
 	waited := s.do("POST", "/api/people", named(2, "Two"), "Prefer", "respond-async, wait=300")
 	waited.expectHeaders(t, tagged, "Location: /api/people/"+id(2), "Preference-Applied: respond-async, wait=300")
 }
+
+// TestShareOfTheQueue: a caller cannot fill the queue, so that others get in; those without credentials are one caller.
+func TestShareOfTheQueue(t *testing.T) {
+	eachAccessServer(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    public:
+      users: [create]
+`), func(c *plural.Config) { c.MaxOperations, c.Workers = 5, -1 })
+		h.key("other", "editor", "")
+		later := func(caller, name string) answer {
+			t.Helper()
+			return h.as(caller, "POST", "/users", `{"name":"`+name+`"}`, "Prefer", "respond-async")
+		}
+		accept := func(caller string, times int) {
+			t.Helper()
+			for range times {
+				if a := later(caller, "One"); a.status != 202 {
+					t.Errorf("%s: got %d %s", caller, a.status, a.body)
+				}
+			}
+		}
+		refuse := func(caller string) {
+			t.Helper()
+			refused := later(caller, "Late")
+			refused.expect(t, 429, `{"errors":[{"status":429,"code":"too_many_requests","title":"Too many requests","detail":"3 of your operations are pending, and a caller may have no more. Try again later."}]}`)
+			refused.expectHeaders(t, "Retry-After: 5", "Vary: Authorization")
+		}
+		accept("editor", 3)
+		refuse("editor")
+		accept("other", 1)
+		accept("public", 1)
+		later("other", "Late").expectErrors(t, 503, "backlog_full")
+		if done := h.as("editor", "POST", "/users", `{"name":"Now"}`); done.status != 201 {
+			t.Errorf("a synchronous write: got %d %s", done.status, done.body)
+		}
+	})
+	eachAccessServer(t, func(t *testing.T, open opener) {
+		h := open(withRoles(t, `
+    public:
+      users: [create]
+`), func(c *plural.Config) { c.MaxOperations, c.MaxOperationsPerCaller, c.Workers = 5, 1, -1 })
+		later := func() answer {
+			return h.as("public", "POST", "/users", `{"name":"One"}`, "Prefer", "respond-async")
+		}
+		later()
+		later().expectErrors(t, 429, "too_many_requests")
+	})
+}

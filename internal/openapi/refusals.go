@@ -234,6 +234,9 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 // ofChange is the codes of every change.
 func (b *builder) ofChange() []problem.Code {
 	codes := []problem.Code{problem.CodeInvalidParameter, problem.CodeDuplicateParameter, problem.CodeKeyInUse, problem.CodePreconditionFailed, problem.CodeKeyReused, problem.CodeIdempotencyFull, problem.CodeStorageFull, problem.CodeBacklogFull, problem.CodeTooExpensive}
+	if b.secured() { // operations of the caller
+		codes = append(codes, problem.CodeTooManyRequests)
+	}
 	if b.Hooks {
 		codes = append(codes, problem.CodeConflict, problem.CodeRefused, problem.CodeHookTimeout)
 	}

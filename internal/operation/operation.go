@@ -19,6 +19,7 @@ import (
 type Config struct {
 	Workers int   // concurrent operations
 	Backlog int64 // most unfinished operations
+	Share   int64 // of the backlog, for each caller; where there is no access control, no callers are known
 
 	// Lease is how long a claim lasts that its worker does not renew. Default: 15 s.
 	Lease time.Duration
@@ -92,7 +93,7 @@ type Outcome struct {
 // Accept checks a request by executing it and undoing that, and adds it to the queue. It takes effect when the
 // transaction commits. Observed makes its outcome available to Wait.
 func (o *Operations) Accept(w *resource.Work, request resource.Request, write resource.Write, observed bool) (Accepted, error) {
-	if err := o.checkBacklog(w.Tx()); err != nil {
+	if err := o.checkBacklog(w.Tx(), request.Path.By); err != nil {
 		return Accepted{}, err
 	}
 	id := write.ID
@@ -128,11 +129,22 @@ func (o *Operations) Accept(w *resource.Work, request resource.Request, write re
 	return accepted, nil
 }
 
-// checkBacklog refuses an operation when the queue is full.
-func (o *Operations) checkBacklog(tx *store.Tx) error {
+// checkBacklog refuses an operation when the queue is full, or the caller has their share of it. The operations of the caller
+// are counted only if they can be so many.
+func (o *Operations) checkBacklog(tx *store.Tx, by *auth.Permit) error {
 	unfinished, err := tx.Backlog(o.Backlog)
-	if err == nil && unfinished >= o.Backlog {
-		err = fault.New(problem.CodeBacklogFull, "The queue is full: %d operations are pending. Try again later.", unfinished)
+	if err != nil {
+		return err
+	}
+	if unfinished >= o.Backlog {
+		return fault.New(problem.CodeBacklogFull, "The queue is full: %d operations are pending. Try again later.", unfinished)
+	}
+	if by == nil || unfinished < o.Share {
+		return nil
+	}
+	own, err := tx.BacklogOf(by.Caller.ID, o.Share)
+	if err == nil && own >= o.Share {
+		err = fault.New(problem.CodeTooManyRequests, "%d of your operations are pending, and a caller may have no more. Try again later.", own)
 	}
 	return err
 }

@@ -57,11 +57,19 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 			return nil, atItem(pointer, i, err)
 		}
 	}
-	if err := w.requireValues(path, before, after, pointer); err != nil {
+	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
+	// told that it exists, and what the rule says of it.
+	dangling := make([]problem.Errors, len(all))
+	if err := w.checkReferences(path.By, c, before, after, dangling); err != nil {
 		return nil, err
 	}
-	if err := w.checkReferences(path.By, c, before, after, invalid); err != nil {
-		return nil, err
+	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {
+		if err := w.requireValues(path, before, after, pointer); err != nil {
+			return nil, err
+		}
+	}
+	for i := range invalid {
+		invalid[i] = append(invalid[i], dangling[i]...)
 	}
 	if refused := joined(pointer, invalid); len(refused) > 0 {
 		return nil, refused

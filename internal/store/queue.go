@@ -57,6 +57,15 @@ func (t *Tx) Backlog(most int64) (n int64, err error) {
 	return n, t.fault(err)
 }
 
+// BacklogOf counts the unfinished operations of a caller, up to most.
+func (t *Tx) BacklogOf(caller string, most int64) (n int64, err error) {
+	c := t.store.schema.Operations()
+	table := t.store.tables[c]
+	n, err = db.Int(t.conn, "SELECT count(*) FROM (SELECT 1 FROM "+db.QueueTable+" JOIN "+table.Name+" AS operations ON operations."+table.Columns[model.IDColumn]+" = operation WHERE operations."+
+		table.Columns[c.CallerColumn()]+" = $1 LIMIT "+strconv.FormatInt(most, 10)+") AS unfinished", model.TextValue(caller))
+	return n, t.fault(err)
+}
+
 // Unfinished lists the unfinished operations on a resource, in the order of execution.
 func (t *Tx) Unfinished(c *model.Collection, id model.ID) ([]Job, error) {
 	return t.jobs("SELECT "+jobColumns+" FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 ORDER BY turn",
