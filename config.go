@@ -95,7 +95,7 @@ type Config struct {
 	// a write of more than one resource, or a deletion. What hooks take is not counted. Default: 30 s. Negative: no limit.
 	QueryTimeout time.Duration
 
-	// SlowQuery is how long the database may take to find the first piece of a list before the list is logged,
+	// SlowQuery is how long the database may take to find a piece of a list, or a relation for it, before that is logged,
 	// with the plan of its statement and without values. Default: 1 s. Negative: none is logged.
 	SlowQuery time.Duration
 

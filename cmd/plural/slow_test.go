@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +17,11 @@ const slowSchema = `collections:
       priority: {type: integer}
       done_on: {type: string, format: date}
     index: [title, [state, done_on]]
+  notes:
+    attributes:
+      task_id: {references: tasks, inverse: notes}
+      rank: {type: integer}
+      author_id: {references: tasks}
 `
 
 // TestDoctorSlow: what a server logs as slow, in either format, is what the doctor reads.
@@ -28,9 +34,13 @@ func TestDoctorSlow(t *testing.T) {
 			var logs strings.Builder
 			for _, format := range []string{"text", "json"} {
 				p := serveIn(t, dir, "--slow-query=1ns", "--log-format="+format, "--database="+url)
+				if format == "text" {
+					post(t, p.base+"/tasks", `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","title":"A"}`)
+				}
 				for _, query := range []string{
 					"filter[state]=open&sort=-priority", "filter[state]=done&sort=-priority", // the same
-					"filter[state]=open&sort=done_on", "filter[title]=A&filter[priority][gte]=3", "sort=priority,-title", "sort=created_at", "",
+					"filter[state]=open&sort=done_on", "filter[title]=A&filter[priority][gte]=3", "sort=priority,-title", "sort=title,-priority", "sort=created_at", "",
+					"filter[state]=done&sort=-created_at", "include=notes&include[notes][sort]=-rank&fields=title", "include=notes.author&sort=-done_on",
 				} {
 					get(t, p.base+"/tasks?"+query)
 				}
@@ -48,6 +58,7 @@ func TestDoctorSlow(t *testing.T) {
 			}
 			got := map[string]string{}
 			var list string
+
 			for line := range strings.Lines(string(out)) {
 				line = strings.TrimSuffix(line, "\n")
 				switch {
@@ -61,17 +72,26 @@ func TestDoctorSlow(t *testing.T) {
 						t.Errorf("%s has no plan", list)
 					}
 				default:
-					got[list] = line
+					got[list] += line + "\n"
 				}
 			}
-			const none = "  No index is suggested: one serves filters of attributes for equal values, and sorts by attributes in one direction."
+			const (
+				none = "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes in one direction. Ask for smaller ranges, or filter by an indexed attribute.\n"
+				rest = "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes in one direction.\n"
+				has  = "  The schema has an index for it: [%s]. Ask for smaller ranges, or use cursors instead of large offsets.\n"
+			)
 			want := map[string]string{
 				"tasks": none,
-				"tasks with filters state[eq] sorted by -priority": "  In the schema, add to tasks: index: [[state, priority]]",
-				"tasks with filters state[eq] sorted by done_on":   "  The schema has an index for it: [state, done_on]. Ask for smaller ranges, or use cursors instead of large offsets.",
-				"tasks with filters title[eq], priority[gte]":      "  The schema has an index for it: [title]. Ask for smaller ranges, or use cursors instead of large offsets.",
-				"tasks sorted by priority, -title":                 none,
-				"tasks sorted by created_at":                       none,
+				"tasks with filters state[eq] sorted by -priority":                            "  In the schema, add to tasks: index: [[state, priority]]\n",
+				"tasks with filters state[eq] sorted by done_on":                              fmt.Sprintf(has, "state, done_on"),
+				"tasks with filters title[eq], priority[gte]":                                 fmt.Sprintf(has, "title"),
+				"tasks with filters state[eq] sorted by -created_at":                          fmt.Sprintf(has+rest, "state", "state", "-created_at"),
+				"tasks sorted by priority, -title":                                            "  In the schema, add to tasks: index: [priority]\n" + fmt.Sprintf(rest, "priority", "-title"),
+				"tasks sorted by title, -priority":                                            fmt.Sprintf(has+rest, "title", "title", "-priority"),
+				"tasks sorted by created_at":                                                  none,
+				"tasks sorted by -done_on":                                                    "  In the schema, add to tasks: index: [done_on]\n",
+				"notes that tasks includes as notes with filters task_id[eq] sorted by -rank": "  In the schema, add to notes: index: [[task_id, rank]]\n",
+				"notes that tasks includes as notes with filters task_id[eq]":                 "  The schema has an index for it: [task_id]. Include fewer resources: include[notes][limit].\n",
 			}
 			for list, text := range want {
 				if got[list] != text {
@@ -89,7 +109,7 @@ func TestDoctorSlowRefuses(t *testing.T) {
 	dir := t.TempDir()
 	writeSchema(t, dir, slowSchema)
 	runs(t, dir, "time=x msg=request path=/tasks\n", false, "The log has no slow lists.\n", "doctor", "--slow")
-	runs(t, dir, `time=x level=WARN msg="slow list" collection=old filter="" sort="" ms=1.5 sql="" plan="SCAN old" request_id=1`+"\n", false,
-		"old: up to 2 ms, logged once\n  plan: SCAN old\n  The schema has no such collection.\n", "doctor", "--slow")
+	runs(t, dir, `time=x level=WARN msg="slow list" collection=old list=old relation="" piece=3 filter="" sort="" ms=1.5 sql="" plan="SCAN old" request_id=1`+"\n", false,
+		"old: up to 2 ms for piece 3 of the response, logged once\n  plan: SCAN old\n  The schema has no such collection.\n", "doctor", "--slow")
 	runs(t, dir, "", true, "plural: --slow changes nothing: leave out --repair\n", "doctor", "--slow", "--repair")
 }

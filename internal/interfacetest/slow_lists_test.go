@@ -1,6 +1,7 @@
 package interfacetest
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,4 +80,65 @@ collections:
 			t.Errorf("got %v, want none", got)
 		}
 	}, logged.keep, func(c *plural.Config) { c.SlowQuery = -1 })
+}
+
+// TestSlowPieces: each piece of a list counts, and each relation that it includes, by itself: the line names it, and has its
+// statement.
+func TestSlowPieces(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  projects:
+    attributes:
+      name: {type: string}
+      rank: {type: integer, index: true}
+  tasks:
+    parent: projects
+    attributes:
+      state: {type: string, maxLength: 50}
+      priority: {type: integer}
+  remarks:
+    attributes:
+      task_id: {references: tasks, inverse: remarks}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged := &log{}
+	eachStore(t, file.Schema, func(t *testing.T, s *server) {
+		var bodies []string
+		for i := range 60 { // of 1 KiB: three pieces
+			bodies = append(bodies, fmt.Sprintf(`{"id":"%s","name":"%s","rank":%d}`, id(i), strings.Repeat("sekret", 170), i))
+		}
+		s.createAll("/projects", bodies...)
+		s.createAll("/tasks", `{"project_id":"`+id(1)+`","state":"sekret","priority":1}`, `{"project_id":"`+id(59)+`","state":"sekret","priority":1}`)
+		logged.find(t, "") // forget what was before
+		const path = "/projects?sort=-rank&include=tasks.remarks&include[tasks][sort]=-priority,state&include[tasks][filter][state]=sekret"
+		if a := s.get(path); a.status != 200 || len(a.ids(t)) != 60 {
+			t.Fatalf("%d %s", a.status, a.body)
+		}
+		var got []string
+		for _, line := range logged.find(t, "slow list") {
+			got = append(got, fmt.Sprint(line["list"], "?", line["relation"], "?", line["piece"], ": ", line["collection"], "?", line["filter"], "?", line["sort"]))
+			sql, plan := line["sql"].(string), line["plan"].(string)
+			if !strings.Contains(sql, ` FROM "`+line["collection"].(string)+`"`) || strings.Contains(sql+plan, "sekret") || strings.Contains(plan, "unknown") || plan == "" || line["ms"].(float64) <= 0 {
+				t.Errorf("got %v", line)
+			}
+			if piece := line["piece"].(float64); line["relation"] == "" && strings.Contains(sql, `"rank" < `) != (piece > 1) {
+				t.Errorf("the statement of piece %v is %s", piece, sql)
+			}
+		}
+		want := []string{
+			"projects?tasks?1: tasks?project_id[eq],state[eq]?-priority,state",
+			"projects?tasks.remarks?1: remarks?task_id[eq]?",
+			"projects??1: projects??-rank",
+			"projects?tasks?2: tasks?project_id[eq],state[eq]?-priority,state",
+			"projects??2: projects??-rank",
+			"projects?tasks.remarks?3: remarks?task_id[eq]?", // the second piece has no tasks
+		}
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}, logged.keep, func(c *plural.Config) {
+		c.SlowQuery, c.QueryTimeout = time.Nanosecond, 30*hung
+	})
 }
