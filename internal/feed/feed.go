@@ -138,6 +138,7 @@ type Feed struct {
 	collections []*model.Collection
 	signer      signer
 	gates       *gates
+	words       *wordSets
 	changed     chan struct{} // changes were committed
 	urgent      chan struct{} // somebody waits for changes now
 
@@ -167,7 +168,7 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()),
+		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}
@@ -195,7 +196,7 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	}
 	s.chain = f.chains[key]
 	if s.chain == nil {
-		s.chain = &chain{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
+		s.chain = &chain{view: v, key: key, quotaKey: quotaKey, tail: &batch{appended: make(chan struct{})}}
 		f.chains[key] = s.chain
 		f.options.Metrics.Shaped(1)
 	}

@@ -401,7 +401,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states); err != nil {
+		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states, 0); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}
