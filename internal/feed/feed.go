@@ -148,15 +148,13 @@ type Feed struct {
 	chains        map[string]*chain // by the canonical text of their shape
 	following     map[*model.Collection]map[*chain]bool
 	attached      int // subscriptions that read the chain of their shape
-	waiting       int // calls of Wait
 	stopped       bool
 
-	last     int64         // last position of the log, as far as known
-	advanced chan struct{} // closed when there is a later one
-	history  model.ID      // of the last batch
-	mixed    bool          // some subscriptions follow with another one, which may be newer
-	reading  int64         // the reader reads, or has read, the log up to here
-	position int64         // and what it has found up to here is in the chains
+	last     int64    // last position of the log, as far as known
+	history  model.ID // of the last batch
+	mixed    bool     // some subscriptions follow with another one, which may be newer
+	reading  int64    // the reader reads, or has read, the log up to here
+	position int64    // and what it has found up to here is in the chains
 
 	kept      []*batch // that may have events, the oldest first
 	emptied   int      // how many of them have none
@@ -169,7 +167,7 @@ func New(s *store.Store, o Options) *Feed {
 	pageReads, longReads := s.MostReads()
 	return &Feed{
 		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
-		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
+		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}
 }
@@ -190,9 +188,9 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	case f.stopped:
 		return nil, &End{Cause: Shutdown}
 	case quotaKey != "" && len(f.subscriptions) >= f.options.Streams:
-		return nil, fault.New(problem.CodeTooManyRequests, "%d streams are open, which is the limit of this server. Try again later.", f.options.Streams)
+		return nil, fault.New(problem.CodeTooManyRequests, "%d streams and long polls are open, which is the limit of this server. Try again later.", f.options.Streams)
 	case quotaKey != "" && f.callers[quotaKey] >= f.options.PerUser:
-		return nil, fault.New(problem.CodeTooManyRequests, "You have %d open streams, which is the limit for one caller. Close one of them first.", f.options.PerUser)
+		return nil, fault.New(problem.CodeTooManyRequests, "You have %d open streams and long polls, which is the limit for one caller. Close one of them first.", f.options.PerUser)
 	}
 	s.chain = f.chains[key]
 	if s.chain == nil {
