@@ -104,7 +104,7 @@ type Config struct {
 	MaxRequests int64
 
 	// MaxStreams is how many streams of changes, and long polls, are open at the same time; more are refused with
-	// 429. They do not count as requests. Default: 10,000.
+	// 429. Streams do not count as requests. Default: 10,000.
 	MaxStreams int
 
 	// MaxStreamsPerCaller is how many of them one caller may have, or one address without
