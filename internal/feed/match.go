@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -58,8 +57,8 @@ type view struct {
 	signer      signer
 	narrow      narrowed // what must be read of the log
 
-	// related is the conditions on other resources in the rules that decide what is seen. When a
-	// change of one of these makes one true or false, nobody knows which resources that concerns.
+	// related is the conditions on other resources in the rules that decide what is seen. When a change of
+	// one of these changes what is seen, nobody knows which resources that concerns.
 	related []query.Related
 }
 
@@ -180,19 +179,8 @@ func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why 
 	if e.Before == nil || e.After == nil {
 		return "", nil // nothing refers to a resource that is created or deleted
 	}
-	for _, r := range v.related {
-		if r.Relation.To != e.Collection {
-			continue
-		}
-		condition := query.Both(r.Scope, r.Filter)
-		before, err := query.Holds(condition, e.Before, states.Before(e))
-		if err != nil {
-			return "", err
-		}
-		after, err := query.Holds(condition, e.After, states.After(e))
-		if err != nil || before != after {
-			return relatedChanged, err
-		}
+	if changed, err := v.changesOthers(e, states); err != nil || changed {
+		return relatedChanged, err
 	}
 	return "", nil
 }
@@ -208,8 +196,7 @@ func (v *view) concerns(e *changelog.Entry) bool {
 	if v.collection == nil {
 		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
 	}
-	return v.isParent(e) || v.isAbout(e) ||
-		slices.ContainsFunc(v.related, func(r query.Related) bool { return r.Relation.To == e.Collection })
+	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
 }
 
 // seenBy reports whether a caller sees the states before and after a change.

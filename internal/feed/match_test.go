@@ -52,6 +52,9 @@ access:
       books: {list: true, read: true, changes: true}
       links: {list: true, read: 'resource.note.book.owner == auth.sub || resource.note.owner != auth.sub && resource.rank > 1', changes: true}
       notes: {list: true, read: 'resource.book.owner == auth.sub || resource.book.name == null && resource.open', changes: true}
+    member: # who sees the notes of own books with the name open
+      books: {list: true, read: true}
+      notes: {list: true, read: 'resource.book.name == "open" && resource.book.owner == auth.sub || resource.title == "public"'}
     child: # whose parents are ruled so
       books: {list: true, read: 'resource.owner == auth.sub'}
       notes: {list: true, read: 'resource.book.owner != auth.sub || resource.open'}
