@@ -103,8 +103,8 @@ type Config struct {
 	// with 503, and more than half of them from one address with 429. Default: 10,000.
 	MaxRequests int64
 
-	// MaxStreams is how many streams of changes are sent at the same time; more are refused with
-	// 429. They do not count as requests. Default: 10,000.
+	// MaxStreams is how many streams of changes, and long polls, are open at the same time; more are refused with
+	// 429. Streams do not count as requests. Default: 10,000.
 	MaxStreams int
 
 	// MaxStreamsPerCaller is how many of them one caller may have, or one address without

@@ -55,8 +55,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.config.MaxRequests = 10_000
 	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "maximum concurrent requests")
 	s.config.MaxStreams, s.config.MaxStreamsPerCaller = 10_000, 100
-	flags.Var(count[int]{&s.config.MaxStreams, 1}, "max-streams", "maximum concurrent streams of changes")
-	flags.Var(count[int]{&s.config.MaxStreamsPerCaller, 1}, "max-streams-per-caller", "maximum concurrent streams of changes of one caller or address")
+	flags.Var(count[int]{&s.config.MaxStreams, 1}, "max-streams", "maximum concurrent streams of changes and long polls")
+	flags.Var(count[int]{&s.config.MaxStreamsPerCaller, 1}, "max-streams-per-caller", "maximum concurrent streams of changes and long polls of one caller or address")
 	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
 	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For is used, for example 10.0.0.0/8,::1")
 	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -78,12 +79,20 @@ func (l logRows) Extend() error { return nil } // each part is read in a transac
 func (l logRows) Close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
-// the caller sees a change after the start of the range, or the time is over.
+// the caller sees a change after the start of the range, or the time is over. A response without a body is sent
+// at once.
 func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(r.Context(), request)
 	q := request.Query
 	wait, asked := waitOf(r)
 	if err != nil || !asked || q.Since == "" && q.Range.Anchor != query.AtCursor || q.Range.Limit <= 0 || r.Method != http.MethodGet {
+		return page, nil, err
+	}
+	condition, err := conditionOf(r)
+	if err != nil {
+		return page, nil, err
+	}
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // 412 or 304, whatever happens
 		return page, nil, err
 	}
 	applied = []string{"wait=" + strconv.Itoa(int(wait/time.Second))}
@@ -92,19 +101,25 @@ func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogReque
 	defer cancel()
 	ctx, cancelWait := context.WithTimeout(ctx, wait)
 	defer cancelWait()
-	for waited := false; ; waited = true {
-		found, err := page.Later()
-		if err == nil && found && waited { // the API key may have been revoked meanwhile
-			err = a.Guard.CheckNotRevoked(r.Context(), request.Path.By)
-		}
-		if err != nil || found {
+	defer page.EndWait()
+	for {
+		if found, err := page.Later(); err != nil || found || wait == 0 {
 			return page, applied, err
 		}
 		out.timer.Pause()
-		grown := page.Grow(ctx)
+		err := page.Wait(ctx, quotaKeyOf(out))
 		out.timer.Restart()
-		if !grown {
+		ended := (*feed.End)(nil)
+		switch {
+		case clientOf(r.Context()).Err() != nil:
 			return page, applied, clientOf(r.Context()).Err()
+		case errors.As(err, &ended), err != nil && ctx.Err() != nil: // the server stops, or the time is over
+			return page, applied, a.Guard.CheckValid(r.Context(), request.Path.By)
+		case err == nil:
+			err = a.Guard.CheckValid(r.Context(), request.Path.By)
+		}
+		if err != nil {
+			return page, applied, err
 		}
 	}
 }

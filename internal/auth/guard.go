@@ -125,6 +125,14 @@ func (g *Guard) CheckNotRevoked(ctx context.Context, by *Permit) error {
 	return err
 }
 
+// CheckValid refuses what a caller began with credentials that have expired or were revoked since.
+func (g *Guard) CheckValid(ctx context.Context, by *Permit) error {
+	if by != nil && !by.Caller.Expires.IsZero() && !time.Now().Before(by.Caller.Expires) {
+		return invalid("The credentials have expired.")
+	}
+	return g.CheckNotRevoked(ctx, by)
+}
+
 // PolicyInForce is the policy, nil if there is no guard.
 func (g *Guard) PolicyInForce() *Policy {
 	if g == nil {

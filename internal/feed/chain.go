@@ -13,6 +13,7 @@ import (
 type chain struct {
 	view          *view
 	key           string // of Feed.chains
+	quotaKey      string // of the caller who was the first to subscribe, whose budget it takes
 	subscriptions int
 	attached      int    // subscriptions that read the chain
 	tail          *batch // its last batch, whose next is nil
@@ -20,7 +21,8 @@ type chain struct {
 
 // batch is a part of a chain: its events of some changes that were read together.
 // A batch is immutable, except that it loses its events when all subscriptions have read it, or
-// when too many bytes are kept. One with a large event never has any.
+// when too many bytes are kept. One with a large event, or with changes that cost too much to match,
+// never has any: each subscription reads it from the database, when it is its turn.
 type batch struct {
 	from, to int64 // what the log has for the shape after from, up to to
 	items    []item
@@ -37,12 +39,21 @@ type batch struct {
 // itemOverhead is about what an item takes besides its data and its position.
 const itemOverhead = 160
 
-// size is how many bytes an item takes, about.
-func (i *item) size() int64 { return itemOverhead + int64(len(i.event.Data)+len(i.event.Position)) }
+// size is how many bytes an item takes, about. One whose event was left out is too large to be kept.
+func (i *item) size() int64 {
+	if i.effect == leftOut {
+		return largeBytes + 1
+	}
+	return itemOverhead + int64(len(i.event.Data)+len(i.event.Position))
+}
 
 const (
 	batchBytes = 32 << 10 // of the events of a batch, about: a subscription that does not send them keeps them
 	largeBytes = 64 << 10 // larger events are not kept
+
+	// callerWork is how much of the work of matching changes that are read together (see query.Work) the
+	// reader does for the shapes of one caller, while all others wait. It takes about 10 ms.
+	callerWork = 16 << 20
 )
 
 // newBatches divides items, which are all that the log has for a shape after from, up to to. An item
@@ -209,20 +220,14 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		}
 	}
 	f.mutex.Unlock()
+	spent := map[string]int{} // by caller
 	for each := range found {
-		var items []item
-		for i := range entries {
-			var err error
-			if items, err = f.matchOrUnreadable(each.view, items, history, &entries[i], states); err != nil {
-				// The changes are not read again: let the subscriptions begin again.
-				f.options.Failed(err)
-				again := newItem(&entries[i], beginsAgain)
-				again.why = matchFailed
-				items = append(items, again)
-				break
-			}
+		if spent[each.quotaKey] += each.view.work(entries); spent[each.quotaKey] > callerWork {
+			// Nobody else waits for this: the subscriptions match it themselves.
+			found[each] = []item{newItem(&entries[len(entries)-1], leftOut)}
+			continue
 		}
-		found[each] = items
+		found[each] = f.matchAll(each.view, history, entries, states)
 	}
 	var oldest time.Time
 	if len(entries) > 0 {
@@ -240,6 +245,21 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 	}
 	f.position = max(f.position, last)
 	f.measureLag()
+}
+
+// matchAll finds the events of changes. One that cannot be matched makes the subscriptions begin again, as
+// the changes are not read again.
+func (f *Feed) matchAll(v *view, history model.ID, entries []changelog.Entry, states *changelog.States) (items []item) {
+	for i := range entries {
+		var err error
+		if items, err = f.matchOrUnreadable(v, items, history, &entries[i], states, largeBytes); err != nil {
+			f.options.Failed(err)
+			again := newItem(&entries[i], beginsAgain)
+			again.why = matchFailed
+			return append(items, again)
+		}
+	}
+	return items
 }
 
 func timeOf(at model.Value) time.Time {

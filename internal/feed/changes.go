@@ -36,8 +36,9 @@ type Changes struct {
 	hidden  bool            // the caller does not see the last state of the resource
 	skipped changelog.Point // of since: what a list has shown already
 
-	start     int64 // position that the range begins at, or with a negative limit ends before
-	looked    int64 // Later has found nothing up to this position
+	start     int64         // position that the range begins at, or with a negative limit ends before
+	looked    int64         // there is nothing for the caller after the start up to this position
+	followed  *Subscription // while it waits
 	rows      *walk
 	wanted    int64
 	given     int64
@@ -302,14 +303,6 @@ func (c *Changes) Later() (bool, error) {
 		c.looked = c.End
 	}
 	return entry != nil, err
-}
-
-// Grow waits until the log is longer. It reports whether it is.
-func (c *Changes) Grow(ctx context.Context) bool {
-	last := c.feed.Wait(ctx, c.End)
-	grown := last > c.End
-	c.End = max(c.End, last)
-	return grown
 }
 
 // Link is the position after the range, for a client that goes on from there. Call it after

@@ -139,6 +139,7 @@ type Feed struct {
 	collections []*model.Collection
 	signer      signer
 	gates       *gates
+	words       *wordSets
 	changed     chan struct{} // changes were committed
 	urgent      chan struct{} // somebody waits for changes now
 
@@ -148,15 +149,13 @@ type Feed struct {
 	chains        map[string]*chain // by the canonical text of their shape
 	following     map[*model.Collection]map[*chain]bool
 	attached      int // subscriptions that read the chain of their shape
-	waiting       int // calls of Wait
 	stopped       bool
 
-	last     int64         // last position of the log, as far as known
-	advanced chan struct{} // closed when there is a later one
-	history  model.ID      // of the last batch
-	mixed    bool          // some subscriptions follow with another one, which may be newer
-	reading  int64         // the reader reads, or has read, the log up to here
-	position int64         // and what it has found up to here is in the chains
+	last     int64    // last position of the log, as far as known
+	history  model.ID // of the last batch
+	mixed    bool     // some subscriptions follow with another one, which may be newer
+	reading  int64    // the reader reads, or has read, the log up to here
+	position int64    // and what it has found up to here is in the chains
 
 	kept      []*batch // that may have events, the oldest first
 	emptied   int      // how many of them have none
@@ -168,8 +167,8 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()),
-		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1), advanced: make(chan struct{}),
+		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
+		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}
 }
@@ -191,13 +190,13 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	case f.stopped:
 		return nil, &End{Cause: Shutdown}
 	case quotaKey != "" && len(f.subscriptions) >= f.options.Streams:
-		return nil, fault.New(problem.CodeTooManyRequests, "%d streams are open, which is the limit of this server. Try again later.", f.options.Streams)
+		return nil, fault.New(problem.CodeTooManyRequests, "%d streams and long polls are open, which is the limit of this server. Try again later.", f.options.Streams)
 	case quotaKey != "" && f.callers[quotaKey] >= f.options.PerUser:
-		return nil, fault.New(problem.CodeTooManyRequests, "You have %d open streams, which is the limit for one caller. Close one of them first.", f.options.PerUser)
+		return nil, fault.New(problem.CodeTooManyRequests, "You have %d open streams and long polls, which is the limit for one caller. Close one of them first.", f.options.PerUser)
 	}
 	s.chain = f.chains[key]
 	if s.chain == nil {
-		s.chain = &chain{view: v, key: key, tail: &batch{appended: make(chan struct{})}}
+		s.chain = &chain{view: v, key: key, quotaKey: quotaKey, tail: &batch{appended: make(chan struct{})}}
 		f.chains[key] = s.chain
 		f.options.Metrics.Shaped(1)
 	}

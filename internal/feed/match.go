@@ -1,7 +1,6 @@
 package feed
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -43,6 +42,7 @@ const (
 	endsLeft           // the stream ends: its resource is not visible any more
 	beginsAgain        // there is no event: the stream begins again with a snapshot
 	unreadable         // the same, as the change cannot be read; a stream of the change log itself fails
+	leftOut            // there may be an event, which each subscription reads from the database
 )
 
 // view is a shape that is ready to match changes. It is immutable.
@@ -57,8 +57,8 @@ type view struct {
 	signer      signer
 	narrow      narrowed // what must be read of the log
 
-	// related is the conditions on other resources in the rules that decide what is seen. When a
-	// change of one of these makes one true or false, nobody knows which resources that concerns.
+	// related is the conditions on other resources in the rules that decide what is seen. When a change of
+	// one of these changes what is seen, nobody knows which resources that concerns.
 	related []query.Related
 }
 
@@ -71,6 +71,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
+	v.scope = query.SharingWords(v.scope, f.words.of)
 	v.visible = s.visible()
 	v.showsCaller = showsCaller(s.Path.By, c)
 	query.EachRelated(v.scope, func(r query.Related) { v.related = append(v.related, r) })
@@ -113,8 +114,24 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 	return query.Holds(v.scope, record, find)
 }
 
-// match appends the events of a change, if there are any.
-func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
+// work is what it costs to match changes, see query.Work.
+func (v *view) work(entries []changelog.Entry) (work int) {
+	for i := range entries {
+		if e := &entries[i]; v.isAbout(e) && e.Unreadable == nil {
+			work += query.Work(v.scope, e.Before) + query.Work(v.scope, e.After)
+		}
+	}
+	return work
+}
+
+// isAbout reports whether a change is one of a resource of the shape, apart from filters.
+func (v *view) isAbout(e *changelog.Entry) bool {
+	return v.collection != nil && e.Collection == v.collection && (v.ID == nil || e.ID == *v.ID)
+}
+
+// match appends the events of a change, if there are any. Those with more than a number of bytes are left out,
+// if that is not zero.
+func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
 	if e.Unreadable != nil {
 		if v.concerns(e) {
 			items = append(items, newItem(e, unreadable))
@@ -130,7 +147,7 @@ func (v *view) match(items []item, history model.ID, e *changelog.Entry, states 
 		again.why = why
 		return append(items, again), nil
 	}
-	event, effect, ok, err := v.event(history, e, states)
+	event, effect, ok, err := v.event(history, e, states, most)
 	if err != nil || !ok {
 		return items, err
 	}
@@ -142,8 +159,8 @@ func (v *view) match(items []item, history model.ID, e *changelog.Entry, states 
 
 // matchOrUnreadable is match, but treats a change as unreadable if a rule reads, through a reference, a state that cannot be
 // read.
-func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States) ([]item, error) {
-	matched, err := v.match(items, history, e, states)
+func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
+	matched, err := v.match(items, history, e, states, most)
 	if changelog.IsUnreadable(err) {
 		f.options.Failed(err)
 		return append(items, newItem(e, unreadable)), nil
@@ -162,19 +179,8 @@ func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why 
 	if e.Before == nil || e.After == nil {
 		return "", nil // nothing refers to a resource that is created or deleted
 	}
-	for _, r := range v.related {
-		if r.Relation.To != e.Collection {
-			continue
-		}
-		condition := query.Both(r.Scope, r.Filter)
-		before, err := query.Holds(condition, e.Before, states.Before(e))
-		if err != nil {
-			return "", err
-		}
-		after, err := query.Holds(condition, e.After, states.After(e))
-		if err != nil || before != after {
-			return relatedChanged, err
-		}
+	if changed, err := v.changesOthers(e, states); err != nil || changed {
+		return relatedChanged, err
 	}
 	return "", nil
 }
@@ -190,8 +196,7 @@ func (v *view) concerns(e *changelog.Entry) bool {
 	if v.collection == nil {
 		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
 	}
-	return v.isParent(e) || e.Collection == v.collection && (v.ID == nil || e.ID == *v.ID) ||
-		slices.ContainsFunc(v.related, func(r query.Related) bool { return r.Relation.To == e.Collection })
+	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
 }
 
 // seenBy reports whether a caller sees the states before and after a change.
@@ -207,12 +212,11 @@ func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (befo
 	return before, after, err
 }
 
-func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States) (event Event, effect effect, ok bool, err error) {
+func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
 	if v.collection == nil {
-		event, ok, err = v.changeEvent(history, e, states)
-		return event, noEffect, ok, err
+		return v.changeEvent(history, e, states, most)
 	}
-	if e.Collection != v.collection || v.ID != nil && e.ID != *v.ID {
+	if !v.isAbout(e) {
 		return Event{}, noEffect, false, nil
 	}
 	before, err := v.sees(e.Before, states.Before(e))
@@ -223,24 +227,33 @@ func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.Sta
 	if err != nil {
 		return Event{}, noEffect, false, err
 	}
+	kind, shown, changed := Updated, e.After, model.ColumnSet(nil)
 	switch {
 	case before && after:
-		changed := v.collection.Differences(e.Before, e.After, v.visible)
-		if changed == nil {
+		if changed = v.collection.Differences(e.Before, e.After, v.visible); changed == nil {
 			return Event{}, noEffect, false, nil
 		}
-		return v.resourceEvent(Updated, history, e, e.After, changed), noEffect, true, nil
 	case after && e.Before == nil:
-		return v.resourceEvent(Created, history, e, e.After, nil), noEffect, true, nil
+		kind = Created
 	case after:
-		return v.resourceEvent(Entered, history, e, e.After, nil), noEffect, true, nil
+		kind = Entered
 	case before && e.After == nil:
-		return v.resourceEvent(Deleted, history, e, e.Before, nil), v.ends(endsDeleted), true, nil
+		kind, shown, effect = Deleted, e.Before, v.ends(endsDeleted)
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
 		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endsLeft), true, nil
+	default:
+		return Event{}, noEffect, false, nil
 	}
-	return Event{}, noEffect, false, nil
+	if isLarger(shown, v.visible, most) {
+		return Event{}, leftOut, true, nil
+	}
+	return v.resourceEvent(kind, history, e, shown, changed), effect, true, nil
+}
+
+// isLarger reports whether the representation of a resource surely has more than a number of bytes, if that is not zero.
+func isLarger(shown model.Record, visible model.ColumnSet, most int) bool {
+	return most > 0 && shown.TextSizeOf(visible) > most
 }
 
 // ends is the effect on the stream of one resource.
@@ -281,16 +294,20 @@ func appendCaller(dst []byte, e *changelog.Entry, shown bool) []byte {
 
 // changeEvent is the event of a change in the change log itself, where it is a new resource. False means
 // that the caller does not see it.
-func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States) (event Event, ok bool, err error) {
+func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
 	if !v.concerns(e) {
-		return Event{}, false, nil
+		return Event{}, noEffect, false, nil
 	}
 	seesBefore, seesAfter, err := seenBy(v.Path.By, e, states)
 	if err != nil {
-		return Event{}, false, err
+		return Event{}, noEffect, false, err
+	}
+	visible := v.Path.By.Visible(e.Collection)
+	if seesAfter && isLarger(e.After, visible, most) || seesBefore && !seesAfter && isLarger(e.Before, visible, most) {
+		return Event{}, leftOut, true, nil
 	}
 	data, ok := appendSeen([]byte(`{"data":`), history, v.Path.By, e, seesBefore, seesAfter)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, ok, nil
+	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, noEffect, ok, nil
 }
 
 // appendSeen appends the resource of type changes that shows a change to a caller. False means that the caller sees

@@ -52,6 +52,9 @@ access:
       books: {list: true, read: true, changes: true}
       links: {list: true, read: 'resource.note.book.owner == auth.sub || resource.note.owner != auth.sub && resource.rank > 1', changes: true}
       notes: {list: true, read: 'resource.book.owner == auth.sub || resource.book.name == null && resource.open', changes: true}
+    member: # who sees the notes of own books with the name open
+      books: {list: true, read: true}
+      notes: {list: true, read: 'resource.book.name == "open" && resource.book.owner == auth.sub || resource.title == "public"'}
     child: # whose parents are ruled so
       books: {list: true, read: 'resource.owner == auth.sub'}
       notes: {list: true, read: 'resource.book.owner != auth.sub || resource.open'}
@@ -178,7 +181,7 @@ func TestEventsOfChanges(t *testing.T) {
 	} {
 		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
-		if got := told(n.view(each.shape).match(nil, history, e, nil)); got != each.want {
+		if got := told(n.view(each.shape).match(nil, history, e, nil, 0)); got != each.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", each.name, got, each.want)
 		}
 	}
@@ -218,7 +221,7 @@ func TestChangesOfTheParent(t *testing.T) {
 	} {
 		view := n.view(Shape{Path: resource.Path{Collection: n.notes, Parent: &each.parent, By: n.permit(each.role, "ada")}})
 		e := &changelog.Entry{Position: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
-		if got := told(view.match(nil, model.ID{}, e, nil)); got != each.want {
+		if got := told(view.match(nil, model.ID{}, e, nil, 0)); got != each.want {
 			t.Errorf("%s: got %q, want %q", each.name, got, each.want)
 		}
 	}
@@ -251,7 +254,7 @@ func TestChangesAsResources(t *testing.T) {
 	} {
 		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
-		event, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil)
+		event, _, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
 		if err != nil || ok != (each.want != "") || ok && string(event.Data) != `{"data":`+each.want+`}` {
 			t.Errorf("%s:\ngot  %t %s\nwant %s", each.name, ok, event.Data, each.want)
 		}

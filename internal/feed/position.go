@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash"
 	"math"
 	"sync"
@@ -78,16 +79,21 @@ func errPosition() error {
 	return fault.New(problem.CodeInvalidParameter, "%s", query.NoPosition)
 }
 
-// parse reads what text wrote.
+// errSignature: a position is signed with another secret, such as that of another database.
+var errSignature = errors.New("the position was not signed by this database")
+
+// parse reads what text wrote. The error is errSignature, or says that the text is no position.
 func (k signer) parse(text string) (p position, err error) {
 	if len(text) > maxPosition {
 		return p, fault.New(problem.CodeInvalidParameter, "This is not a position: it has %d characters, and a position has at most %d. Send one that this server gave you, unchanged.", len(text), maxPosition)
 	}
 	decoded, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	end := len(decoded) - signatureBytes
-	if err != nil || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat ||
-		!hmac.Equal(decoded[end:], k.appendSignature(nil, decoded[:end])) {
+	if err != nil || end < 1+historyBytes+len(p.fingerprint)+1 || decoded[0] != positionFormat {
 		return p, errPosition()
+	}
+	if !hmac.Equal(decoded[end:], k.appendSignature(nil, decoded[:end])) {
+		return p, errSignature
 	}
 	r := decoder{rest: decoded[1:end]}
 	copy(p.history[:], r.take(historyBytes))

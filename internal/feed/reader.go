@@ -46,7 +46,6 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 	f.mutex.Lock()
 	f.stopped = true
-	close(f.advanced)
 	f.mutex.Unlock()
 	f.endAll(Shutdown, func(*Subscription) bool { return true })
 	others.Wait()
@@ -88,7 +87,7 @@ func (f *Feed) poke(signal chan struct{}) {
 // changes only need their positions some time.
 func (f *Feed) pause(ctx context.Context) {
 	f.mutex.Lock()
-	busy := f.attached > 0 || f.waiting > 0
+	busy := f.attached > 0
 	f.mutex.Unlock()
 	poll := f.options.Poll
 	if !busy {
@@ -147,11 +146,7 @@ func (f *Feed) advance(last int64) {
 	if last < f.last {
 		f.jump(last, HistoryChanged)
 	}
-	if last != f.last {
-		f.last = last
-		close(f.advanced)
-		f.advanced = make(chan struct{})
-	}
+	f.last = last
 	f.measureLag()
 }
 
@@ -231,24 +226,4 @@ func (f *Feed) report(entries []changelog.Entry) {
 			f.options.Failed(err)
 		}
 	}
-}
-
-// Wait waits until the log has a change after a position, or the context ends. It returns the last
-// position of the log as far as it is known.
-func (f *Feed) Wait(ctx context.Context, after int64) int64 {
-	f.mutex.Lock()
-	defer f.mutex.Unlock()
-	f.waiting++
-	defer func() { f.waiting-- }()
-	for f.last <= after && !f.stopped && ctx.Err() == nil {
-		advanced := f.advanced
-		f.poke(f.urgent)
-		f.mutex.Unlock()
-		select {
-		case <-advanced:
-		case <-ctx.Done():
-		}
-		f.mutex.Lock()
-	}
-	return f.last
 }

@@ -10,12 +10,13 @@ import (
 type resetReason string
 
 const (
-	otherHistory resetReason = "history" // the position is of another history
-	otherShape   resetReason = "shape"   // the schema, the filter, or what the caller may see has changed
-	belowFloor   resetReason = "floor"   // the log no longer has what follows
-	beyondEnd    resetReason = "end"     // the log has no such position yet
-	parentMoved  resetReason = "parent"  // the parent in the path has changed
-	damagedLog   resetReason = "damaged" // a change cannot be read
+	otherSecret  resetReason = "signature" // the position was not signed by this database
+	otherHistory resetReason = "history"   // the position is of another history
+	otherShape   resetReason = "shape"     // the schema, the filter, or what the caller may see has changed
+	belowFloor   resetReason = "floor"     // the log no longer has what follows
+	beyondEnd    resetReason = "end"       // the log has no such position yet
+	parentMoved  resetReason = "parent"    // the parent in the path has changed
+	damagedLog   resetReason = "damaged"   // a change cannot be read
 
 	relatedChanged resetReason = "related" // a resource that a rule reads through a reference has changed
 	matchFailed    resetReason = "failed"  // such a resource could not be read

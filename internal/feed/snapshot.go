@@ -180,7 +180,7 @@ func (s *Subscription) readLogPart() (more bool, err error) {
 		if err := entries[i].Unreadable; err != nil && s.view.concerns(&entries[i]) {
 			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}
-		event, ok, err := s.view.changeEvent(s.history, &entries[i], states)
+		event, _, ok, err := s.view.changeEvent(s.history, &entries[i], states, 0)
 		if changelog.IsUnreadable(err) {
 			err = errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
 		}

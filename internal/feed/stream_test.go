@@ -180,14 +180,15 @@ func TestResets(t *testing.T) {
 		other.history[0]++
 		renamed.fingerprint[0]++
 		future.point.Number += 1000
-		for _, each := range []position{other, renamed, future} {
-			expect(t, next(t, n.subscribe(t, shape, n.feed.signer.text(each)), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
+		elsewhere := newSigner([]byte("another secret")).text(at)
+		for _, each := range []string{elsewhere, n.feed.signer.text(other), n.feed.signer.text(renamed), n.feed.signer.text(future)} {
+			expect(t, next(t, n.subscribe(t, shape, each), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
 		}
 		if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, next(t, n.subscribe(t, shape, n.feed.signer.text(at)), 3), `reset {}`, `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
-		if want := []resetReason{otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(reasons, want) {
+		if want := []resetReason{otherSecret, otherHistory, otherShape, beyondEnd, belowFloor}; !slices.Equal(reasons, want) {
 			t.Errorf("reasons %v, want %v", reasons, want)
 		}
 		// What was removed does not disturb those who have seen it.

@@ -49,16 +49,21 @@ type Subscription struct {
 }
 
 // Subscribe begins a stream after a position, or with a snapshot if that is empty. A position of
-// another history or shape, or one that the log no longer has, begins with a reset and a
+// another database, history or shape, or one that the log no longer has, begins with a reset and a
 // snapshot. Reads from the database use the context, which must last for as long as the
 // stream. QuotaKey identifies the quota; empty: the program itself, which has none, and whose
 // streams do not grow old. A subscription that does not get its turn to read from the database soon
 // is refused.
 func (f *Feed) Subscribe(ctx context.Context, shape Shape, since, quotaKey string) (*Subscription, error) {
 	var from position
+	var why resetReason
 	if since != "" {
 		var err error
-		if from, err = f.signer.parse(since); err != nil {
+		from, err = f.signer.parse(since)
+		switch {
+		case errors.Is(err, errSignature): // EventSource would give up after an error
+			why = otherSecret
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -69,8 +74,8 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, since, quotaKey strin
 	}
 	begin, cancel := context.WithTimeoutCause(ctx, f.options.Begin, errTooLate)
 	defer cancel()
-	if since == "" {
-		err = s.begin(begin, "")
+	if since == "" || why != "" {
+		err = s.begin(begin, why)
 	} else {
 		err = s.resume(begin, from)
 	}
@@ -398,7 +403,7 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states); err != nil {
+		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states, 0); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}

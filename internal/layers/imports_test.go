@@ -56,7 +56,7 @@ var mayImport = map[string][]string{
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/store", "internal/auth", "internal/include", "internal/limit"},
-	"internal/feed":      {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
+	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/statement", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth"},

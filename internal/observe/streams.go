@@ -20,7 +20,7 @@ func newStreams(registry *prometheus.Registry) streams {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	s := streams{
-		open:    gauge("plural_streams", "Streams of changes being sent."),
+		open:    gauge("plural_streams", "Streams of changes being sent, and long polls that wait."),
 		shapes:  gauge("plural_stream_shapes", "Different shapes of the streams: those of one shape share their events."),
 		lag:     gauge("plural_stream_lag_changes", "Changes in the log that the server has not read yet, while there are streams."),
 		kept:    gauge("plural_stream_kept_bytes", "Bytes of events that are kept for streams that have not sent them yet."),

@@ -72,6 +72,11 @@ func (f Related) holds(r model.Record, find Lookup) (bool, error) {
 	if err != nil || related == nil {
 		return false, err
 	}
+	return f.holdsFor(related, find)
+}
+
+// holdsFor decides the condition for the related resource.
+func (f Related) holdsFor(related model.Record, find Lookup) (bool, error) {
 	if holds, err := Holds(f.Scope, related, find); err != nil || !holds {
 		return false, err
 	}
@@ -81,13 +86,21 @@ func (f Related) holds(r model.Record, find Lookup) (bool, error) {
 // EachRelated calls visit with every condition on related resources in a filter, also with those in
 // their scopes and filters.
 func EachRelated(f Filter, visit func(Related)) {
-	for _, each := range parts(f) {
-		EachRelated(each, visit)
-	}
-	if related, ok := f.(Related); ok {
+	EachDirectlyRelated(f, func(related Related) {
 		visit(related)
 		EachRelated(related.Scope, visit)
 		EachRelated(related.Filter, visit)
+	})
+}
+
+// EachDirectlyRelated calls visit with every condition on related resources in a filter, but not with those in their scopes and
+// filters.
+func EachDirectlyRelated(f Filter, visit func(Related)) {
+	for _, each := range parts(f) {
+		EachDirectlyRelated(each, visit)
+	}
+	if related, ok := f.(Related); ok {
+		visit(related)
 	}
 }
 

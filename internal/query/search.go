@@ -2,7 +2,6 @@ package query
 
 import (
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -15,23 +14,46 @@ import (
 type Search struct {
 	Columns []int    // of the attributes that are searched, those that the caller may see
 	Words   []string // in the form of words.Of, sorted, each once
+
+	// SetOf returns the words of a text. Nil: words.SetOf.
+	SetOf func(text string) words.Set
 }
 
 // Match looks for the words in the columns.
 func (f Search) Match(r model.Record) bool {
-	left := slices.Clone(f.Words)
+	setOf := f.SetOf
+	if setOf == nil {
+		setOf = words.SetOf
+	}
+	left := f.Words
 	for _, column := range f.Columns {
 		if r[column].IsNull() {
 			continue
 		}
-		for word := range words.Each(r[column].Text()) {
-			left = slices.DeleteFunc(left, func(wanted string) bool { return strings.HasPrefix(word, wanted) })
-			if len(left) == 0 {
-				return true
+		found := setOf(r[column].Text())
+		missing := make([]string, 0, len(left))
+		for _, wanted := range left {
+			if !found.HasPrefix(wanted) {
+				missing = append(missing, wanted)
 			}
+		}
+		if left = missing; len(left) == 0 {
+			return true
 		}
 	}
 	return len(left) == 0
+}
+
+// SharingWords makes the searches in a filter find the words of texts by a function.
+func SharingWords(f Filter, setOf func(text string) words.Set) Filter {
+	f, _ = Map(f, func(each Filter) (Filter, error) {
+		if search, ok := each.(Search); ok {
+			search.SetOf = setOf
+			return search, nil
+		}
+		return each, nil
+	})
+	return f
 }
 
 // searchColumns lists the columns that the caller can search.

@@ -5,6 +5,7 @@ package words
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,6 +22,24 @@ const MaxLength = 64
 // Of lists the words of a text in their order, also those that occur more than once.
 func Of(text string) []string {
 	return slices.Collect(Each(text))
+}
+
+// Set is the words of a text, sorted, each once.
+type Set []string
+
+// SetOf returns the set of the words of a text.
+func SetOf(text string) Set {
+	found := map[string]struct{}{}
+	for word := range Each(text) {
+		found[word] = struct{}{}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// HasPrefix reports whether a word of the set begins with a prefix.
+func (s Set) HasPrefix(prefix string) bool {
+	at, _ := slices.BinarySearch(s, prefix)
+	return at < len(s) && strings.HasPrefix(s[at], prefix)
 }
 
 // Each goes through the words of a text: the parts between the word boundaries of UAX 29 that have a

@@ -1,0 +1,69 @@
+package query
+
+import "github.com/plural-go/plural/internal/model"
+
+// Suppose returns what remains of a filter for a resource that refers to another one, whose state is known,
+// in a column: conditions on the other resource and on the column are decided, and what does not matter any
+// more is left out.
+func Suppose(f Filter, column int, referred model.Record, find Lookup) (Filter, error) {
+	resource := make(model.Record, column+1)
+	resource[column] = referred[model.IDColumn]
+	decided, err := Map(f, func(each Filter) (Filter, error) {
+		switch condition := each.(type) {
+		case Related:
+			if condition.Relation.Column == column {
+				holds, err := condition.holdsFor(referred, find)
+				return constant(holds), err
+			}
+		case onColumn:
+			if condition.column() == column {
+				return constant(each.Match(resource)), nil
+			}
+		}
+		return each, nil
+	})
+	return simplify(decided), err
+}
+
+// simplify leaves out what is always true or never.
+func simplify(f Filter) Filter {
+	switch f := f.(type) {
+	case And:
+		rest := And(nil)
+		for _, each := range f {
+			each = simplify(each)
+			if isNone(each) {
+				return None
+			}
+			if !IsAll(each) {
+				rest = append(rest, each)
+			}
+		}
+		return rest
+	case Or:
+		rest := Or(nil)
+		for _, each := range f {
+			each = simplify(each)
+			if IsAll(each) {
+				return All
+			}
+			if !isNone(each) {
+				rest = append(rest, each)
+			}
+		}
+		return rest
+	case Not:
+		inner := simplify(f.Filter)
+		if IsAll(inner) || isNone(inner) {
+			return constant(isNone(inner))
+		}
+		return Not{inner}
+	}
+	return f
+}
+
+// isNone reports whether a simplified filter never holds.
+func isNone(f Filter) bool {
+	or, ok := f.(Or)
+	return ok && len(or) == 0
+}
