@@ -49,6 +49,7 @@ func TestControlCharactersAreShown(t *testing.T) {
 		{"a value", "count\n\"" + hostile + "\"\n", []string{"import", "things", "--format", "csv"}, `line 2: count "` + inJSON + `": Must be an integer, but is a string.` + "\n"},
 		{"a column", "\"" + hostile + "\"\n", []string{"import", "things", "--format", "csv"}, `there is no attribute "a\x1b]0;x\a\r\x7f\u009b2J\u202eb\u2066"`},
 		{"a column twice", "name,name\u009b,name\u009b\n", []string{"import", "things", "--format", "csv"}, "line 1: the column name\\u009b appears twice\n"},
+		{"a line of another row", "\"a\nline 9\"\nx\n", []string{"import", "things", "--format", "csv", "--map", "count=a\nline 9"}, `line 3: count (column a\nline 9) "x": Must be an integer, but is a string.` + "\n"},
 		{"a byte", "name\n\x9b2J\n", []string{"import", "things", "--format", "csv", "--map", "count=\x9b2J"}, `\x9b2J`},
 		{"an argument", "", []string{"export", "things" + hostile}, `plural: there is no collection "thingsa\x1b]0;x\a\r\x7f\u009b2J\u202eb\u2066": there are things, operations` + "\n"},
 		{"an error of a server", "", []string{"export", "things", "--server", server.URL}, shownHostile},

@@ -55,7 +55,7 @@ func (w *WaitPlan) neighbours() []neighbour {
 	words := func(bytes, from int) []byte {
 		var text strings.Builder
 		for n := from; text.Len() < bytes; n++ {
-			fmt.Fprintf(&text, "w%07x ", uint32(n)*0x9e3779b1>>4)
+			fmt.Fprintf(&text, "w%07x ", n*0x9e3779b1&0xfffffff)
 		}
 		return []byte(`{"text":"` + text.String() + `"}`)
 	}
