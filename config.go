@@ -151,7 +151,11 @@ type Config struct {
 	// Default: 2 min.
 	IdleTimeout time.Duration
 
-	// ShutdownTimeout is how long Stop waits for requests that were accepted.
+	// DrainDelay is how long /-/ready fails when the server is to stop, while all requests are still
+	// served, before Stop closes the listener: long enough for a load balancer to notice. Default: none.
+	DrainDelay time.Duration
+
+	// ShutdownTimeout is how long Stop waits for requests that were accepted, after DrainDelay.
 	// Default: 30 s.
 	ShutdownTimeout time.Duration
 

@@ -28,7 +28,7 @@ func heartbeats(every time.Duration) (_ time.Duration, bookmark int) {
 	return every, min(bookmarkAfter, int(bookmarkWithin/every))
 }
 
-var errStopping = errors.New("the server is shutting down")
+var errStopping = fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
 
 // isStreamable reports whether the target has an event stream.
 func (a *API) isStreamable(r *http.Request, t *target) bool {
@@ -94,7 +94,7 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 // stream.
 func subscribeError(source string, err error) error {
 	if ended := (*feed.End)(nil); errors.As(err, &ended) {
-		return fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
+		return errStopping
 	}
 	if !fault.Is(err, problem.CodeInvalidParameter) {
 		return err
