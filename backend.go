@@ -25,7 +25,7 @@ func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.A
 
 // callAs runs a call of the program with the rights of the caller of the context.
 func (s *Server) callAs(ctx context.Context, fn func(by *auth.Permit) error) error {
-	if err := s.beginCall(ctx); err != nil {
+	if err := s.beginCall(ctx, false); err != nil {
 		return callError(err)
 	}
 	defer s.endCall()

@@ -36,7 +36,8 @@ type Config struct {
 
 	// DatabaseDirect is a URL of the same PostgreSQL database that leads to it without a pool of
 	// connections in between, such as PgBouncer. Over it the server hears at once of changes that
-	// other servers make; where it cannot, it looks for them ten times per second. Default: Database.
+	// other servers make; where it cannot, it looks for them ten times per second. All else uses Database,
+	// where such a pool must not share sessions between transactions. Default: Database.
 	DatabaseDirect string
 
 	// Migrate is what Open does with a database that has another schema. Default: MigrateAdditive.
@@ -151,7 +152,11 @@ type Config struct {
 	// Default: 2 min.
 	IdleTimeout time.Duration
 
-	// ShutdownTimeout is how long Stop waits for requests that were accepted.
+	// DrainDelay is how long /-/ready fails when the server is to stop, while all requests are still
+	// served, before Stop closes the listener: long enough for a load balancer to notice. Default: none.
+	DrainDelay time.Duration
+
+	// ShutdownTimeout is how long Stop waits for requests that were accepted, after DrainDelay.
 	// Default: 30 s.
 	ShutdownTimeout time.Duration
 

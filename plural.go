@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"time"
 
 	"github.com/plural-go/plural/internal/api"
 	"github.com/plural-go/plural/internal/auth"
@@ -46,8 +47,10 @@ type Server struct {
 	requests int           // requests and calls in progress
 	idle     chan struct{} // closed when there are none; nil: nothing waits for that
 
-	refusing   context.Context // ends when new requests are refused
-	refuse     context.CancelFunc
+	draining   context.Context // ends when Stop is called
+	drain      context.CancelFunc
+	stopped    context.Context // ends when requests no longer wait for anything
+	stopWaits  context.CancelFunc
 	abandoned  context.Context // ends when the time of requests is over
 	abandon    context.CancelCauseFunc
 	stop       sync.Once
@@ -88,7 +91,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		guard.Keys = st
 	}
 	s := &Server{config: config, store: st, guard: guard, observer: observer, failed: make(chan error, 1)}
-	s.refusing, s.refuse = context.WithCancel(context.Background())
+	s.draining, s.drain = context.WithCancel(context.Background())
+	s.stopped, s.stopWaits = context.WithCancel(context.Background())
 	s.abandoned, s.abandon = context.WithCancelCause(context.Background())
 	resources := newResources(config, st, observer)
 	s.resources = resources
@@ -120,7 +124,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Secure:         config.CertFile != "",
 
 		Abandoned: s.abandoned,
-		Stopping:  s.refusing,
+		Draining:  s.draining,
+		Stopping:  s.stopped,
 		ListFound: newSlowLists(config, resources, observer).note,
 		Ready:     st.Ping,
 	})
@@ -155,19 +160,20 @@ func newOperations(config Config, st *store.Store, guard *auth.Guard, resources 
 	}, config.model(), st, resources)
 }
 
-// ErrStopped is the error of calls that begin after Stop was called. It has the code unavailable.
+// ErrStopped is the error of calls that begin when the server stops. It has the code unavailable.
 var ErrStopped error = fault.New(problem.CodeUnavailable, "The server is shutting down. Try again later.")
 
 // ErrInTransaction is the error of a write through the server that is made inside a Within hook or
 // a Transaction, with the context of that function. Write through its *Tx instead.
 var ErrInTransaction = resource.ErrNested
 
-// ServeHTTP answers a request. From the moment that Stop is called it answers 503, except to
+// ServeHTTP answers a request. When the server stops, after DrainDelay, it answers 503, except to
 // requests that a hook makes with its own context.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(s.api, w, r, false) }
 
-func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
-	if err := s.beginCall(r.Context()); err != nil {
+// serve answers a request, which is accepted if it came over a connection of the server's own listener.
+func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request, accepted bool) {
+	if err := s.beginCall(r.Context(), accepted); err != nil {
 		a.Refuse(w, r, err)
 		return
 	}
@@ -175,13 +181,14 @@ func (s *Server) serve(a *api.API, w http.ResponseWriter, r *http.Request) {
 	a.ServeHTTP(w, r)
 }
 
-// beginCall starts a request or a call, for which Stop waits, unless Stop was called before.
+// beginCall starts a request or a call, for which Stop waits, unless the server stops.
 // Calls of a hook belong to a request in progress: they are refused only once the database is
-// closed.
-func (s *Server) beginCall(ctx context.Context) error {
+// closed. So are accepted requests, of which net/http reads no more when it shuts down: it closes their
+// connections, which tells a proxy that another server can execute the request.
+func (s *Server) beginCall(ctx context.Context, accepted bool) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.closing || s.stopping && !s.resources.InHook(ctx) {
+	if s.closing || s.stopping && !accepted && !s.resources.InHook(ctx) {
 		return ErrStopped
 	}
 	s.requests++
@@ -244,13 +251,12 @@ func (s *Server) Serve(l net.Listener) error {
 	if s.http != nil || s.stopping {
 		return errors.Join(errors.New("the server was started or stopped before"), l.Close())
 	}
-	handler := http.Handler(s)
+	served := s.api
 	if s.config.Access == nil && !s.config.Open {
-		local := s.api.Local()
-		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(local, w, r) })
+		served = s.api.Local()
 	}
 	server := &http.Server{
-		Handler:                      handler,
+		Handler:                      http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(served, w, r, true) }),
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered as everything is
 		ReadHeaderTimeout:            s.config.HeaderTimeout,
 		ReadTimeout:                  s.config.ReadTimeout,
@@ -279,19 +285,27 @@ func (s *Server) Serve(l net.Listener) error {
 // Failed gets an error when a started server can no longer accept requests.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Stop refuses new requests and typed calls, waits for those in progress, and closes the
-// database. Requests get 503, calls fail with ErrStopped; calls by hooks of requests in
-// progress still work. The context, or ShutdownTimeout, bounds how long Stop waits; responses
+// Stop first lets /-/ready fail for DrainDelay, while everything else goes on. Then it closes the
+// listener, refuses new requests and typed calls, waits for those in progress, and closes the
+// database. Requests to ServeHTTP get 503, calls fail with ErrStopped; calls by hooks of requests in
+// progress still work. The context, or ShutdownTimeout after DrainDelay, bounds how long Stop waits; responses
 // that are still being sent then are aborted, and a loop over All ends with an error at its
 // next resource. The database is not closed while the body of a loop runs, so Stop must not be
 // called there. Stop can be called more than once.
 func (s *Server) Stop(ctx context.Context) error {
 	s.stop.Do(func() {
+		s.drain()
+		if s.config.DrainDelay > 0 {
+			select {
+			case <-time.After(s.config.DrainDelay):
+			case <-ctx.Done():
+			}
+		}
 		s.mutex.Lock()
 		s.stopping = true
 		server := s.http
 		s.mutex.Unlock()
-		s.refuse()
+		s.stopWaits()
 		s.background.endStreams() // they would go on for ever
 		ctx, cancel := context.WithTimeout(ctx, s.config.ShutdownTimeout)
 		defer cancel()

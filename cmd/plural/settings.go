@@ -72,6 +72,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	durationVar(&s.config.WriteTimeout, "write-timeout", 30*time.Second, "time for a client to receive each piece of a response")
 	durationVar(&s.config.QueryTimeout, "query-timeout", 30*time.Second, "time for the database to find each piece of a response, and for the transaction of a deletion or of a write of more than one resource")
 	durationVar(&s.config.IdleTimeout, "idle-timeout", 2*time.Minute, "time to keep an idle connection")
+	s.config.DrainDelay = -1
+	flags.Var(orOff((*duration)(&s.config.DrainDelay), (*int64)(&s.config.DrainDelay)), "drain-delay", "time during which /-/ready fails and requests are still served on shutdown, or off")
 	durationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time for accepted requests to finish on shutdown")
 	s.config.SlowQuery = time.Second
 	flags.Var(orOff((*duration)(&s.config.SlowQuery), (*int64)(&s.config.SlowQuery)), "slow-query", "lists for which the database takes longer are logged with their plan, or off")

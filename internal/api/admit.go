@@ -18,7 +18,6 @@ func (a *API) checkLoad(out *response, t *target) error {
 		return nil
 	}
 	if out.refusal != nil {
-		out.Header().Set("Connection", "close") // the next request should go to another server
 		return out.refusal
 	}
 	if out.busy != nil {

@@ -65,7 +65,11 @@ type Config struct {
 	// Abandoned ends when responses that are still being sent must end.
 	Abandoned context.Context
 
-	// Stopping ends when new requests are refused.
+	// Draining ends when clients should use another server: readiness checks fail, and connections end
+	// after their response.
+	Draining context.Context
+
+	// Stopping ends when streams and requests that wait for something must end.
 	Stopping context.Context
 
 	// ListFound is called when the database has found a piece of a list, or has failed, for the list and for each relation that
@@ -121,6 +125,9 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
+	}
+	if a.Draining.Err() != nil {
+		out.Header().Set("Connection", "close") // with HTTP/2, net/http makes it a GOAWAY
 	}
 	if r.ProtoMajor == 1 && len(r.TransferEncoding) > 0 {
 		// net/http removes a Content-Length that came with it. A proxy that used it sees another end

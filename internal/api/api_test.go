@@ -41,7 +41,7 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	resources.BodyLimits, resources.Memory = resource.BodyLimits{Depth: 64, Items: 1000}, limit.NewWriteBudget(8<<20)
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
-		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready, Stopping: context.Background(), Abandoned: context.Background(),
+		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready, Draining: context.Background(), Stopping: context.Background(), Abandoned: context.Background(),
 		ListFound: func(context.Context, string, resource.ListPart) {},
 	}), log
 }

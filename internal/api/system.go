@@ -76,7 +76,7 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 // isReady returns the reason why the server is not ready, or nil. A server that stops says so
 // at once.
 func (a *API) isReady() error {
-	if a.Stopping.Err() != nil {
+	if a.Draining.Err() != nil {
 		return errStopping
 	}
 	return a.ready.look(a.Ready)

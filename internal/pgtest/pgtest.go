@@ -124,12 +124,29 @@ func URL(t testing.TB) string {
 // would disturb others. It takes a second or two. Settings are of the form name=value.
 func Cluster(t testing.TB, settings ...string) string {
 	t.Helper()
+	return pgserver.URL("postgres", cluster(t, settings...))
+}
+
+// Pooled is Cluster with a PgBouncer, which has a pool mode. It also returns the URL through that.
+func Pooled(t testing.TB, mode string) (direct, through string) {
+	t.Helper()
+	c := cluster(t)
+	through, stop, err := c.StartPooler(t.Context(), mode)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(stop)
+	return pgserver.URL("postgres", c), through
+}
+
+func cluster(t testing.TB, settings ...string) *pgserver.Server {
+	t.Helper()
 	c, err := start(settings...)
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
 	t.Cleanup(func() { stopServer(c) })
-	return pgserver.URL("postgres", c)
+	return c
 }
 
 // serverURL is the URL of a database from which others can be created. The

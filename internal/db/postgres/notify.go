@@ -19,9 +19,8 @@ const (
 	notifyPause = 5 * time.Millisecond
 )
 
-// Notify: servers notify each other of their commits, and ticks notify all servers. A pool of
-// connections between server and database, such as PgBouncer, does not deliver that, and then only
-// the transactions of this server are noticed.
+// Notify: servers notify each other of their commits, and ticks notify all servers. If a pooler
+// does not deliver that, only the transactions of this server are noticed.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var listening sync.WaitGroup

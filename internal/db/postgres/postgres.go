@@ -65,6 +65,12 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 			return nil, fmt.Errorf("the direct URL: %w", err)
 		}
 		listener = direct.ConnConfig
+		// If it cannot be reached, the server looks for changes.
+		if c, err := pgx.ConnectConfig(ctx, listener.Copy()); err == nil {
+			_ = c.Close(ctx)
+		} else if errors.Is(err, errShared) {
+			return nil, fmt.Errorf("the direct URL: %w", errShared)
+		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {

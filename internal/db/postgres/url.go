@@ -61,6 +61,7 @@ func parseConfig(text string) (*pgxpool.Config, error) {
 	// Rows are read in binary form, which prepared statements provide.
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
 	config.ConnConfig.OnNotice = noteWarning
+	prepareSessions(&config.ConnConfig.Config)
 	config.ConnConfig.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler { return &canceller{conn: c} }
 	return config, nil
 }
@@ -93,6 +94,9 @@ func isUTF8(encoding string) bool {
 // the database has written as text.
 func checkSettings(ctx context.Context, pool *pgxpool.Pool) error {
 	acquired, err := pool.Acquire(ctx)
+	if errors.Is(err, errShared) {
+		return errShared
+	}
 	if err != nil {
 		return fmt.Errorf("connecting to PostgreSQL: %w", err)
 	}

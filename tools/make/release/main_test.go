@@ -158,7 +158,7 @@ func TestUnit(t *testing.T) {
 			t.Errorf("there is no line %s", line)
 		}
 	}
-	// The server takes at most shutdown_timeout for requests, and a moment for the database.
+	// The server takes at most the drain_delay of docs/deploy.md and shutdown_timeout for requests, and a moment for the database.
 	timeout, err := time.ParseDuration(regexp.MustCompile(`TimeoutStopSec=(\S+)`).FindStringSubmatch(text)[1])
 	if err != nil || timeout < 40*time.Second {
 		t.Errorf("it is killed after %v, %v", timeout, err)
