@@ -79,8 +79,8 @@ func (l logRows) Extend() error { return nil } // each part is read in a transac
 func (l logRows) Close() {}
 
 // awaitChanges opens a range of the change log. If the client prefers to wait, it does so until
-// the caller sees a change after the start of the range, or the time is over. A response without a body is sent
-// at once.
+// the caller sees a change after the start of the range, or the time is over. A response that does not depend on
+// changes, 304 or 412, is sent at once.
 func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogRequest) (page *feed.Changes, applied []string, err error) {
 	page, err = a.Feed.Changes(r.Context(), request)
 	q := request.Query
@@ -92,7 +92,7 @@ func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogReque
 	if err != nil {
 		return page, nil, err
 	}
-	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged { // 412 or 304, whatever happens
+	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		return page, nil, err
 	}
 	applied = []string{"wait=" + strconv.Itoa(int(wait/time.Second))}

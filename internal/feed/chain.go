@@ -222,11 +222,13 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 	f.mutex.Unlock()
 	spent := map[string]int{} // by caller
 	for each := range found {
-		if spent[each.quotaKey] += each.view.work(entries); spent[each.quotaKey] > callerWork {
+		work := each.view.work(entries)
+		if work > 0 && spent[each.quotaKey]+work > callerWork {
 			// Nobody else waits for this: the subscriptions match it themselves.
 			found[each] = []item{newItem(&entries[len(entries)-1], leftOut)}
 			continue
 		}
+		spent[each.quotaKey] += work
 		found[each] = f.matchAll(each.view, history, entries, states)
 	}
 	var oldest time.Time
