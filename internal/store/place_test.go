@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
@@ -27,18 +26,19 @@ func TestPlacesAreShared(t *testing.T) {
 		}
 		traits := st.db.Traits()
 		for kind, c := range map[string]struct {
+			gate *limit.Gate
 			most int
 			open func(context.Context) (func(), error)
 		}{
-			"pages": {traits.PageReads, page},
-			"groups": {traits.PageReads, func(ctx context.Context) (func(), error) {
+			"pages": {st.pages, traits.PageReads, page},
+			"groups": {st.pages, traits.PageReads, func(ctx context.Context) (func(), error) {
 				g, err := st.Groups(ctx, GroupQuery{Collection: users, Range: query.Range{Limit: 1}})
 				if err != nil {
 					return nil, err
 				}
 				return g.Close, nil
 			}},
-			"short reads": {traits.ShortReads, func(ctx context.Context) (func(), error) {
+			"short reads": {st.short, traits.ShortReads, func(ctx context.Context) (func(), error) {
 				tx, err := st.Read(ctx)
 				if err != nil {
 					return nil, err
@@ -48,11 +48,6 @@ func TestPlacesAreShared(t *testing.T) {
 		} {
 			t.Run(kind, func(t *testing.T) {
 				as := func(caller string) context.Context { return limit.WithReader(t.Context(), &limit.Reader{Key: caller}) }
-				gone := func(caller string) context.Context {
-					ctx, leave := context.WithCancel(as(caller))
-					leave()
-					return ctx
-				}
 				var held []func()
 				defer func() {
 					for _, end := range held {
@@ -70,9 +65,8 @@ func TestPlacesAreShared(t *testing.T) {
 						held = append(held, end)
 					}
 					free -= got
-					if end, err := c.open(gone(fmt.Sprint(caller))); !errors.Is(err, context.Canceled) {
-						end()
-						t.Errorf("one more for caller %d: got %v", caller, err)
+					if held := c.gate.Held(fmt.Sprint(caller)); held != got || c.gate.TryEnter(fmt.Sprint(caller)) {
+						t.Fatalf("caller %d holds %d places, not %d, or gets one more", caller, held, got)
 					}
 				}
 				if free == 0 {
