@@ -206,6 +206,28 @@ func TestLeavingALoopEndsTheStream(t *testing.T) {
 	})
 }
 
+// TestPagesOfLongRanges: Next leads through everything, and no page is empty.
+func TestPagesOfLongRanges(t *testing.T) {
+	eachStore(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		posts := client.Of[Post](connect(t, url), "posts")
+		created := must(posts.CreateMany(ctx, make([]Post, 1210)))(t)
+		for _, params := range [][]client.Param{
+			{client.Desc("title")}, {client.Desc("title"), client.Cursor(created[100].ID)}, {client.NotNull("title")},
+		} {
+			seen, page := 0, must(posts.List(ctx, append(params, client.Limit(1001))...))(t)
+			for ; page != nil; page = must(page.Next(ctx))(t) {
+				if seen += len(page.Items); len(page.Items) == 0 {
+					t.Error("a page is empty")
+				}
+			}
+			if want := []int{1210, 1110}[len(params)-1]; seen != want {
+				t.Errorf("%d posts, want %d", seen, want)
+			}
+		}
+	})
+}
+
 func postJSON(n int, title string) string {
 	text, _ := json.Marshal(title)
 	return fmt.Sprintf(`{"id":"00000000-0000-7000-8000-%012d","title":%s}`, n, text)

@@ -55,9 +55,9 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], er
 // the page can have one resource less than the others.
 func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
 	if link, ok := p.Links["next"]; ok {
-		return p.read(ctx, link, "")
+		return orNone(p.read(ctx, link, "")) // the server may not have known that nothing follows a long range
 	}
-	// Of a long range, the server may not know what is behind it.
+	// Servers of earlier versions give no link behind a long range.
 	if p.last == "" || !p.full || p.hasLinks() && p.size <= pageSize {
 		return nil, nil
 	}

@@ -82,6 +82,8 @@ function rangesBeside(range: ListRange, data: readonly ResourceReference[], head
   let prev = linked(headers, "prev");
   const whole = linked(headers, "first") !== undefined; // which is left out ahead of these
   const { offset, cursor, limit } = range;
+  // Of a long range, the link is by offset or position, and may skip or repeat resources. Its last one is a better start.
+  if (offset === undefined && next?.cursor === undefined) next = undefined;
   const length = Math.abs(limit ?? data.length);
   const first = data[0]?.id;
   const last = data.at(-1)?.id;

@@ -119,6 +119,17 @@ test("a walk over thousands, in both directions", async () => {
   assert.deepEqual(await walked({ cursor: ids[1000], limit: 501 }, true), numbers(1000, 499));
   assert.deepEqual(await walked({ sort: "-number", limit: 1001 }), numbers(2500, 1499));
   assert.deepEqual(await walked({ limit: 5, pageSize: 1 }), numbers(0, 5));
+  // The links of long ranges in another order are by offset.
+  for (const range of [{}, { cursor: ids[2400] }, { offset: 100 }]) {
+    const all: (number | null)[] = [];
+    let query: object | undefined = { filter, sort: "-number", limit: 1001, ...range };
+    for (let pages = 0; pages < 9 && query !== undefined; pages++) {
+      const page: Awaited<ReturnType<typeof api.steps.list>> = await api.steps.list(query);
+      all.push(...page.data.map(({ number }) => number));
+      query = page.next && { ...query, ...page.next };
+    }
+    assert.deepEqual(all, numbers("cursor" in range ? 2401 : "offset" in range ? 2400 : 2500, 0));
+  }
 });
 
 test("a walk keeps its place while others are deleted, also in another order", async () => {
