@@ -32,6 +32,7 @@ const (
 // new import belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
 	"problem":          {},
+	"params":           {},
 	"internal/fault":   {"problem"},
 	"internal/suggest": {},
 	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
@@ -67,9 +68,9 @@ var mayImport = map[string][]string{
 	// and with them past everything that holds for all of them.
 	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
+	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -78,19 +79,19 @@ var mayImport = map[string][]string{
 	"conform/internal/suite":  {},
 	"conform/internal/checks": {"conform/internal/suite"},
 	"conform":                 {"conform/internal/suite", "conform/internal/checks"},
-	"client":                  {"problem"},
+	"client":                  {"params", "problem"},
 
 	// Files to and from collections, as a client does it.
-	"internal/move": {"client", "problem", "internal/model"},
+	"internal/move": {"client", "params", "problem", "internal/model"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "problem", "schema", "internal/model", "internal/resource", "conform"},
+	"internal/interfacetest": {".", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
-	"examples/bookings":  {".", "schema"},
+	"examples/bookings":  {".", "params", "schema"},
 	"examples/guestbook": {".", "schema"},
 	"examples/northwind": {},
 
