@@ -148,7 +148,7 @@ func TestRangesOfTypedAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range []struct {
-			given      []params.Param
+			given       []params.Param
 			from, count int
 		}{
 			{nil, 0, 100},

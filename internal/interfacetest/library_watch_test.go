@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/params"
 )
 
@@ -214,7 +215,7 @@ func TestWatchGoesOnWithANewHistory(t *testing.T) {
 				clear(names)
 			case plural.EventSynced:
 				if synced++; synced == 1 {
-					if err := plural.RenewHistory(ctx, s.config.Database); err != nil {
+					if err := admin.RenewHistory(ctx, s.config.Database); err != nil {
 						t.Fatal(err)
 					}
 					create("after")
