@@ -42,10 +42,10 @@ var (
 	mayList = []schema.AccessVerb{schema.MayList}
 )
 
-func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (found resource.Resource, err error) {
+func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (found resource.Resource, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.Build(query.OfOne, c, request, path.Limits())
+		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -54,10 +54,12 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, requ
 	return found, err
 }
 
-func (s *Server) list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
+func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error {
 	path := resource.Path{Collection: c}
 	return s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(query.OfList, c, request, path.Limits())
+		limits := path.Limits()
+		limits.DefaultLimit = limit
+		q, err := query.Parse(query.OfList, c, wanted, limits)
 		if err != nil {
 			return err
 		}
@@ -78,10 +80,10 @@ func (s *Server) list(ctx context.Context, c *model.Collection, request query.Re
 	})
 }
 
-func (s *Server) count(ctx context.Context, c *model.Collection, request query.Request) (total int64, err error) {
+func (s *Server) count(ctx context.Context, c *model.Collection, wanted string) (total int64, err error) {
 	path := resource.Path{Collection: c}
 	err = s.call(ctx, &path, mayList, func() error {
-		q, err := query.Build(query.OfList, c, request, path.Limits())
+		q, err := query.Parse(query.OfList, c, wanted, path.Limits())
 		if err != nil {
 			return err
 		}
@@ -97,7 +99,7 @@ func (s *Server) count(ctx context.Context, c *model.Collection, request query.R
 
 // verbsOf is the access verbs of which a write requires one. What an upsert requires depends on what it does.
 func verbsOf(w write) []schema.AccessVerb {
-	if w.conflict != nil {
+	if w.onConflict != "" {
 		return []schema.AccessVerb{schema.MayCreate, schema.MayUpdate}
 	}
 	return []schema.AccessVerb{resource.VerbOf(w.Method)}

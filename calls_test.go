@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -268,7 +269,7 @@ func TestWatchEndsWithASchemaThatCannotBeRead(t *testing.T) {
 			must(err)
 			declared, err := schema.New(reviews)
 			must(err)
-			_, err = plural.Migrate(context.Background(), plural.Config{Schema: declared, Database: "sqlite:" + filepath.Join(dir, "library.db")}, plural.MigrateOptions{AllowLoss: true})
+			_, err = admin.Migrate(context.Background(), "sqlite:"+filepath.Join(dir, "library.db"), declared, admin.MigrateOptions{AllowLoss: true})
 			must(err)
 		}
 		want := []string{"synced", "unavailable: The schema of the database has changed since the server was started. Restart the server with that schema."}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -96,7 +97,7 @@ func ExampleOf() {
 	must(err)
 	fmt.Println(eliot.Name, eliot.Books)
 
-	for author, err := range authors.All(ctx, plural.Sort("name"), plural.Limit(2)) {
+	for author, err := range authors.All(ctx, params.Sort("name"), params.Limit(2)) {
 		must(err)
 		fmt.Println(author.Name)
 	}
@@ -199,7 +200,7 @@ func ExampleServer_Transaction() {
 	fmt.Println(write("Mary Shelley", "Frankenstein", ""))
 	total, err := authors.Total(ctx)
 	must(err)
-	found, err := books.Total(ctx, plural.Where("title").StartsWith("Mid"))
+	found, err := books.Total(ctx, params.Where("title").StartsWith("Mid"))
 	must(err)
 	fmt.Println(total, found)
 	// Output:
@@ -221,8 +222,8 @@ func ExampleInclude() {
 	_, err = volumes.CreateMany(ctx, []Volume{{Title: "Middlemarch", AuthorID: eliot.ID}, {Title: "Silas Marner", AuthorID: eliot.ID}, {Title: "Frankenstein", AuthorID: shelley.ID}})
 	must(err)
 
-	some := plural.Any(plural.Where("author.name").StartsWith("Mary"), plural.Where("title").Contains("march"))
-	for volume, err := range volumes.All(ctx, some, plural.Include("author"), plural.Sort("title")) {
+	some := params.Any(params.Where("author.name").StartsWith("Mary"), params.Where("title").Contains("march"))
+	for volume, err := range volumes.All(ctx, some, params.Include("author"), params.Sort("title")) {
 		must(err)
 		fmt.Println(volume.Title, "by", volume.Author.Name)
 	}
@@ -239,7 +240,7 @@ func ExampleCollection_DryRun() {
 	authors := of[Author](server)
 	_, err := authors.CreateMany(ctx, []Author{{Name: "George Eliot"}, {Name: "Mary Shelley"}})
 	must(err)
-	trial, err := authors.DryRun().DeleteMany(ctx, plural.Where("name").StartsWith("M"))
+	trial, err := authors.DryRun().DeleteMany(ctx, params.Where("name").StartsWith("M"))
 	must(err)
 	fmt.Println(trial.Items[0].Name, trial.Affected)
 	stored, created, err := authors.Upsert(ctx, "name", Author{Name: "Mary Shelley", Books: 6})
@@ -261,7 +262,7 @@ func ExampleGroups() {
 	type key struct {
 		Books int `json:"books"`
 	}
-	groups, err := plural.Groups[key, struct{}](ctx, authors, plural.By("books"), plural.Sort("-count"))
+	groups, err := plural.Groups[key, struct{}](ctx, authors, params.By("books"), params.Sort("-count"))
 	must(err)
 	for _, group := range groups {
 		fmt.Println(group.By.Books, group.Count)

@@ -5,33 +5,33 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"net/http"
-	"strings"
 
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/params"
 )
 
 // UpdateMany changes the attributes that are given of all resources that the parameters select, in one
 // transaction, and returns them in the order of the list. A filter, a search or a range is required.
-func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, params ...Param) ([]T, error) {
-	return c.changeMany(ctx, http.MethodPatch, changes, params)
+func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, given ...params.Param) ([]T, error) {
+	return c.changeMany(ctx, http.MethodPatch, changes, given)
 }
 
 // DeleteMany deletes all resources that the parameters select, in one transaction, and returns them as they last
 // were. A filter, a search or a range is required.
-func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, error) {
-	return c.changeMany(ctx, http.MethodDelete, nil, params)
+func (c *Collection[T]) DeleteMany(ctx context.Context, given ...params.Param) ([]T, error) {
+	return c.changeMany(ctx, http.MethodDelete, nil, given)
 }
 
-func (c *Collection[T]) changeMany(ctx context.Context, method string, changes any, params []Param) ([]T, error) {
-	selected, err := wanted(params, math.MaxInt64)
+func (c *Collection[T]) changeMany(ctx context.Context, method string, changes any, given []params.Param) ([]T, error) {
+	q, err := wanted(given)
 	if err != nil {
 		return nil, err
 	}
-	if selected.Shows() {
+	if q.Shows() {
 		return nil, callError(errors.New("a write has no Include and no Fields: it returns whole resources"))
 	}
+	selected := q.Encode()
 	return c.values(c.send(ctx, write{Request: resource.Request{Method: method}, selected: &selected}, changes, nil))
 }
 
@@ -43,7 +43,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 	if err != nil {
 		return stored, false, callError(err)
 	}
-	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, conflict: strings.Split(onConflict, ",")}, body, nil)
+	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, onConflict: onConflict}, body, nil)
 	if err != nil {
 		return stored, false, err
 	}
@@ -53,11 +53,11 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 
 // UpsertMany does the same with several values, all or none.
 func (c *Collection[T]) UpsertMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
-	return c.writeMany(ctx, strings.Split(onConflict, ","), values)
+	return c.writeMany(ctx, onConflict, values)
 }
 
 // writeMany creates values, or upserts them.
-func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values []T) ([]T, error) {
+func (c *Collection[T]) writeMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
 	bodies := make([]map[string]json.RawMessage, len(values))
 	for i, value := range values {
 		body, err := c.members(value)
@@ -67,7 +67,7 @@ func (c *Collection[T]) writeMany(ctx context.Context, conflict []string, values
 		bodies[i] = body
 	}
 	limits := resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
-	return c.values(c.send(ctx, write{Request: resource.Request{Method: http.MethodPost, BodyLimits: limits}, conflict: conflict}, bodies, nil))
+	return c.values(c.send(ctx, write{Request: resource.Request{Method: http.MethodPost, BodyLimits: limits}, onConflict: onConflict}, bodies, nil))
 }
 
 // DryRun is a collection whose writes are checked with their hooks, and change nothing.
@@ -103,8 +103,8 @@ func (d DryRun[T]) Update(ctx context.Context, id string, changes any, condition
 }
 
 // UpdateMany reports what Collection.UpdateMany would do.
-func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
-	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpdateMany(ctx, changes, params...) })
+func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, given ...params.Param) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.UpdateMany(ctx, changes, given...) })
 }
 
 // Replace reports what Collection.Replace would do.
@@ -118,8 +118,8 @@ func (d DryRun[T]) Delete(ctx context.Context, id string, conditions ...Conditio
 }
 
 // DeleteMany reports what Collection.DeleteMany would do.
-func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], error) {
-	return d.try(func(c *Collection[T]) ([]T, error) { return c.DeleteMany(ctx, params...) })
+func (d DryRun[T]) DeleteMany(ctx context.Context, given ...params.Param) (Trial[T], error) {
+	return d.try(func(c *Collection[T]) ([]T, error) { return c.DeleteMany(ctx, given...) })
 }
 
 // Upsert reports what Collection.Upsert would do.

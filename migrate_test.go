@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -54,11 +55,11 @@ func TestConfigMigrate(t *testing.T) {
 	if err := opens(config); err == nil || !strings.HasPrefix(err.Error(), "the database does not fit the schema:\n  - things: attribute a is removed (losing)\n") {
 		t.Errorf("got %v", err)
 	}
-	want := []plural.MigrationStep{{Class: "losing", Text: "things: attribute a is removed", Cost: "loses the values of 0 resources", Loses: true}}
-	if got, err := plural.PlanMigration(ctx, config); err != nil || !reflect.DeepEqual(got, want) {
+	want := []admin.MigrationStep{{Class: "losing", Text: "things: attribute a is removed", Cost: "loses the values of 0 resources", Loses: true}}
+	if got, err := admin.PlanMigration(ctx, config.Database, config.Schema); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: true}); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := admin.Migrate(ctx, config.Database, config.Schema, admin.MigrateOptions{AllowLoss: true}); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if err := opens(config); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -52,25 +52,25 @@ func (t *Tx) Get(collection, id string) (*Resource, error) {
 	if err != nil {
 		return nil, callError(err)
 	}
-	found, err := t.get(context.Background(), c, key, query.Request{})
+	found, err := t.get(context.Background(), c, key, "")
 	return restored(c, found, err)
 }
 
 // List reads a range of a collection into memory: 100 resources at most, if there is no Limit.
-func (t *Tx) List(collection string, params ...Param) ([]*Resource, error) {
+func (t *Tx) List(collection string, given ...params.Param) ([]*Resource, error) {
 	c := t.schema.Collection(collection)
 	if c == nil {
 		return nil, callError(unknownCollection(collection))
 	}
-	request, err := wanted(params, 100)
+	q, err := wanted(given)
 	if err != nil {
 		return nil, err
 	}
-	if request.Shows() {
+	if q.Shows() {
 		return nil, callError(errors.New("Include and Fields are for typed access: use In of a Collection"))
 	}
 	var all []*Resource
-	err = t.list(context.Background(), c, request, func(found resource.Resource) error {
+	err = t.list(context.Background(), c, q.Encode(), 100, func(found resource.Resource) error {
 		each, err := restored(c, found, nil)
 		all = append(all, each)
 		return err
@@ -126,21 +126,21 @@ func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes a
 
 // These four methods implement backend. The context is that of the transaction already.
 
-func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID, request query.Request) (resource.Resource, error) {
-	found, err := t.handle.Read(c, id, request)
+func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID, wanted string) (resource.Resource, error) {
+	found, err := t.handle.Read(c, id, wanted)
 	return found, callError(err)
 }
 
-func (t *Tx) list(_ context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error {
-	all, err := t.handle.List(c, request)
+func (t *Tx) list(_ context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error {
+	all, err := t.handle.List(c, wanted, limit)
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = visit(all[i])
 	}
 	return callError(err)
 }
 
-func (t *Tx) count(_ context.Context, c *model.Collection, request query.Request) (int64, error) {
-	total, err := t.handle.Count(c, request)
+func (t *Tx) count(_ context.Context, c *model.Collection, wanted string) (int64, error) {
+	total, err := t.handle.Count(c, wanted)
 	return total, callError(err)
 }
 

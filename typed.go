@@ -8,12 +8,14 @@ import (
 	"iter"
 	"math"
 	"net/http"
+	"net/url"
 	"reflect"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -33,35 +35,39 @@ type Collection[T any] struct {
 	related    []string // members that are no attributes: see Include
 }
 
-// backend executes the calls of a Collection.
+// backend executes the calls of a Collection. What is wanted is a query string, and the limit is for one that has none.
 type backend interface {
-	get(ctx context.Context, c *model.Collection, id model.ID, request query.Request) (resource.Resource, error)
-	list(ctx context.Context, c *model.Collection, request query.Request, visit func(resource.Resource) error) error
-	count(ctx context.Context, c *model.Collection, request query.Request) (int64, error)
+	get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (resource.Resource, error)
+	list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error
+	count(ctx context.Context, c *model.Collection, wanted string) (int64, error)
 	do(ctx context.Context, request write) ([]resource.Resource, error)
 }
 
 // write is a write as a client would send it. What depends on the rights of the caller is added by resolve.
 type write struct {
 	resource.Request
-	selected *query.Request // resources to change; nil: one
-	conflict []string       // attributes of a unique group, of an upsert
+	selected   *string // query string of the resources to change; nil: one
+	onConflict string  // attributes of a unique group, of an upsert
 }
 
 // resolve adds what depends on the rights of the caller: the range, and the unique group of an upsert.
 func (w write) resolve(limits query.Limits) (request resource.Request, err error) {
 	request = w.Request
 	if w.selected != nil {
-		q, err := query.Build(query.OfRange, request.Path.Collection, *w.selected, limits)
+		q, err := query.Parse(query.OfRange, request.Path.Collection, *w.selected, limits)
 		if err != nil {
 			return request, err
 		}
 		request.Range = &q
 	}
-	if w.conflict != nil {
-		request.Conflict, err = query.BuildConflict(request.Path.Collection, w.conflict, limits)
+	if w.onConflict != "" {
+		q, err := query.Parse(query.OfCreate, request.Path.Collection, "on_conflict="+url.QueryEscape(w.onConflict), limits)
+		if err != nil {
+			return request, err
+		}
+		request.Conflict = q.OnConflict
 	}
-	return request, err
+	return request, nil
 }
 
 // Of gives typed access to the collection that a struct declares (see schema.Of). It is an
@@ -124,16 +130,19 @@ type Condition struct{ etag string }
 func IfMatch(etag string) Condition { return Condition{etag} }
 
 // Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
-func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (value T, err error) {
+func (c *Collection[T]) Get(ctx context.Context, id string, given ...params.Param) (value T, err error) {
 	key, err := parseID(id)
 	if err != nil {
 		return value, callError(err)
 	}
-	request, err := shown(params)
+	q, err := wanted(given)
+	if err == nil && q.Selects() {
+		err = callError(errors.New("one resource is read with Include and Fields, and no filter, Sort or range"))
+	}
 	if err != nil {
 		return value, err
 	}
-	found, err := c.backend.get(ctx, c.collection, key, request)
+	found, err := c.backend.get(ctx, c.collection, key, q.Encode())
 	if err != nil {
 		return value, err
 	}
@@ -142,9 +151,9 @@ func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (va
 
 // List reads a range of the collection into memory. Without a Limit it has Config.DefaultLimit
 // resources at most.
-func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) {
+func (c *Collection[T]) List(ctx context.Context, given ...params.Param) ([]T, error) {
 	all := []T{}
-	err := c.each(ctx, params, c.limit, func(value T) error {
+	err := c.each(ctx, given, c.limit, func(value T) error {
 		all = append(all, value)
 		return nil
 	})
@@ -160,9 +169,9 @@ func (c *Collection[T]) List(ctx context.Context, params ...Param) ([]T, error) 
 // The loop uses a database connection until it ends. A nested loop needs another one, and
 // their number is limited: loops that wait for each other's connections fail after five
 // seconds with the code unavailable. Use List for the outer loop if many run at once.
-func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
+func (c *Collection[T]) All(ctx context.Context, given ...params.Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		err := c.each(ctx, params, math.MaxInt64, func(value T) error {
+		err := c.each(ctx, given, math.MaxInt64, func(value T) error {
 			if !yield(value, nil) {
 				return errLoopEnded
 			}
@@ -178,12 +187,12 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 // errLoopEnded ends a loop that was left.
 var errLoopEnded = errors.New("the loop was left")
 
-func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, visit func(T) error) error {
-	request, err := wanted(params, limit)
+func (c *Collection[T]) each(ctx context.Context, given []params.Param, limit int64, visit func(T) error) error {
+	q, err := wanted(given)
 	if err != nil {
 		return err
 	}
-	return c.backend.list(ctx, c.collection, request, func(found resource.Resource) error {
+	return c.backend.list(ctx, c.collection, q.Encode(), limit, func(found resource.Resource) error {
 		value, err := c.value(found)
 		if err != nil {
 			return err
@@ -194,12 +203,12 @@ func (c *Collection[T]) each(ctx context.Context, params []Param, limit int64, v
 
 // Total is the number of resources in the collection, or of those that filters select, which are
 // counted one by one.
-func (c *Collection[T]) Total(ctx context.Context, filters ...Filter) (int64, error) {
-	request, err := wanted(filters, 0)
+func (c *Collection[T]) Total(ctx context.Context, filters ...params.Filter) (int64, error) {
+	q, err := wanted([]params.Param{params.And(filters...)})
 	if err != nil {
 		return 0, err
 	}
-	return c.backend.count(ctx, c.collection, request)
+	return c.backend.count(ctx, c.collection, q.Encode())
 }
 
 // Create creates a resource and returns it as stored. An empty id is generated.
@@ -209,7 +218,7 @@ func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
 
 // CreateMany creates several resources, all or none.
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
-	return c.writeMany(ctx, nil, values)
+	return c.writeMany(ctx, "", values)
 }
 
 // Update changes the attributes that are given, as PATCH does: a map by their names, or a struct
@@ -325,4 +334,19 @@ func (w *write) complete(attributes any, conditions []Condition) error {
 	}
 	w.Body = body
 	return nil
+}
+
+// wanted is what parameters of a read or a range ask for.
+func wanted(given []params.Param) (*params.Query, error) {
+	q, err := params.Of(given...)
+	switch {
+	case err != nil:
+	case q.Since != "" || q.FromNow || q.OnConnection != nil:
+		err = errors.New("Since, FromNow and OnConnection are for watches: a list is as it is now")
+	case q.Total:
+		err = errors.New("WithTotal is an option of Include: use Total to count")
+	case q.Groups():
+		err = errors.New("By, Sum, Avg, Min and Max are for Groups")
+	}
+	return q, callError(err)
 }

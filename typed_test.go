@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -55,7 +56,7 @@ func TestTypedAccess(t *testing.T) {
 			return err
 		}, 409, "not_unique"},
 		"a bad query": {func() error {
-			for _, err := range authors.All(ctx, plural.Where("nope").Is(1)) {
+			for _, err := range authors.All(ctx, params.Where("nope").Is(1)) {
 				return err
 			}
 			return nil
@@ -78,7 +79,7 @@ func TestTypedAccess(t *testing.T) {
 		t.Fatal(err)
 	}
 	var listed []Author
-	for author, err := range authors.All(ctx, plural.Limit(-2)) {
+	for author, err := range authors.All(ctx, params.Limit(-2)) {
 		if err != nil {
 			t.Fatal(err)
 		}

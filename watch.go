@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -59,18 +60,6 @@ type EventChange struct {
 	Revision int64     `json:"revision"`
 }
 
-// Since makes Watch continue after an event, by its Position, without a list first. If the
-// position is unknown or too old, an EventReset comes first.
-func Since(position string) Param {
-	return param(func(p *parameters) error {
-		if position == "" || p.since != "" {
-			return errors.New("Since must be given once, with the Position of an Event")
-		}
-		p.since = position
-		return nil
-	})
-}
-
 // Watch iterates over the resources of a collection, or those that filters select, and then over
 // their changes, by this server or another one on the same database, as they are committed: none is
 // missing, doubled or out of order. It ends with the context, when the server stops (ErrStopped),
@@ -78,35 +67,35 @@ func Since(position string) Param {
 // the caller of the context may list and read.
 //
 // Filters and Since can be given, and no other parameters.
-func (s *Server) Watch(ctx context.Context, collection string, params ...Param) iter.Seq2[Event[json.RawMessage], error] {
+func (s *Server) Watch(ctx context.Context, collection string, given ...params.Param) iter.Seq2[Event[json.RawMessage], error] {
 	c := s.config.model().Collection(collection)
 	if c == nil || c.ReadOnly() {
 		return func(yield func(Event[json.RawMessage], error) bool) {
 			yield(Event[json.RawMessage]{}, fmt.Errorf("the server has no collection %q to watch", collection))
 		}
 	}
-	return watch[json.RawMessage](ctx, s, c, params)
+	return watch[json.RawMessage](ctx, s, c, given)
 }
 
 // Watch is Server.Watch with resources of type T.
-func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
+func (c *Collection[T]) Watch(ctx context.Context, given ...params.Param) iter.Seq2[Event[T], error] {
 	server, ok := c.backend.(*Server)
 	if !ok {
 		return func(yield func(Event[T], error) bool) {
 			yield(Event[T]{}, errors.New("a collection cannot be watched in a transaction: watch that of the server"))
 		}
 	}
-	return watch[T](ctx, server, c.collection, params)
+	return watch[T](ctx, server, c.collection, given)
 }
 
-func watch[T any](ctx context.Context, s *Server, c *model.Collection, params []Param) iter.Seq2[Event[T], error] {
+func watch[T any](ctx context.Context, s *Server, c *model.Collection, given []params.Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
 		path := resource.Path{Collection: c}
 		err := s.call(ctx, &path, mayList, func() error {
 			if err := path.Require(schema.MayRead); err != nil {
 				return err
 			}
-			shape, since, err := shapeOf(path, params)
+			shape, since, err := shapeOf(path, given)
 			if err != nil {
 				return err
 			}
@@ -128,16 +117,20 @@ func watch[T any](ctx context.Context, s *Server, c *model.Collection, params []
 }
 
 // shapeOf is what parameters ask to watch, and from where on.
-func shapeOf(path resource.Path, params []Param) (shape feed.Shape, since string, err error) {
-	p, err := parse(params)
+func shapeOf(path resource.Path, given []params.Param) (shape feed.Shape, since string, err error) {
+	q, err := params.Of(given...)
 	if err != nil {
 		return shape, "", err
 	}
-	if p.hasLimit || p.request.Sort != nil || p.request.Range.Anchor != query.AtEdge || p.request.Shows() || p.request.Groups() || p.total {
+	if q.Sorts() || q.Limit != nil || q.Offset != nil || q.Cursor != "" || q.Shows() || q.Groups() || q.Total {
 		return shape, "", errors.New("Watch takes filters and Since, and no Sort, Limit, Offset, Cursor, Include or Fields")
 	}
-	q, err := query.Build(query.OfStream, path.Collection, query.Request{Conditions: p.request.Conditions, Any: p.request.Any, Search: p.request.Search}, path.Limits())
-	return feed.Shape{Path: path, Filter: q.Filter}, p.since, err
+	if q.FromNow || q.OnConnection != nil {
+		return shape, "", errors.New("FromNow and OnConnection are for watches of the client: here there is no connection, and a watch begins with the list or after Since")
+	}
+	since, q.Since = q.Since, ""
+	parsed, err := query.Parse(query.OfStream, path.Collection, q.Encode(), path.Limits())
+	return feed.Shape{Path: path, Filter: parsed.Filter}, since, err
 }
 
 // follow calls visit with all events, and subscribes again where the feed could not go on. A schema

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -32,7 +33,7 @@ func TestAccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			url := serve(t, database, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
-			key := must(plural.CreateAPIKey(ctx, database, plural.APIKey{Name: "test", Role: "reader"}))(t)
+			key := must(admin.CreateKey(ctx, database, admin.Key{Name: "test", Role: "reader"}))(t)
 			if _, err := client.Of[note](connect(t, url), "notes").List(ctx); !client.IsUnauthenticated(err) || client.IsForbidden(err) {
 				t.Errorf("got %v", err)
 			}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"iter"
 	"time"
+
+	"github.com/plural-go/plural/params"
 )
 
 // Change is a change in the change log, with the resource before and after it.
@@ -41,7 +43,7 @@ type Changes[T any] struct {
 
 // Changes is the change log of all collections. It needs the access verb changes.
 //
-//	for change, err := range c.Changes().All(ctx, client.Is("collection", "users"), client.Is("kind", "deleted")) {
+//	for change, err := range c.Changes().All(ctx, params.Where("collection").Is("users"), params.Where("kind").Is("deleted")) {
 //		…
 //	}
 func (c *Client) Changes() *Changes[json.RawMessage] {
@@ -64,18 +66,18 @@ const changesName = "changes"
 
 // List reads a range of the changes into memory: the oldest hundred, unless Limit, Cursor or Since says otherwise.
 // Limit(-5) is the latest five. Page.Position continues after the page, by Since.
-func (c *Changes[T]) List(ctx context.Context, params ...Param) (*Page[Change[T]], error) {
-	return c.list.List(ctx, params...)
+func (c *Changes[T]) List(ctx context.Context, given ...params.Param) (*Page[Change[T]], error) {
+	return c.list.List(ctx, given...)
 }
 
 // All goes through the changes from the oldest to the latest that there is, as Collection.All does.
-func (c *Changes[T]) All(ctx context.Context, params ...Param) iter.Seq2[Change[T], error] {
-	return c.list.All(ctx, params...)
+func (c *Changes[T]) All(ctx context.Context, given ...params.Param) iter.Seq2[Change[T], error] {
+	return c.list.All(ctx, given...)
 }
 
 // Backward goes through the changes from the latest to the oldest, as Collection.Backward does.
-func (c *Changes[T]) Backward(ctx context.Context, params ...Param) iter.Seq2[Change[T], error] {
-	return c.list.Backward(ctx, params...)
+func (c *Changes[T]) Backward(ctx context.Context, given ...params.Param) iter.Seq2[Change[T], error] {
+	return c.list.Backward(ctx, given...)
 }
 
 // Get reads one change by its id.
@@ -86,6 +88,6 @@ func (c *Changes[T]) Get(ctx context.Context, id string) (Change[T], error) {
 
 // Watch gives the changes that there are as EventListed, then EventSynced, and then every further one as EventCreated.
 // FromNow and Since leave out those that there are. See Collection.Watch.
-func (c *Changes[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[Change[T]], error] {
-	return c.list.Watch(ctx, params...)
+func (c *Changes[T]) Watch(ctx context.Context, given ...params.Param) iter.Seq2[Event[Change[T]], error] {
+	return c.list.Watch(ctx, given...)
 }

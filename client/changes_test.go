@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -53,7 +54,7 @@ func TestChangesLive(t *testing.T) {
 		must(users.Delete(ctx, ada.ID))(t)
 		log := c.Changes()
 		all := []string{"created users Ada", "created posts Notes", `updated users Augusta was "Ada"`, `deleted users was "Augusta"`}
-		page := must(log.List(ctx, client.CountExact()))(t)
+		page := must(log.List(ctx, params.WithTotal()))(t)
 		if page.Total != 4 || page.Position == "" || len(page.Items) != 4 {
 			t.Fatalf("got %+v", page)
 		}
@@ -62,30 +63,30 @@ func TestChangesLive(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		for _, test := range []struct {
-			params   []client.Param
+			given    []params.Param
 			from, to int
 		}{
 			{nil, 0, 4},
-			{[]client.Param{client.Is("collection", "posts")}, 1, 2},
-			{[]client.Param{client.In("collection", "posts", "users")}, 0, 4},
-			{[]client.Param{client.Is("resource.id", ada.ID), client.In("kind", "updated", "deleted")}, 2, 4},
-			{[]client.Param{client.Is("kind", "deleted")}, 3, 4},
-			{[]client.Param{client.Null("by"), client.Limit(2)}, 0, 2},
-			{[]client.Param{client.Is("by", "key:abc")}, 0, 0},
-			{[]client.Param{client.AtLeast("created_at", updated.CreatedAt), client.Is("resource.id", ada.ID), client.Not("kind", "created")}, 2, 4},
-			{[]client.Param{client.Less("created_at", time.Unix(0, 0))}, 0, 0},
-			{[]client.Param{client.Cursor(updated.ID)}, 2, 4},
-			{[]client.Param{client.Since(updated.ID)}, 3, 4},
-			{[]client.Param{client.Since(before.Position)}, 1, 4},
-			{[]client.Param{client.Since(page.Position)}, 4, 4},
-			{[]client.Param{client.Parameters("filter[resource.id]=" + ada.ID), client.Since(before.Position)}, 2, 4},
+			{[]params.Param{params.Where("collection").Is("posts")}, 1, 2},
+			{[]params.Param{params.Where("collection").In("posts", "users")}, 0, 4},
+			{[]params.Param{params.Where("resource.id").Is(ada.ID), params.Where("kind").In("updated", "deleted")}, 2, 4},
+			{[]params.Param{params.Where("kind").Is("deleted")}, 3, 4},
+			{[]params.Param{params.Where("by").Null(), params.Limit(2)}, 0, 2},
+			{[]params.Param{params.Where("by").Is("key:abc")}, 0, 0},
+			{[]params.Param{params.Where("created_at").AtLeast(updated.CreatedAt), params.Where("resource.id").Is(ada.ID), params.Where("kind").Not("created")}, 2, 4},
+			{[]params.Param{params.Where("created_at").Less(time.Unix(0, 0))}, 0, 0},
+			{[]params.Param{params.Cursor(updated.ID)}, 2, 4},
+			{[]params.Param{params.Since(updated.ID)}, 3, 4},
+			{[]params.Param{params.Since(before.Position)}, 1, 4},
+			{[]params.Param{params.Since(page.Position)}, 4, 4},
+			{[]params.Param{params.Raw("filter[resource.id]=" + ada.ID), params.Since(before.Position)}, 2, 4},
 		} {
-			listed := must(log.List(ctx, test.params...))(t)
+			listed := must(log.List(ctx, test.given...))(t)
 			var got []string
 			for _, each := range listed.Items {
 				got = append(got, told(each))
 			}
-			if want := all[test.from:test.to]; !slices.Equal(got, want) || !slices.Equal(lines(t, log.All(ctx, test.params...), told), want) {
+			if want := all[test.from:test.to]; !slices.Equal(got, want) || !slices.Equal(lines(t, log.All(ctx, test.given...), told), want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		}
@@ -95,7 +96,7 @@ func TestChangesLive(t *testing.T) {
 			t.Errorf("backward: %q", reversed)
 		}
 		var paged []string
-		for page := must(log.List(ctx, client.Limit(3), client.Since(page.Items[0].ID)))(t); page != nil; page = must(page.Next(ctx))(t) {
+		for page := must(log.List(ctx, params.Limit(3), params.Since(page.Items[0].ID)))(t); page != nil; page = must(page.Next(ctx))(t) {
 			for _, each := range page.Items {
 				paged = append(paged, told(each))
 			}
@@ -105,7 +106,7 @@ func TestChangesLive(t *testing.T) {
 		}
 
 		seen := []string{}
-		for event, err := range log.Watch(ctx, client.Since(page.Position), client.Is("kind", "created")) {
+		for event, err := range log.Watch(ctx, params.Since(page.Position), params.Where("kind").Is("created")) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -123,18 +124,18 @@ func TestChangesLive(t *testing.T) {
 		if want := []string{"reset", "listed", "listed", "synced", "created"}; !slices.Equal(seen, want) {
 			t.Errorf("got %q", seen)
 		}
-		for event, err := range users.Watch(ctx, client.Since(before.Position)) { // a list, and then what changes
+		for event, err := range users.Watch(ctx, params.Since(before.Position)) { // a list, and then what changes
 			if err != nil || event.Kind != client.EventUpdated || event.Resource.Name != "Augusta" {
 				t.Errorf("got %+v, %v", event, err)
 			}
 			break
 		}
 
-		if _, err := log.List(ctx, client.Cursor(updated.ID), client.Since(updated.ID)); err == nil || err.Error() != "a range begins at a cursor or behind a position, and not at both: give Cursor or Since" {
+		if _, err := log.List(ctx, params.Cursor(updated.ID), params.Since(updated.ID)); err == nil || err.Error() != "a list begins at one Offset, Cursor or Since" {
 			t.Errorf("got %v", err)
 		}
-		for _, params := range [][]client.Param{{client.Offset(1)}, {client.Desc("kind")}, {client.Is("revision", 1)}, {client.Is("collection", "user")}} {
-			if _, err := log.List(ctx, params...); err == nil || !hasStatus(err, 400) {
+		for _, given := range [][]params.Param{{params.Offset(1)}, {params.Sort("-kind")}, {params.Where("revision").Is(1)}, {params.Where("collection").Is("user")}} {
+			if _, err := log.List(ctx, given...); err == nil || !hasStatus(err, 400) {
 				t.Errorf("got %v", err)
 			}
 		}
@@ -170,14 +171,14 @@ func TestHistoryLive(t *testing.T) {
 		if got := lines(t, client.History(posts, post.ID).All(ctx), line); !slices.Equal(got, want) {
 			t.Errorf("got %q", got)
 		}
-		latest := must(client.History(posts, post.ID).List(ctx, client.Limit(-1)))(t)
+		latest := must(client.History(posts, post.ID).List(ctx, params.Limit(-1)))(t)
 		if len(latest.Items) != 1 || line(latest.Items[0]) != want[1] {
 			t.Errorf("got %+v", latest.Items)
 		}
 		if got := must(client.History(posts, post.ID).Get(ctx, latest.Items[0].ID))(t); line(got) != want[1] {
 			t.Errorf("got %+v", got)
 		}
-		for event, err := range client.History(posts, post.ID).Watch(ctx, client.FromNow()) {
+		for event, err := range client.History(posts, post.ID).Watch(ctx, params.FromNow()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -214,7 +215,7 @@ func TestHistoryLive(t *testing.T) {
 func TestChangesGone(t *testing.T) {
 	s := &script{answers: []func(*http.Request) (*http.Response, error){refuse(410, "position_gone")}}
 	c := connect(t, "http://script", func(o *client.Options) { o.HTTPClient = &http.Client{Transport: s} })
-	if _, err := c.Changes().List(t.Context(), client.Since("p/1"), client.Limit(5)); !client.HasCode(err, problem.CodePositionGone) {
+	if _, err := c.Changes().List(t.Context(), params.Since("p/1"), params.Limit(5)); !client.HasCode(err, problem.CodePositionGone) {
 		t.Errorf("got %v", err)
 	}
 	if !slices.Equal(s.requests, []string{"/changes?since=p%2F1&limit=5"}) {

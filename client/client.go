@@ -4,7 +4,7 @@
 //	c, err := client.New("https://api.example.com", client.Options{Key: key})
 //	users := client.Of[User](c, "users")
 //	ada, err := users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"})
-//	for user, err := range users.All(ctx, client.Is("active", true)) {
+//	for user, err := range users.All(ctx, params.Where("active").Is(true)) {
 //		…
 //	}
 //

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/plural-go/plural/params"
 )
 
 // Collection reads and writes a collection as values of T, by their json tags. T may be
@@ -78,8 +80,8 @@ func IdempotencyKey(key string) WriteOption {
 }
 
 // Get reads one resource. Include and Fields say what is shown of it. With Include it has no ETag.
-func (c *Collection[T]) Get(ctx context.Context, id string, params ...Param) (Resource[T], error) {
-	query, err := itemQuery(params)
+func (c *Collection[T]) Get(ctx context.Context, id string, given ...params.Param) (Resource[T], error) {
+	query, err := itemQuery(given)
 	if err != nil {
 		return Resource[T]{}, err
 	}
@@ -258,8 +260,8 @@ func (c *Collection[T]) listing(query string, exact bool) Request {
 }
 
 // Total returns the number of resources that pass the filters.
-func (c *Collection[T]) Total(ctx context.Context, filters ...Param) (int64, error) {
-	page, err := c.List(ctx, append(filters[:len(filters):len(filters)], Limit(0), CountExact())...)
+func (c *Collection[T]) Total(ctx context.Context, filters ...params.Param) (int64, error) {
+	page, err := c.List(ctx, append(filters[:len(filters):len(filters)], params.Limit(0), params.WithTotal())...)
 	if err != nil {
 		return 0, err
 	}

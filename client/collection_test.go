@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -75,7 +76,7 @@ func TestErrors(t *testing.T) {
 		if got, want := err.Error(), "POST /users: 422 format at /email: Must be an email address such as ada@example.com.; type at /name: Must be a string, but is a number."; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		_, err = users.List(ctx, client.Is("nope", 1))
+		_, err = users.List(ctx, params.Where("nope").Is(1))
 		if !errors.As(err, &refused) || refused.Status != 400 || refused.Errors[0].Source.Parameter != "filter[nope][eq]" {
 			t.Errorf("got %v", err)
 		}
@@ -91,9 +92,9 @@ func TestMisspelt(t *testing.T) {
 	ctx := context.Background()
 	c := connect(t, "http://127.0.0.1:1", func(o *client.Options) { o.Retries = -1 })
 	users := client.Of[User](c, "users")
-	list := func(params ...client.Param) error { _, err := users.List(ctx, params...); return err }
-	each := func(params ...client.Param) (err error) {
-		for _, err = range users.All(ctx, params...) {
+	list := func(given ...params.Param) error { _, err := users.List(ctx, given...); return err }
+	each := func(given ...params.Param) (err error) {
+		for _, err = range users.All(ctx, given...) {
 		}
 		return err
 	}
@@ -102,21 +103,12 @@ func TestMisspelt(t *testing.T) {
 		return err
 	}
 	for want, err := range map[string]error{
-		`"name]=x&filter[email" is not the name of a field`:                                                          list(client.Is("name]=x&filter[email", 1)),
-		`"name,-id" is not the name of a field`:                                                                      list(client.Asc("name,-id")),
-		`the filter eq of name: nothing compares with null: use Null or NotNull`:                                     list(client.Is("name", nil)),
-		`the filter eq of name: a []int cannot be compared with: use a string, number, boolean or time`:              list(client.Is("name", []int{1})),
-		`the filter in of name: there must be at least one value`:                                                    list(client.In[string]("name")),
-		`the filter in of name: only one value may end with a backslash`:                                             list(client.In("name", `a\`, `b\`)),
-		`an id is a UUID, but this is "../posts"`:                                                                    get(users, "../posts"),
-		`an id is a UUID, but this is ""`:                                                                            get(users, ""),
-		`"../-/metrics" is not the name of a collection`:                                                             get(client.Of[User](c, "../-/metrics"), noID),
-		`an id is a UUID, but this is "1"`:                                                                           get(users.Under("teams", "1"), noID),
-		`a range begins at a cursor or at an offset, and not at both`:                                                list(client.Cursor(noID), client.Offset(1)),
-		`an offset is never negative, but this is -1`:                                                                list(client.Offset(-1)),
-		`a limit is given twice`:                                                                                     list(client.Limit(1), client.Parameters("l=2")),
-		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`: list(client.Parameters("page=2")),
-		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`:               each(client.Limit(-1)),
+		`an id is a UUID, but this is "../posts"`:                                                      get(users, "../posts"),
+		`an id is a UUID, but this is ""`:                                                              get(users, ""),
+		`"../-/metrics" is not the name of a collection`:                                               get(client.Of[User](c, "../-/metrics"), noID),
+		`an id is a UUID, but this is "1"`:                                                             get(users.Under("teams", "1"), noID),
+		`the filter eq of name: nothing is compared with nil: use Null or NotNull`:                     list(params.Where("name").Is(nil)),
+		`the limit of a loop is how often it runs, and cannot be negative: use Backward to count back`: each(params.Limit(-1)),
 	} {
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -141,25 +133,25 @@ func TestList(t *testing.T) {
 		}
 		must(posts.CreateMany(ctx, values))(t)
 		for _, test := range []struct {
-			params []client.Param
-			want   string
-			total  int64
+			given []params.Param
+			want  string
+			total int64
 		}{
 			{nil, "a,b|c\\|=1+1&x|ä ö|100%|plain", 6},
-			{[]client.Param{client.Limit(-2)}, "100%|plain", 6},
-			{[]client.Param{client.Offset(3), client.Limit(-2)}, "c\\|=1+1&x", 6},
-			{[]client.Param{client.Is("title", "=1+1&x")}, "=1+1&x", -1},
-			{[]client.Param{client.In("title", `c\`, "a,b", "plain"), client.CountExact()}, "a,b|c\\|plain", 3},
-			{[]client.Param{client.NotIn("title", `c\`, "a,b", "plain")}, "=1+1&x|ä ö|100%", -1},
-			{[]client.Param{client.StartsWith("title", "1"), client.Contains("title", "%")}, "100%", -1},
-			{[]client.Param{client.More("title", "a"), client.Not("title", "plain"), client.Desc("title")}, "ä ö|c\\|a,b", -1},
-			{[]client.Param{client.AtMost("title", "="), client.Asc("title")}, "100%", -1},
-			{[]client.Param{client.AtLeast("title", "c"), client.Less("title", "q")}, "c\\|plain", -1},
-			{[]client.Param{client.NotNull("body")}, "", -1},
-			{[]client.Param{client.Null("body"), client.Limit(1)}, "a,b", -1},
-			{[]client.Param{client.Parameters("filter[title]=%3D1%2B1%26x&filter[title]=plain&sort=-title&limit=1")}, "plain", -1},
+			{[]params.Param{params.Limit(-2)}, "100%|plain", 6},
+			{[]params.Param{params.Offset(3), params.Limit(-2)}, "c\\|=1+1&x", 6},
+			{[]params.Param{params.Where("title").Is("=1+1&x")}, "=1+1&x", -1},
+			{[]params.Param{params.Where("title").In(`c\`, "a,b", "plain"), params.WithTotal()}, "a,b|c\\|plain", 3},
+			{[]params.Param{params.Where("title").NotIn(`c\`, "a,b", "plain")}, "=1+1&x|ä ö|100%", -1},
+			{[]params.Param{params.Where("title").StartsWith("1"), params.Where("title").Contains("%")}, "100%", -1},
+			{[]params.Param{params.Where("title").More("a"), params.Where("title").Not("plain"), params.Sort("-title")}, "ä ö|c\\|a,b", -1},
+			{[]params.Param{params.Where("title").AtMost("="), params.Sort("title")}, "100%", -1},
+			{[]params.Param{params.Where("title").AtLeast("c"), params.Where("title").Less("q")}, "c\\|plain", -1},
+			{[]params.Param{params.Where("body").NotNull()}, "", -1},
+			{[]params.Param{params.Where("body").Null(), params.Limit(1)}, "a,b", -1},
+			{[]params.Param{params.Raw("filter[title]=%3D1%2B1%26x&filter[title]=plain&sort=-title&limit=1")}, "plain", -1},
 		} {
-			page := must(posts.List(ctx, test.params...))(t)
+			page := must(posts.List(ctx, test.given...))(t)
 			var got []string
 			for _, post := range page.Items {
 				got = append(got, post.Title)
@@ -168,7 +160,7 @@ func TestList(t *testing.T) {
 				t.Errorf("got %q %d, want %q %d", got, page.Total, test.want, test.total)
 			}
 		}
-		if total := must(posts.Total(ctx, client.StartsWith("title", "1")))(t); total != 1 {
+		if total := must(posts.Total(ctx, params.Where("title").StartsWith("1")))(t); total != 1 {
 			t.Errorf("the total is %d", total)
 		}
 	})
@@ -181,7 +173,7 @@ func TestPages(t *testing.T) {
 		for i := range 5 {
 			must(posts.Create(ctx, Post{Title: fmt.Sprint(i)}))(t)
 		}
-		page := must(posts.List(ctx, client.In("title", "0", "1", "2", "4"), client.Limit(2), client.CountExact()))(t)
+		page := must(posts.List(ctx, params.Where("title").In("0", "1", "2", "4"), params.Limit(2), params.WithTotal()))(t)
 		shown := func(p *client.Page[Post]) (titles string) {
 			if p == nil {
 				return "none"
@@ -202,7 +194,7 @@ func TestPages(t *testing.T) {
 		if got := shown(must(next.Prev(ctx))(t)) + shown(must(next.First(ctx))(t)) + shown(must(page.Last(ctx))(t)); got != "01 of 401 of 424 of 4" {
 			t.Errorf("got %s", got)
 		}
-		if next := must(must(posts.List(ctx, client.Limit(-1)))(t).Next(ctx))(t); next != nil {
+		if next := must(must(posts.List(ctx, params.Limit(-1)))(t).Next(ctx))(t); next != nil {
 			t.Errorf("behind the last page there is %+v", next)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 type PostWithUser struct {
@@ -34,19 +35,19 @@ func document(ctx context.Context, url string) error {
 		return err
 	}
 
-	found, err := posts.List(ctx, client.Is("user.name", "Ada"), client.Any(client.Is("title", "Notes"), client.And(client.Null("body"), client.NotNull("published_at"))))
+	found, err := posts.List(ctx, params.Where("user.name").Is("Ada"), params.Any(params.Where("title").Is("Notes"), params.And(params.Where("body").Null(), params.Where("published_at").NotNull())))
 	if err != nil {
 		return err
 	}
 	fmt.Println(found.Items[0].Title)
 	withUser := client.Of[PostWithUser](c, "posts")
-	newest, err := withUser.List(ctx, client.Include("user", client.Fields("name")), client.Fields("title"), client.Limit(-1))
+	newest, err := withUser.List(ctx, params.Include("user", params.Fields("name")), params.Fields("title"), params.Limit(-1))
 	if err != nil {
 		return err
 	}
 	fmt.Println(newest.Items[0].Title, newest.Items[0].User.Name)
 
-	page, err := users.List(ctx, client.Is("active", true), client.StartsWith("name", "A"), client.Desc("created_at"), client.Limit(20))
+	page, err := users.List(ctx, params.Where("active").Is(true), params.Where("name").StartsWith("A"), params.Sort("-created_at"), params.Limit(20))
 	if err != nil {
 		return err
 	}
@@ -58,20 +59,20 @@ func document(ctx context.Context, url string) error {
 		return fmt.Errorf("there is another page %v: %w", page, err)
 	}
 
-	for user, err := range users.All(ctx, client.Is("active", true)) {
+	for user, err := range users.All(ctx, params.Where("active").Is(true)) {
 		if err != nil {
 			return err
 		}
 		fmt.Println(user.Name)
 	}
-	for post, err := range posts.Backward(ctx, client.Limit(10)) {
+	for post, err := range posts.Backward(ctx, params.Limit(10)) {
 		if err != nil {
 			return err
 		}
 		fmt.Println(post.Title)
 	}
 
-	for event, err := range users.Watch(ctx, client.Is("active", true)) {
+	for event, err := range users.Watch(ctx, params.Where("active").Is(true)) {
 		if err != nil {
 			return err
 		}
@@ -101,13 +102,13 @@ func document(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	for change, err := range c.Changes().All(ctx, client.Is("collection", "users"), client.Is("kind", "updated")) {
+	for change, err := range c.Changes().All(ctx, params.Where("collection").Is("users"), params.Where("kind").Is("updated")) {
 		if err != nil {
 			return err
 		}
 		fmt.Println(change.Kind, change.Resource.ID == ada.ID, len(change.Previous))
 	}
-	history, err := client.History(users, ada.ID).List(ctx, client.Limit(-5))
+	history, err := client.History(users, ada.ID).List(ctx, params.Limit(-5))
 	if err != nil {
 		return err
 	}
@@ -127,12 +128,12 @@ func document(ctx context.Context, url string) error {
 	fmt.Println(created[1].Name)
 
 	posts = client.Of[Post](c, "posts")
-	trial, err := users.DryRun().DeleteMany(ctx, client.In("name", "Grace", "Alan"))
+	trial, err := users.DryRun().DeleteMany(ctx, params.Where("name").In("Grace", "Alan"))
 	if err != nil {
 		return err
 	}
 	fmt.Println(len(trial.Items), trial.Affected["users"])
-	updated, err := users.UpdateMany(ctx, map[string]any{"active": false}, client.StartsWith("name", "G"))
+	updated, err := users.UpdateMany(ctx, map[string]any{"active": false}, params.Where("name").StartsWith("G"))
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/params"
 )
 
 // DryRun is a collection whose writes are checked and answered, and change nothing.
@@ -63,14 +65,14 @@ func (d DryRun[T]) Delete(ctx context.Context, id string, options ...WriteOption
 }
 
 // UpdateMany reports what Collection.UpdateMany would do.
-func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, params ...Param) (Trial[T], error) {
-	request, err := d.collection.rangeRequest(http.MethodPatch, changes, params)
+func (d DryRun[T]) UpdateMany(ctx context.Context, changes any, given ...params.Param) (Trial[T], error) {
+	request, err := d.collection.rangeRequest(http.MethodPatch, changes, given)
 	return d.run(ctx, request, err)
 }
 
 // DeleteMany reports what Collection.DeleteMany would do.
-func (d DryRun[T]) DeleteMany(ctx context.Context, params ...Param) (Trial[T], error) {
-	request, err := d.collection.rangeRequest(http.MethodDelete, nil, params)
+func (d DryRun[T]) DeleteMany(ctx context.Context, given ...params.Param) (Trial[T], error) {
+	request, err := d.collection.rangeRequest(http.MethodDelete, nil, given)
 	return d.run(ctx, request, err)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -55,7 +56,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for user, err := range users.All(ctx, client.Is("active", true), client.Desc("created_at")) {
+	for user, err := range users.All(ctx, params.Where("active").Is(true), params.Sort("-created_at")) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -93,7 +94,7 @@ func ExampleCollection_Backward() {
 	if _, err := posts.CreateMany(ctx, []Post{{Title: "one"}, {Title: "two"}, {Title: "three"}}); err != nil {
 		log.Fatal(err)
 	}
-	for post, err := range posts.Backward(ctx, client.Limit(2)) {
+	for post, err := range posts.Backward(ctx, params.Limit(2)) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -144,8 +145,8 @@ func ExampleInclude() {
 		Title string `json:"title"`
 		User  *User  `json:"user"`
 	}
-	any := client.Any(client.Is("title", "Lost"), client.Is("user.name", "Ada"))
-	for post, err := range client.Of[withUser](c, "posts").All(ctx, any, client.Include("user")) {
+	any := params.Any(params.Where("title").Is("Lost"), params.Where("user.name").Is("Ada"))
+	for post, err := range client.Of[withUser](c, "posts").All(ctx, any, params.Include("user")) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -4,35 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/plural-go/plural/params"
 )
-
-// Group is what is known of the resources that have the same values. K is a struct, or a map, with the
-// fields that By names, and V one with those of Sum, Avg, Min and Max, by their json tags:
-//
-//	type key struct {
-//		State *string   `json:"state"`
-//		Month time.Time `json:"created_at:month"`
-//	}
-type Group[K, V any] struct {
-	ID    string `json:"id"`
-	By    K      `json:"by"`
-	Count int64  `json:"count"`
-
-	// Sum of no values is zero. The others of no values are null.
-	Sum V `json:"sum"`
-	Avg V `json:"avg"`
-	Min V `json:"min"`
-	Max V `json:"max"`
-}
 
 // GroupPage is a range of groups.
 type GroupPage[K, V any] struct {
-	Items []Group[K, V]
+	Items []params.Group[K, V]
 
-	// Total is how many groups there are in all; -1 unless CountExact was given.
+	// Total is how many groups there are in all; -1 unless WithTotal was given.
 	Total int64
 
 	// Links are the query strings of other pages: first, prev, next and last, as far as there are such
@@ -41,39 +22,39 @@ type GroupPage[K, V any] struct {
 
 	client  *Client
 	request Request
-	query   query
+	query   params.Query
 	size    int64 // of the range that was asked for; 0: the server decided
 	start   int64 // offset of the first group, -1 if it is unknown
 }
 
 // Groups groups the resources of a collection by the fields that By names, or all into one group, and
-// computes what Sum, Avg, Min and Max ask for. Filters select the resources, Asc and Desc
-// sort the groups by "count" and what By has, Offset and Limit are a range of the groups.
-func Groups[K, V, T any](ctx context.Context, c *Collection[T], params ...Param) (*GroupPage[K, V], error) {
-	q, err := parse(params)
+// computes what Sum, Avg, Min and Max ask for. Filters select the resources, Sort
+// sorts the groups by "count" and what By has, Offset and Limit are a range of the groups.
+func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.Param) (*GroupPage[K, V], error) {
+	q, err := params.Of(given...)
 	switch {
 	case err != nil:
 		return nil, err
-	case q.cursor != "" || q.since != "" || q.fromNow:
-		return nil, fmt.Errorf("groups have an offset and a limit, and no cursor, Since or FromNow")
-	case q.shows():
+	case q.Cursor != "" || q.Since != "" || q.FromNow || q.OnConnection != nil:
+		return nil, fmt.Errorf("groups have an offset and a limit, and no Cursor, Since, FromNow or OnConnection")
+	case q.Shows():
 		return nil, fmt.Errorf("groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown")
 	case c.err != nil:
 		return nil, c.err
 	case c.path != "/"+c.name:
 		return nil, fmt.Errorf("groups are of a whole collection: filter by the parent in place of Under")
 	}
-	request := c.listing(q.encode(), q.exact)
+	request := c.listing(q.Encode(), q.Total)
 	request.Path = "/-/groups/" + c.name
 	page := &GroupPage[K, V]{client: c.client, request: request, query: *q}
 	anchor := int64(0)
-	if q.limit != nil {
-		page.size = max(*q.limit, -*q.limit)
+	if q.Limit != nil {
+		page.size = max(*q.Limit, -*q.Limit)
 	}
 	switch {
-	case q.offset != nil:
-		anchor = *q.offset
-	case q.limit != nil && *q.limit < 0:
+	case q.Offset != nil:
+		anchor = *q.Offset
+	case q.Limit != nil && *q.Limit < 0:
 		anchor = -1 // the end
 	}
 	return page.read(ctx, request.Query, anchor)
@@ -109,8 +90,8 @@ func (p *GroupPage[K, V]) follow(ctx context.Context, rel string) (*GroupPage[K,
 			limit = -limit
 		}
 		q := p.query
-		q.offset, q.limit = &at, &limit
-		page, err := p.read(ctx, q.encode(), at)
+		q.Offset, q.Limit = &at, &limit
+		page, err := p.read(ctx, q.Encode(), at)
 		if err != nil || len(page.Items) == 0 {
 			return nil, err
 		}
@@ -131,7 +112,7 @@ func (p *GroupPage[K, V]) read(ctx context.Context, query string, anchor int64) 
 	request := p.request
 	request.Query = query
 	back := strings.Contains("&"+query, "&limit=-")
-	items, header, err := readList[Group[K, V]](ctx, p.client, request)
+	items, header, err := readList[params.Group[K, V]](ctx, p.client, request)
 	if err != nil {
 		return nil, err
 	}
@@ -140,42 +121,4 @@ func (p *GroupPage[K, V]) read(ctx context.Context, query string, anchor int64) 
 		page.start = max(0, anchor-int64(len(page.Items)))
 	}
 	return page, nil
-}
-
-// By groups by fields. A date-time can be truncated, in UTC: "created_at:month".
-func By(fields ...string) Param { return grouping("by", fields, groupKey) }
-
-// Sum adds up the values of fields.
-func Sum(fields ...string) Param { return grouping("sum", fields, fieldName) }
-
-// Avg is the average of the values of fields.
-func Avg(fields ...string) Param { return grouping("avg", fields, fieldName) }
-
-// Min is the least value of fields.
-func Min(fields ...string) Param { return grouping("min", fields, fieldName) }
-
-// Max is the greatest value of fields.
-func Max(fields ...string) Param { return grouping("max", fields, fieldName) }
-
-// groupKey is what By can name.
-var groupKey = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}(:(year|month|day|hour))?$`)
-
-func grouping(parameter string, fields []string, form *regexp.Regexp) Param {
-	return func(q *query) error {
-		if len(fields) == 0 {
-			return fmt.Errorf("%s needs at least one field", parameter)
-		}
-		for _, field := range fields {
-			if err := checkField(form, field); err != nil {
-				return err
-			}
-		}
-		q.groups = append(q.groups, parameter+"="+strings.Join(fields, ","))
-		return nil
-	}
-}
-
-// ofGroups reports whether a query has parts that only groups have.
-func (q *query) ofGroups() bool {
-	return len(q.groups) > 0 || slices.ContainsFunc(q.sort, func(key string) bool { return strings.Contains(key, ":") })
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -56,24 +57,24 @@ func TestGroups(t *testing.T) {
 			Count int64  `json:"count"`
 		}
 		month := func(m time.Month) time.Time { return time.Date(2026, m, 1, 0, 0, 0, 0, time.UTC) }
-		want := []client.Group[key, values]{
+		want := []params.Group[key, values]{
 			{By: key{nil, month(12)}, Count: 2, Sum: values{"0.30", 11}, Max: values{Count: 6}},
 			{By: key{nil, month(1)}, Count: 1, Sum: values{"-0.05", 7}, Max: values{Count: 7}},
 			{By: key{&open, month(11)}, Count: 2, Sum: values{"3.75", 9223372036854775807}, Max: values{Count: 9223372036854775806}},
 		}
-		params := []client.Param{client.By("state", "placed:month"), client.Sum("price", "count"), client.Max("count"), client.Asc("state"), client.Desc("placed:month")}
-		page := must(client.Groups[key, values](ctx, orders, append(params, client.CountExact())...))(t)
+		given := []params.Param{params.By("state", "placed:month"), params.Sum("price", "count"), params.Max("count"), params.Sort("state", "-placed:month")}
+		page := must(client.Groups[key, values](ctx, orders, append(given, params.WithTotal())...))(t)
 		if page.Total != 3 {
 			t.Errorf("there are %d groups", page.Total)
 		}
 		expectGroups(t, page.Items, want)
-		var walked []client.Group[key, values]
-		for p := must(client.Groups[key, values](ctx, orders, append(params, client.Limit(2))...))(t); p != nil; p = must(p.Next(ctx))(t) {
+		var walked []params.Group[key, values]
+		for p := must(client.Groups[key, values](ctx, orders, append(given, params.Limit(2))...))(t); p != nil; p = must(p.Next(ctx))(t) {
 			walked = append(walked, p.Items...)
 		}
 		expectGroups(t, walked, want)
 		// A query that is too long for links.
-		long := append(params, client.Not("state", strings.Repeat("x", 2500)), client.Limit(1))
+		long := append(given, params.Where("state").Not(strings.Repeat("x", 2500)), params.Limit(1))
 		walked = nil
 		var last *client.GroupPage[key, values]
 		for p := must(client.Groups[key, values](ctx, orders, long...))(t); p != nil; p = must(p.Next(ctx))(t) {
@@ -82,21 +83,21 @@ func TestGroups(t *testing.T) {
 		expectGroups(t, walked, want)
 		walked = nil
 		for p := last; p != nil; p = must(p.Prev(ctx))(t) {
-			walked = append(append([]client.Group[key, values]{}, p.Items...), walked...)
+			walked = append(append([]params.Group[key, values]{}, p.Items...), walked...)
 		}
 		expectGroups(t, walked, want)
-		all := must(client.Groups[map[string]any, map[string]any](ctx, orders, client.Avg("price"), client.Min("placed"), client.Is("state", "open")))(t)
+		all := must(client.Groups[map[string]any, map[string]any](ctx, orders, params.Avg("price"), params.Min("placed"), params.Where("state").Is("open")))(t)
 		if got := fmt.Sprint(all.Items[0].By, all.Items[0].Count, all.Items[0].Avg, all.Items[0].Min); len(all.Items) != 1 || got != "map[] 2 map[price:1.875] map[placed:2026-11-14T09:30:00.000Z]" {
 			t.Errorf("one group: %s", got)
 		}
-		for what, params := range map[string][]client.Param{
-			"a cursor": {client.Cursor("00000000-0000-7000-8000-000000000000")}, "no field": {client.By()}, "a wrong name": {client.Sum("a b")}, "a unit of a value": {client.Min("placed:month")},
+		for what, given := range map[string][]params.Param{
+			"a cursor": {params.Cursor("00000000-0000-7000-8000-000000000000")}, "no field": {params.By()}, "a wrong name": {params.Sum("a b")}, "a unit of a value": {params.Min("placed:month")},
 		} {
-			if _, err := client.Groups[key, values](ctx, orders, params...); err == nil {
+			if _, err := client.Groups[key, values](ctx, orders, given...); err == nil {
 				t.Errorf("%s is taken", what)
 			}
 		}
-		for what, param := range map[string]client.Param{"By": client.By("state"), "a unit": client.Asc("placed:month")} {
+		for what, param := range map[string]params.Param{"By": params.By("state"), "a unit": params.Sort("placed:month")} {
 			if _, err := orders.List(ctx, param); err == nil {
 				t.Errorf("a list takes %s", what)
 			}
@@ -105,7 +106,7 @@ func TestGroups(t *testing.T) {
 }
 
 // expectGroups compares groups but for their ids, which must differ.
-func expectGroups[K, V any](t *testing.T, got, want []client.Group[K, V]) {
+func expectGroups[K, V any](t *testing.T, got, want []params.Group[K, V]) {
 	t.Helper()
 	ids := map[string]bool{}
 	for i := range got {

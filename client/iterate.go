@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -30,13 +31,13 @@ const pageSize = 1000
 // A stream that breaks is taken up again after the last resource that came, so that
 // none is given twice or left out; the rest is then as it is by then. A sort needs that
 // resource for it: if it was deleted meanwhile, the loop ends with problem.CodeUnknownCursor.
-func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, error] {
+func (c *Collection[T]) All(ctx context.Context, given ...params.Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		q, err := c.begin(params)
+		q, err := c.begin(given)
 		if err == nil {
 			f := &forward[T]{collection: c, query: q, left: math.MaxInt64, page: c.client.mostAtOnce(math.MaxInt64)}
-			if q.limit != nil {
-				f.left = *q.limit
+			if q.Limit != nil {
+				f.left = *q.Limit
 			}
 			err = f.run(ctx, yield)
 		}
@@ -44,14 +45,14 @@ func (c *Collection[T]) All(ctx context.Context, params ...Param) iter.Seq2[T, e
 	}
 }
 
-func (c *Collection[T]) begin(params []Param) (*query, error) {
-	q, err := c.newQuery(params)
+func (c *Collection[T]) begin(given []params.Param) (*params.Query, error) {
+	q, err := c.newQuery(given)
 	switch {
 	case c.err != nil:
 		return nil, c.err
 	case err != nil:
 		return nil, err
-	case q.limit != nil && *q.limit < 0:
+	case q.Limit != nil && *q.Limit < 0:
 		return nil, ErrNegativeLimit
 	}
 	return q, nil
@@ -73,7 +74,7 @@ func endLoop[V any](err error, yield func(V, error) bool) {
 // forward is a way through a collection from front to back.
 type forward[T any] struct {
 	collection *Collection[T]
-	query      *query
+	query      *params.Query
 	left       int64  // how many are still wanted
 	page       int64  // how many may be asked for at once
 	last       string // id of the last that was given
@@ -138,13 +139,13 @@ func (f *forward[T]) request() Request {
 	q := *f.query
 	limit := min(f.left, f.page)
 	if f.last != "" {
-		q.offset, q.cursor, q.since = nil, f.last, ""
+		q.Offset, q.Cursor, q.Since = nil, f.last, ""
 		if limit < f.page {
 			limit++ // the last one comes again, if it still exists
 		}
 	}
-	q.limit, f.asked = &limit, limit
-	return f.collection.listing(q.encode(), false)
+	q.Limit, f.asked = &limit, limit
+	return f.collection.listing(q.Encode(), false)
 }
 
 // read gives what one request brings. More says that another is to follow.
@@ -290,9 +291,9 @@ func broken(err error) error {
 // Backward goes through the collection from the last resource to the first, or from the
 // one before an Offset or Cursor; a Limit bounds how many. It reads pages, each of a
 // negative limit. Where a sort has no index, All with the opposite sort is faster.
-func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2[T, error] {
+func (c *Collection[T]) Backward(ctx context.Context, given ...params.Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		q, err := c.begin(params)
+		q, err := c.begin(given)
 		if err == nil {
 			err = c.backward(ctx, q, yield)
 		}
@@ -300,21 +301,21 @@ func (c *Collection[T]) Backward(ctx context.Context, params ...Param) iter.Seq2
 	}
 }
 
-func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, error) bool) error {
+func (c *Collection[T]) backward(ctx context.Context, q *params.Query, yield func(T, error) bool) error {
 	left, page := int64(math.MaxInt64), c.client.mostAtOnce(pageSize)
-	if q.limit != nil {
-		left = *q.limit
+	if q.Limit != nil {
+		left = *q.Limit
 	}
 	for left > 0 {
 		limit := -min(left, page)
-		q.limit = &limit
-		items, err := getList[json.RawMessage](ctx, c.client, c.listing(q.encode(), false))
+		q.Limit = &limit
+		items, err := getList[json.RawMessage](ctx, c.client, c.listing(q.Encode(), false))
 		if HasCode(err, problem.CodeLimitTooLarge) && page > 1 {
 			page = c.client.atOnce(page)
 			continue
 		}
-		if err == nil && len(items) == 0 && q.offset != nil && *q.offset > 0 {
-			q.offset = nil // it is so far behind the end that no page from there reaches it
+		if err == nil && len(items) == 0 && q.Offset != nil && *q.Offset > 0 {
+			q.Offset = nil // it is so far behind the end that no page from there reaches it
 			continue
 		}
 		if err != nil || len(items) == 0 {
@@ -334,7 +335,7 @@ func (c *Collection[T]) backward(ctx context.Context, q *query, yield func(T, er
 		if err != nil {
 			return err
 		}
-		q.offset, q.cursor, q.since = nil, first, ""
+		q.Offset, q.Cursor, q.Since = nil, first, ""
 	}
 	return nil
 }

@@ -13,10 +13,10 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
+	"pgregory.net/rapid"
 )
 
 // titles runs a loop to its end.
@@ -73,14 +73,14 @@ func checkLoops(t *testing.T, server string) {
 	all = must(posts.CreateMany(ctx, all))(t)
 	cut.Store(true)
 	rapid.Check(t, func(t *rapid.T) {
-		model, params := slices.Clone(all), []client.Param{}
+		model, given := slices.Clone(all), []params.Param{}
 		if rapid.Bool().Draw(t, "filtered") {
 			wanted := rapid.SampledFrom([]string{"0", "1", "2"}).Draw(t, "body")
-			params = append(params, client.Is("body", wanted))
+			given = append(given, params.Where("body").Is(wanted))
 			model = slices.DeleteFunc(model, func(p Post) bool { return *p.Body != wanted })
 		}
 		if rapid.Bool().Draw(t, "sorted") {
-			params = append(params, client.Desc("body"), client.Asc("title"))
+			given = append(given, params.Sort("-body", "title"))
 			slices.SortStableFunc(model, func(a, b Post) int { return cmpBodies(*b.Body, *a.Body) })
 		}
 		backward := rapid.Bool().Draw(t, "backward")
@@ -91,10 +91,10 @@ func checkLoops(t *testing.T, server string) {
 		switch rapid.IntRange(0, 2).Draw(t, "start") {
 		case 1:
 			start = rapid.IntRange(0, len(model)+1).Draw(t, "offset")
-			params = append(params, client.Offset(int64(start)))
+			given = append(given, params.Offset(int64(start)))
 		case 2:
 			start = rapid.IntRange(0, len(model)-1).Draw(t, "cursor")
-			params = append(params, client.Cursor(model[start].ID))
+			given = append(given, params.Cursor(model[start].ID))
 		}
 		start = min(start, len(model))
 		model = slices.Clone(model)
@@ -106,12 +106,12 @@ func checkLoops(t *testing.T, server string) {
 		}
 		if rapid.Bool().Draw(t, "limited") {
 			limit := rapid.IntRange(0, total+1).Draw(t, "limit")
-			params = append(params, client.Limit(int64(limit)))
+			given = append(given, params.Limit(int64(limit)))
 			model = model[:min(limit, len(model))]
 		}
-		loop := posts.All(ctx, params...)
+		loop := posts.All(ctx, given...)
 		if backward {
-			loop = posts.Backward(ctx, params...)
+			loop = posts.Backward(ctx, given...)
 		}
 		var want []string
 		for _, post := range model {
@@ -170,7 +170,7 @@ func TestPagesAmongWriters(t *testing.T) {
 		}
 		must(posts.CreateMany(ctx, values))(t)
 		got := ""
-		for post, err := range posts.All(ctx, client.Offset(2)) {
+		for post, err := range posts.All(ctx, params.Offset(2)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,16 +212,16 @@ func TestPagesOfLongRanges(t *testing.T) {
 		ctx := context.Background()
 		posts := client.Of[Post](connect(t, url), "posts")
 		created := must(posts.CreateMany(ctx, make([]Post, 1210)))(t)
-		for _, params := range [][]client.Param{
-			{client.Desc("title")}, {client.Desc("title"), client.Cursor(created[100].ID)}, {client.NotNull("title")},
+		for _, given := range [][]params.Param{
+			{params.Sort("-title")}, {params.Sort("-title"), params.Cursor(created[100].ID)}, {params.Where("title").NotNull()},
 		} {
-			seen, page := 0, must(posts.List(ctx, append(params, client.Limit(1001))...))(t)
+			seen, page := 0, must(posts.List(ctx, append(given, params.Limit(1001))...))(t)
 			for ; page != nil; page = must(page.Next(ctx))(t) {
 				if seen += len(page.Items); len(page.Items) == 0 {
 					t.Error("a page is empty")
 				}
 			}
-			if want := []int{1210, 1110}[len(params)-1]; seen != want {
+			if want := []int{1210, 1110}[len(given)-1]; seen != want {
 				t.Errorf("%d posts, want %d", seen, want)
 			}
 		}

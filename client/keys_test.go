@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -40,7 +41,7 @@ func eachManaged(t *testing.T, test func(t *testing.T, url, key string)) {
 		t.Run(name, func(t *testing.T) {
 			database := open(t)
 			url := serve(t, database, func(c *plural.Config) { c.Schema, c.Access = file.Schema, file.Access })
-			test(t, url, must(plural.CreateAPIKey(context.Background(), database, plural.APIKey{Name: "root", Role: "admin", Subject: "ada"}))(t))
+			test(t, url, must(admin.CreateKey(context.Background(), database, admin.Key{Name: "root", Role: "admin", Subject: "ada"}))(t))
 		})
 	}
 }

@@ -5,22 +5,24 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/plural-go/plural/params"
 )
 
 // UpdateMany changes the attributes that are given of all resources that the params select, in one
 // transaction, and returns the resources. A filter or a range is required.
-func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, params ...Param) ([]T, error) {
-	return c.sendRange(ctx, http.MethodPatch, changes, params)
+func (c *Collection[T]) UpdateMany(ctx context.Context, changes any, given ...params.Param) ([]T, error) {
+	return c.sendRange(ctx, http.MethodPatch, changes, given)
 }
 
 // DeleteMany deletes all resources that the params select, in one transaction, and returns them as they
 // last were. A filter or a range is required.
-func (c *Collection[T]) DeleteMany(ctx context.Context, params ...Param) ([]T, error) {
-	return c.sendRange(ctx, http.MethodDelete, nil, params)
+func (c *Collection[T]) DeleteMany(ctx context.Context, given ...params.Param) ([]T, error) {
+	return c.sendRange(ctx, http.MethodDelete, nil, given)
 }
 
-func (c *Collection[T]) sendRange(ctx context.Context, method string, changes any, params []Param) ([]T, error) {
-	request, err := c.rangeRequest(method, changes, params)
+func (c *Collection[T]) sendRange(ctx context.Context, method string, changes any, given []params.Param) ([]T, error) {
+	request, err := c.rangeRequest(method, changes, given)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +30,9 @@ func (c *Collection[T]) sendRange(ctx context.Context, method string, changes an
 }
 
 // rangeRequest is a write to the resources that the params select.
-func (c *Collection[T]) rangeRequest(method string, changes any, params []Param) (Request, error) {
+func (c *Collection[T]) rangeRequest(method string, changes any, given []params.Param) (Request, error) {
 	body, invalid := bodyOf(method, changes)
-	q, err := c.newQuery(params)
+	q, err := c.newQuery(given)
 	switch {
 	case invalid != nil:
 		return Request{}, invalid
@@ -38,12 +40,12 @@ func (c *Collection[T]) rangeRequest(method string, changes any, params []Param)
 		return Request{}, c.err
 	case err != nil:
 		return Request{}, err
-	case q.exact:
-		return Request{}, fmt.Errorf("a write has no CountExact: it returns all resources")
-	case q.shows():
+	case q.Total:
+		return Request{}, fmt.Errorf("a write has no WithTotal: it returns all resources")
+	case q.Shows():
 		return Request{}, fmt.Errorf("a write has no Include and no Fields: it returns whole resources")
 	}
-	return Request{Method: method, Path: c.path, Query: q.encode(), Body: body}, nil
+	return Request{Method: method, Path: c.path, Query: q.Encode(), Body: body}, nil
 }
 
 // Upsert creates a resource, or changes the one that has the same value of a unique attribute, or of all

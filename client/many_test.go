@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -20,7 +21,7 @@ func TestManyResources(t *testing.T) {
 		posts := client.Of[Post](c, "posts")
 		must(posts.CreateMany(ctx, []Post{{Title: "a"}, {Title: "b"}, {Title: "c"}}))(t)
 
-		updated := must(posts.UpdateMany(ctx, map[string]any{"body": "x"}, client.In("title", "a", "c"), client.Desc("title")))(t)
+		updated := must(posts.UpdateMany(ctx, map[string]any{"body": "x"}, params.Where("title").In("a", "c"), params.Sort("-title")))(t)
 		if len(updated) != 2 || updated[0].Title != "c" || updated[1].Title != "a" {
 			t.Errorf("got %+v", updated)
 		}
@@ -31,7 +32,7 @@ func TestManyResources(t *testing.T) {
 		if err != nil || len(affected) != 1 || affected["posts"] != 2 {
 			t.Errorf("got %v and %v", affected, err)
 		}
-		deleted := must(posts.DeleteMany(ctx, client.Is("body", "x")))(t)
+		deleted := must(posts.DeleteMany(ctx, params.Where("body").Is("x")))(t)
 		if len(deleted) != 2 || must(posts.Total(ctx))(t) != 1 {
 			t.Errorf("got %+v", deleted)
 		}

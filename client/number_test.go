@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -37,7 +38,7 @@ func TestLargeIntegers(t *testing.T) {
 		same("get", must(all.Get(ctx, created.ID))(t).Value)
 		same("replace", must(all.Replace(ctx, created.ID, created.Value))(t).Value)
 		same("create all", must(all.CreateMany(ctx, []map[string]any{{"count": large}}))(t)[0])
-		same("list", must(all.List(ctx, client.Is("count", large)))(t).Items[0])
+		same("list", must(all.List(ctx, params.Where("count").Is(large)))(t).Items[0])
 		for value, err := range all.All(ctx) {
 			same("all", must(value, err)(t))
 		}
@@ -72,9 +73,9 @@ func TestTimesAreTruncatedToMilliseconds(t *testing.T) {
 				t.Errorf("%T: changed to %v", changes, got)
 			}
 		}
-		if page := must(all.List(ctx, client.AtMost("at", at), client.Is("at", at)))(t); len(page.Items) != 1 {
+		if page := must(all.List(ctx, params.Where("at").AtMost(at), params.Where("at").Is(at)))(t); len(page.Items) != 1 {
 			t.Errorf("found %v", page.Items)
 		}
-		must(all.List(ctx, client.Less("created_at", time.Now())))(t)
+		must(all.List(ctx, params.Where("created_at").Less(time.Now())))(t)
 	}, func(c *plural.Config) { c.Schema = file.Schema })
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/params"
 )
 
 // Page is a range of a collection.
@@ -17,7 +19,7 @@ type Page[T any] struct {
 	Items []T
 
 	// Total is how many resources there are in all, whatever the range; -1 if the list
-	// is filtered and CountExact was not given.
+	// is filtered and WithTotal was not given.
 	Total int64
 
 	// Links are the query strings of other pages: first, prev, next and last, as far as
@@ -30,25 +32,25 @@ type Page[T any] struct {
 	Position string
 
 	collection  *Collection[T]
-	query       query  // what selects and orders; not the range
-	size        int64  // of the range that was asked for; 0: the server decided
-	full        bool   // the range came with as many resources as it can have
-	first, last string // ids, empty if there are no items
+	query       params.Query // what selects and orders; not the range
+	size        int64        // of the range that was asked for; 0: the server decided
+	full        bool         // the range came with as many resources as it can have
+	first, last string       // ids, empty if there are no items
 }
 
 // List reads a range of the collection into memory, in the order of positions. Without
 // a Limit the server decides how many.
-func (c *Collection[T]) List(ctx context.Context, params ...Param) (*Page[T], error) {
-	q, err := c.newQuery(params)
+func (c *Collection[T]) List(ctx context.Context, given ...params.Param) (*Page[T], error) {
+	q, err := c.newQuery(given)
 	if err != nil {
 		return nil, err
 	}
 	selection, size := *q, int64(0)
-	if q.limit != nil {
-		size = max(*q.limit, -*q.limit)
+	if q.Limit != nil {
+		size = max(*q.Limit, -*q.Limit)
 	}
-	selection.offset, selection.cursor, selection.since, selection.limit = nil, "", "", nil
-	return (&Page[T]{collection: c, query: selection, size: size}).read(ctx, q.encode(), "")
+	selection.Offset, selection.Cursor, selection.Since, selection.Limit = nil, "", "", nil
+	return (&Page[T]{collection: c, query: selection, size: size}).read(ctx, q.Encode(), "")
 }
 
 // Next is the page after this one, nil if it is the last. Where the server gave no link,
@@ -112,11 +114,11 @@ func (p *Page[T]) length() int64 {
 // at is the query of another range. A limit of zero is the server's.
 func (p *Page[T]) at(cursor string, limit int64) string {
 	q := p.query
-	q.cursor = cursor
+	q.Cursor = cursor
 	if limit != 0 {
-		q.limit = &limit
+		q.Limit = &limit
 	}
-	return q.encode()
+	return q.Encode()
 }
 
 func orNone[T any](p *Page[T], err error) (*Page[T], error) {
@@ -133,7 +135,7 @@ func (p *Page[T]) read(ctx context.Context, query, known string) (*Page[T], erro
 	if c.err != nil {
 		return nil, c.err
 	}
-	items, header, err := readList[json.RawMessage](ctx, c.client, c.listing(query, p.query.exact))
+	items, header, err := readList[json.RawMessage](ctx, c.client, c.listing(query, p.query.Total))
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 // Where the query is so long that the server leaves links out, pages and loops go on by the
@@ -44,7 +45,7 @@ func TestPagesWithoutLinks(t *testing.T) {
 			}
 			few := client.Of[Post](connect(t, url), "posts")
 			for _, limit := range []int64{2, 9, 10, -4} {
-				page := must(posts.List(ctx, client.In("id", ids...), client.Limit(limit)))(t)
+				page := must(posts.List(ctx, params.Where("id").In(ids), params.Limit(limit)))(t)
 				first := must(page.First(ctx))(t)
 				var forth, back string
 				for p := first; p != nil; p = must(p.Next(ctx))(t) {
@@ -57,18 +58,18 @@ func TestPagesWithoutLinks(t *testing.T) {
 					t.Errorf("%d ids, limit %d: forwards %s, backwards %s", count, limit, forth, back)
 				}
 			}
-			page := must(posts.List(ctx, client.In("id", ids...)))(t)
+			page := must(posts.List(ctx, params.Where("id").In(ids)))(t)
 			if got := shown(page, nil) + " " + shown(page.Next(ctx)) + " " + shown(page.Last(ctx)); got != "012345678 none 012345678" {
 				t.Errorf("%d ids: got %s", count, got)
 			}
-			if got, err := titles(few.All(ctx, client.In("id", ids...))); err != nil || !slices.Equal(got, want) {
+			if got, err := titles(few.All(ctx, params.Where("id").In(ids))); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%d ids: a loop gives %v, %v", count, got, err)
 			}
-			if got, err := titles(few.All(ctx, client.In("id", ids...), client.Desc("title"), client.Limit(7))); err != nil || len(got) != 7 {
+			if got, err := titles(few.All(ctx, params.Where("id").In(ids), params.Sort("-title"), params.Limit(7))); err != nil || len(got) != 7 {
 				t.Errorf("%d ids: a loop gives %v, %v", count, got, err)
 			}
 		}
-		if page := must(posts.List(ctx, client.Limit(0)))(t); shown(page.Next(ctx))+shown(page.First(ctx))+shown(page.Last(ctx)) != "nonenonenone" {
+		if page := must(posts.List(ctx, params.Limit(0)))(t); shown(page.Next(ctx))+shown(page.First(ctx))+shown(page.Last(ctx)) != "nonenonenone" {
 			t.Error("an empty range has pages around it")
 		}
 	}, func(c *plural.Config) { c.MaxLimit = 10 })

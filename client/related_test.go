@@ -8,6 +8,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -103,8 +104,8 @@ func TestInclude(t *testing.T) {
 			return b
 		}
 		want := []book{with(books[0], &authors[0], reviews[0], reviews[1]), with(books[1], &authors[0]), with(books[2], &authors[1], reviews[2]), with(books[3], nil)}
-		include := []client.Param{client.Include("author"), client.Include("reviews")}
-		page := must(all.List(ctx, append(include, client.Limit(2))...))(t)
+		include := []params.Param{params.Include("author"), params.Include("reviews")}
+		page := must(all.List(ctx, append(include, params.Limit(2))...))(t)
 		if next := must(page.Next(ctx))(t); !equal(append(page.Items, next.Items...), want) {
 			t.Errorf("got %+v, then %+v", page.Items, next.Items)
 		}
@@ -115,19 +116,19 @@ func TestInclude(t *testing.T) {
 		if !equal(looped, want) {
 			t.Errorf("got %+v", looped)
 		}
-		one := must(all.Get(ctx, middlemarchID, append(include, client.Fields("title"))...))(t)
+		one := must(all.Get(ctx, middlemarchID, append(include, params.Fields("title"))...))(t)
 		if want := (book{ID: middlemarchID, Title: "Middlemarch", Author: &authors[0], Reviews: reviews[:2]}); one.ETag != "" || !equal(one.Value, want) {
 			t.Errorf("got %+v", one)
 		}
 
 		// Options, and a relation of related resources.
 		eliot := must(client.Of[author](c, "authors").Get(ctx, eliotID,
-			client.Include("books", client.Contains("title", "a"), client.Desc("title"), client.Limit(1), client.CountExact(), client.Fields("title")),
-			client.Include("books.reviews", client.Any(client.Is("stars", 5), client.Less("stars", 2))), client.Fields("name")))(t)
+			params.Include("books", params.Where("title").Contains("a"), params.Sort("-title"), params.Limit(1), params.WithTotal(), params.Fields("title")),
+			params.Include("books.reviews", params.Any(params.Where("stars").Is(5), params.Where("stars").Less(2))), params.Fields("name")))(t)
 		if want := (author{ID: eliotID, Name: "George Eliot", Books: []book{{ID: silasID, Title: "Silas Marner"}}, Total: 2}); !equal(eliot.Value, want) {
 			t.Errorf("got %+v", eliot.Value)
 		}
-		raw := must(all.List(ctx, client.Parameters("include=author&fields[author]=name&include=reviews&include[reviews][limit]=-1&fields=title"), client.Limit(1)))(t)
+		raw := must(all.List(ctx, params.Raw("include=author&fields[author]=name&include=reviews&include[reviews][limit]=-1&fields=title"), params.Limit(1)))(t)
 		if want := []book{{ID: middlemarchID, Title: "Middlemarch", Author: &author{ID: eliotID, Name: "George Eliot"}, Reviews: reviews[1:2]}}; !equal(raw.Items, want) {
 			t.Errorf("got %+v", raw.Items)
 		}
@@ -141,33 +142,33 @@ func TestMoreFilters(t *testing.T) {
 		fill(t, c)
 		books := client.Of[book](c, "books")
 		for name, test := range map[string]struct {
-			params []client.Param
-			want   []string
+			given []params.Param
+			want  []string
 		}{
-			"through a reference":   {[]client.Param{client.Is("author.country", "UK")}, []string{middlemarchID, silasID}},
-			"through a collection":  {[]client.Param{client.AtLeast("reviews.stars", 4)}, []string{middlemarchID, frankensteinID}},
-			"inside an object":      {[]client.Param{client.More("size.pages", 500)}, []string{middlemarchID}},
-			"has":                   {[]client.Param{client.Has("tags", "poem", "novel")}, []string{middlemarchID, silasID, anonymousID}},
-			"has all":               {[]client.Param{client.HasAll("tags", "long", "novel")}, []string{middlemarchID}},
-			"any":                   {[]client.Param{client.Any(client.And(client.Has("tags", "novel"), client.Less("size.pages", 500)), client.Null("author_id"))}, []string{silasID, anonymousID}},
-			"any and another":       {[]client.Param{client.Any(client.Is("author.country", "IT"), client.Has("tags", "long")), client.NotNull("author_id")}, []string{middlemarchID, frankensteinID}},
-			"search":                {[]client.Param{client.Search("marn SILAS")}, []string{silasID}},
-			"parameters":            {[]client.Param{client.Parameters("search=mid&filter[any][0][tags][has]=long&filter[any][1][title]=x")}, []string{middlemarchID}},
-			"two steps":             {[]client.Param{client.Is("author.books.title", "Silas Marner")}, []string{middlemarchID, silasID}},
-			"a value with brackets": {[]client.Param{client.Has("tags", "a]&filter[title]=x")}, nil},
+			"through a reference":   {[]params.Param{params.Where("author.country").Is("UK")}, []string{middlemarchID, silasID}},
+			"through a collection":  {[]params.Param{params.Where("reviews.stars").AtLeast(4)}, []string{middlemarchID, frankensteinID}},
+			"inside an object":      {[]params.Param{params.Where("size.pages").More(500)}, []string{middlemarchID}},
+			"has":                   {[]params.Param{params.Where("tags").Has("poem", "novel")}, []string{middlemarchID, silasID, anonymousID}},
+			"has all":               {[]params.Param{params.Where("tags").HasAll("long", "novel")}, []string{middlemarchID}},
+			"any":                   {[]params.Param{params.Any(params.And(params.Where("tags").Has("novel"), params.Where("size.pages").Less(500)), params.Where("author_id").Null())}, []string{silasID, anonymousID}},
+			"any and another":       {[]params.Param{params.Any(params.Where("author.country").Is("IT"), params.Where("tags").Has("long")), params.Where("author_id").NotNull()}, []string{middlemarchID, frankensteinID}},
+			"search":                {[]params.Param{params.Search("marn SILAS")}, []string{silasID}},
+			"parameters":            {[]params.Param{params.Raw("search=mid&filter[any][0][tags][has]=long&filter[any][1][title]=x")}, []string{middlemarchID}},
+			"two steps":             {[]params.Param{params.Where("author.books.title").Is("Silas Marner")}, []string{middlemarchID, silasID}},
+			"a value with brackets": {[]params.Param{params.Where("tags").Has("a]&filter[title]=x")}, nil},
 		} {
 			var got []string
-			for each, err := range books.All(ctx, test.params...) {
+			for each, err := range books.All(ctx, test.given...) {
 				got = append(got, must(each, err)(t).ID)
 			}
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("%s: got %v", name, got)
 			}
-			if total := must(books.Total(ctx, test.params...))(t); total != int64(len(test.want)) {
+			if total := must(books.Total(ctx, test.given...))(t); total != int64(len(test.want)) {
 				t.Errorf("%s: counted %d", name, total)
 			}
 		}
-		groups := must(client.Groups[map[string]string, struct{}](ctx, books, client.By("author_id"), client.Is("author.country", "UK"), client.Search("m")))(t)
+		groups := must(client.Groups[map[string]string, struct{}](ctx, books, params.By("author_id"), params.Where("author.country").Is("UK"), params.Search("m")))(t)
 		if len(groups.Items) != 1 || groups.Items[0].Count != 2 || groups.Items[0].By["author_id"] != eliotID {
 			t.Errorf("got %+v", groups.Items)
 		}
@@ -180,26 +181,12 @@ func TestWrongParams(t *testing.T) {
 	ctx := context.Background()
 	books := client.Of[book](c, "books")
 	for want, call := range map[string]func() error{
-		`"a b" is not the name of a relation, or of several with dots between them`:                list(books, client.Include("a b")),
-		`the relation author is included twice`:                                                    list(books, client.Include("author"), client.Include("author")),
-		`a relation of related resources is included by its path: Include("author.books")`:         list(books, client.Include("author", client.Include("books"))),
-		`the options of the relation reviews are filters, Asc, Desc, Limit, CountExact and Fields`: list(books, client.Include("reviews", client.Offset(1))),
-		`Fields must be given once, with all names`:                                                list(books, client.Fields("title"), client.Fields("tags")),
-		`"x]" is not the name of a field`:                                                          list(books, client.Fields("x]")),
-		`Search must be given once, with all words`:                                                list(books, client.Search("")),
-		`Any must be given once, with all alternatives`:                                            list(books, client.Any(client.Null("a")), client.Any(client.Null("b"))),
-		`Any needs at least one alternative`:                                                       list(books, client.Any()),
-		`an alternative of Any needs at least one filter`:                                          list(books, client.Any(client.And())),
-		`an alternative of Any cannot have Any`:                                                    list(books, client.Any(client.Any(client.Null("a")))),
-		`an alternative of Any has filters of fields only`:                                         list(books, client.Any(client.Limit(1))),
-		`the filter has of tags: there must be at least one value`:                                 list(books, client.Has[string]("tags")),
-		`"tags[" is not the name of a field`:                                                       list(books, client.Has("tags[", 1)),
-		`one resource is read with Include and Fields, and no filter, sort or range`:               func() error { _, err := books.Get(ctx, noID, client.Is("title", "x")); return err },
+		`one resource is read with Include and Fields, and no filter, Sort or range`: func() error { _, err := books.Get(ctx, noID, params.Where("title").Is("x")); return err },
 		`a write has no Include and no Fields: it returns whole resources`: func() error {
-			_, err := books.DeleteMany(ctx, client.Null("title"), client.Include("author"))
+			_, err := books.DeleteMany(ctx, params.Where("title").Null(), params.Include("author"))
 			return err
 		},
-		`groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown`: func() error { _, err := client.Groups[any, any](ctx, books, client.Fields("title")); return err },
+		`groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown`: func() error { _, err := client.Groups[any, any](ctx, books, params.Fields("title")); return err },
 		`step 1: an id is a UUID, but this is "x"`: func() error {
 			_, err := c.Transaction(ctx, []client.Step{books.Steps().Create(book{}), books.Steps().Delete("x")})
 			return err
@@ -208,9 +195,8 @@ func TestWrongParams(t *testing.T) {
 			_, err := c.Transaction(ctx, []client.Step{books.Steps().Delete(noID, client.IdempotencyKey("k"))})
 			return err
 		},
-		`IfMatch is for the steps of a transaction`:                                                                  func() error { _, err := c.Transaction(ctx, nil, client.IfMatch(`"1"`)); return err },
-		`a dry run has no IdempotencyKey: it changes nothing`:                                                        func() error { _, err := books.DryRun().Delete(ctx, noID, client.IdempotencyKey("k")); return err },
-		`there is no parameter "page": there are filter[…], search, sort, offset, limit, cursor, include and fields`: list(books, client.Parameters("page=2")),
+		`IfMatch is for the steps of a transaction`:           func() error { _, err := c.Transaction(ctx, nil, client.IfMatch(`"1"`)); return err },
+		`a dry run has no IdempotencyKey: it changes nothing`: func() error { _, err := books.DryRun().Delete(ctx, noID, client.IdempotencyKey("k")); return err },
 	} {
 		if err := call(); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
@@ -218,9 +204,9 @@ func TestWrongParams(t *testing.T) {
 	}
 }
 
-func list(books *client.Collection[book], params ...client.Param) func() error {
+func list(books *client.Collection[book], given ...params.Param) func() error {
 	return func() error {
-		_, err := books.List(context.Background(), params...)
+		_, err := books.List(context.Background(), given...)
 		return err
 	}
 }
@@ -234,9 +220,9 @@ func TestDryRuns(t *testing.T) {
 		dry := func(trial client.Trial[author], err error) client.Trial[author] { return must(trial, err)(t) }
 		for name, test := range map[string]struct{ got, want client.Trial[author] }{
 			"delete":      {dry(all.DryRun().Delete(ctx, eliotID)), client.Trial[author]{Items: authors[:1], Affected: map[string]int64{"authors": 1, "books": 2, "reviews": 2}}},
-			"delete many": {dry(all.DryRun().DeleteMany(ctx, client.Is("country", "IT"))), client.Trial[author]{Items: authors[1:], Affected: map[string]int64{"authors": 1, "books": 1, "reviews": 1}}},
+			"delete many": {dry(all.DryRun().DeleteMany(ctx, params.Where("country").Is("IT"))), client.Trial[author]{Items: authors[1:], Affected: map[string]int64{"authors": 1, "books": 1, "reviews": 1}}},
 			"update":      {dry(all.DryRun().Update(ctx, eliotID, map[string]any{"country": "FR"})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "George Eliot", Country: "FR"}}, Affected: map[string]int64{"authors": 1}}},
-			"update many": {dry(all.DryRun().UpdateMany(ctx, map[string]any{"country": "UK"}, client.Has("books.tags", "novel"))), client.Trial[author]{Items: authors[:1], Affected: map[string]int64{"authors": 0}}},
+			"update many": {dry(all.DryRun().UpdateMany(ctx, map[string]any{"country": "UK"}, params.Where("books.tags").Has("novel"))), client.Trial[author]{Items: authors[:1], Affected: map[string]int64{"authors": 0}}},
 			"replace":     {dry(all.DryRun().Replace(ctx, eliotID, author{Name: "Mary Ann Evans"})), client.Trial[author]{Items: []author{{ID: eliotID, Name: "Mary Ann Evans"}}, Affected: map[string]int64{"authors": 1}}},
 			"create":      {dry(all.DryRun().Create(ctx, author{ID: noID, Name: "Ada"})), client.Trial[author]{Items: []author{{ID: noID, Name: "Ada"}}, Affected: map[string]int64{"authors": 1}}},
 			"create many": {dry(all.DryRun().CreateMany(ctx, []author{{ID: noID, Name: "Ada"}})), client.Trial[author]{Items: []author{{ID: noID, Name: "Ada"}}, Affected: map[string]int64{"authors": 1}}},

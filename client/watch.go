@@ -12,6 +12,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/plural-go/plural/params"
 )
 
 // EventKind is the kind of an Event.
@@ -58,43 +60,10 @@ type EventChange struct {
 	Revision int64     `json:"revision"`
 }
 
-// Since begins a watch after the event, or the Page, with a Position, without a snapshot. If the server no longer knows
-// the position, or it belongs to another filter, the watch begins with EventReset and a snapshot.
-//
-// A list of changes begins after the position, or after the change with an id. If the server no longer has it,
-// the error is problem.CodePositionGone.
-func Since(position string) Param {
-	return func(q *query) error {
-		if position == "" {
-			return errors.New("Since needs the Position of an event or of a list")
-		}
-		q.since = position
-		return nil
-	}
-}
-
-// FromNow begins a watch with the changes from now on: in place of the snapshot there is EventSynced
-// alone.
-func FromNow() Param {
-	return func(q *query) error {
-		q.fromNow = true
-		return nil
-	}
-}
-
-// OnConnection has a watch say when it is not connected: the function is called with the reason, once however many
-// tries fail, and with nil when there is a connection again. A stream that the server ends is not reported, unless the next try fails.
-func OnConnection(changed func(err error)) Param {
-	return func(q *query) error {
-		q.onConnection = changed
-		return nil
-	}
-}
-
 // Watch follows the collection, or what filters leave of it: it gives the resources that there are, then
 // EventSynced, and then every change, in order, none twice and none left out. See EventKind.
 //
-//	for event, err := range users.Watch(ctx, client.Is("active", true)) {
+//	for event, err := range users.Watch(ctx, params.Where("active").Is(true)) {
 //		…
 //	}
 //
@@ -107,24 +76,24 @@ func OnConnection(changed func(err error)) Param {
 // A snapshot cannot be continued: if a connection is lost within one, EventReset is given and the snapshot
 // begins again. Memory does not grow with the number of resources. A loop that takes long for an
 // event lets the events wait at the server.
-func (c *Collection[T]) Watch(ctx context.Context, params ...Param) iter.Seq2[Event[T], error] {
-	return c.watch(ctx, "", nil, params)
+func (c *Collection[T]) Watch(ctx context.Context, given ...params.Param) iter.Seq2[Event[T], error] {
+	return c.watch(ctx, "", nil, given)
 }
 
 // WatchOne follows one resource as Watch does. It ends when the resource was deleted, or is no longer visible: EventDeleted or
 // EventLeft is the last event.
-func (c *Collection[T]) WatchOne(ctx context.Context, id string, params ...Param) iter.Seq2[Event[T], error] {
-	return c.watch(ctx, id, checkID(id), params)
+func (c *Collection[T]) WatchOne(ctx context.Context, id string, given ...params.Param) iter.Seq2[Event[T], error] {
+	return c.watch(ctx, id, checkID(id), given)
 }
 
 // watch follows the collection, or one resource of it. Invalid is the error of the id.
-func (c *Collection[T]) watch(ctx context.Context, id string, invalid error, params []Param) iter.Seq2[Event[T], error] {
+func (c *Collection[T]) watch(ctx context.Context, id string, invalid error, given []params.Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		q, err := newWatchQuery(params)
+		q, err := newWatchQuery(given)
 		if err = cmp.Or(invalid, c.err, err); err == nil {
-			w := &watch[T]{collection: c, id: id, position: q.since, skipping: q.fromNow, findNow: q.fromNow && id == "", onConnection: q.onConnection, yield: yield}
-			q.since = "" // which changes with every event
-			w.query = q.encode()
+			w := &watch[T]{collection: c, id: id, position: q.Since, skipping: q.FromNow, findNow: q.FromNow && id == "", onConnection: q.OnConnection, yield: yield}
+			q.Since = "" // which changes with every event
+			w.query = q.Encode()
 			err = w.run(ctx)
 		}
 		endLoop(err, yield)

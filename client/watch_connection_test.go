@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 // TestWatchTellsOfItsConnection: once when it is lost, however many tries fail, and once when it is there again.
@@ -19,7 +20,7 @@ func TestWatchTellsOfItsConnection(t *testing.T) {
 	again := `lost: Get "http://script/users?since=p1": no route to host`
 	for name, test := range map[string]struct {
 		answers answers
-		params  []client.Param
+		given   []params.Param
 		want    []string
 	}{
 		"never":                          {answers: answers{stream(first+second, nil)}, want: []string{"synced", "updated"}},
@@ -31,14 +32,14 @@ func TestWatchTellsOfItsConnection(t *testing.T) {
 		"unavailable":                    {answers: answers{stream(first, io.EOF), refuse(503, "unavailable"), refuse(503, "unavailable"), stream(second, nil)}, want: []string{"synced", "lost: GET /users: 503 unavailable: D.", "connected", "updated"}},
 		"at first":                       {answers: answers{unreachable, unreachable, stream(first+second, nil)}, want: []string{lost, "connected", "synced", "updated"}},
 		"at first, from now on": {
-			answers: answers{unreachable, unreachable, refuse(200, "", "Link", `</users?since=p1>; rel="changes"`), stream(second, nil)}, params: []client.Param{client.FromNow()},
+			answers: answers{unreachable, unreachable, refuse(200, "", "Link", `</users?since=p1>; rel="changes"`), stream(second, nil)}, given: []params.Param{params.FromNow()},
 			want: []string{`lost: Get "http://script/users?limit=0": no route to host`, "synced", "connected", "updated"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var got []string
-				told := client.OnConnection(func(err error) {
+				told := params.OnConnection(func(err error) {
 					if err == nil {
 						got = append(got, "connected")
 					} else {
@@ -46,7 +47,7 @@ func TestWatchTellsOfItsConnection(t *testing.T) {
 					}
 				})
 				c := connect(t, "http://script", func(o *client.Options) { o.HTTPClient = &http.Client{Transport: &script{answers: test.answers}} })
-				for event, err := range client.Of[named](c, "users").Watch(t.Context(), append(test.params, told)...) {
+				for event, err := range client.Of[named](c, "users").Watch(t.Context(), append(test.given, told)...) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/loopback"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/params"
 )
 
 // TestWatchLive: each kind of change, as a server tells it, with a filter.
@@ -26,7 +27,7 @@ func TestWatchLive(t *testing.T) {
 		must(users.Create(ctx, User{Name: "Zoe", Email: "zoe@example.com"}))(t)
 		update := func(name string) { must(users.Update(ctx, ada.ID, map[string]any{"name": name}))(t) }
 		var seen []string
-		for event, err := range users.Watch(ctx, client.StartsWith("name", "A")) {
+		for event, err := range users.Watch(ctx, params.Where("name").StartsWith("A")) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -201,14 +202,14 @@ func TestWatchLiveStarts(t *testing.T) {
 		c := connect(t, url)
 		users := client.Of[User](c, "users")
 		ada := must(users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"}))(t)
-		long := client.Not("name", strings.Repeat("x", 3000)) // no link has room for it
-		for _, params := range [][]client.Param{{}, {client.Is("active", true)}, {long}} {
-			now := must(taken(users.Watch(ctx, append(params, client.FromNow())...), 1))(t)
+		long := params.Where("name").Not(strings.Repeat("x", 3000)) // no link has room for it
+		for _, given := range [][]params.Param{{}, {params.Where("active").Is(true)}, {long}} {
+			now := must(taken(users.Watch(ctx, append(given, params.FromNow())...), 1))(t)
 			if len(now) != 1 || now[0].Kind != client.EventSynced || now[0].Position == "" {
 				t.Fatalf("got %+v", now)
 			}
 			bob := must(users.Create(ctx, User{Name: "Bob", Email: "bob@example.com"}))(t)
-			since := must(taken(users.Watch(ctx, append(params, client.Since(now[0].Position))...), 1))(t)
+			since := must(taken(users.Watch(ctx, append(given, params.Since(now[0].Position))...), 1))(t)
 			if len(since) != 1 || since[0].Kind != client.EventCreated || since[0].ID != bob.ID {
 				t.Errorf("got %+v", since)
 			}
@@ -252,7 +253,7 @@ func TestWatchLiveStarts(t *testing.T) {
 		if _, err := taken(users.WatchOne(ctx, ada.ID), 1); !client.IsNotFound(err) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := taken(users.Watch(ctx, client.Is("nickname", "x")), 1); err == nil || !strings.Contains(err.Error(), "400") {
+		if _, err := taken(users.Watch(ctx, params.Where("nickname").Is("x")), 1); err == nil || !strings.Contains(err.Error(), "400") {
 			t.Errorf("got %v", err)
 		}
 		if _, err := taken(client.Of[User](c, "operations").Watch(ctx), 1); err == nil || !strings.Contains(err.Error(), "406") {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 // script is a server of which each connection is written down. It works without a network, so
@@ -118,7 +119,7 @@ func taken[T any](events iter.Seq2[client.Event[T], error], most int) (got []cli
 	return got, nil
 }
 
-func watchAll(params ...client.Param) func(context.Context, *client.Collection[named]) iter.Seq2[client.Event[named], error] {
+func watchAll(params ...params.Param) func(context.Context, *client.Collection[named]) iter.Seq2[client.Event[named], error] {
 	return func(ctx context.Context, users *client.Collection[named]) iter.Seq2[client.Event[named], error] {
 		return users.Watch(ctx, params...)
 	}

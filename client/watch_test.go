@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 // TestWatchEvents: every kind of event, and everything that may stand in a stream.
@@ -34,7 +35,7 @@ func TestWatchEvents(t *testing.T) {
 		": still here\n\n" + event("bookmark", "p9", "{}") +
 		event("reset", "", "{}") + event("listed", "", resource("Ada")) + event("synced", "p10", "{}")
 	s := &script{answers: []func(*http.Request) (*http.Response, error){stream(text, nil)}}
-	got, err := watched(t, s, 11, watchAll(client.Is("active", true)))
+	got, err := watched(t, s, 11, watchAll(params.Where("active").Is(true)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 	reset, synced := client.Event[named]{Kind: client.EventReset}, client.Event[named]{Kind: client.EventSynced, Position: "p1"}
 	for name, test := range map[string]struct {
 		first    []func(*http.Request) (*http.Response, error)
-		params   []client.Param
+		given    []params.Param
 		want     []client.Event[named]
 		requests []string
 	}{
@@ -139,19 +140,19 @@ func TestWatchBeginsAnew(t *testing.T) {
 		},
 		"cut in the snapshot behind a reset": {
 			first:    []func(*http.Request) (*http.Response, error){stream(event("reset", "", "{}")+event("listed", "", resource("Ada")), io.EOF)},
-			params:   []client.Param{client.Since("p0")},
+			given:    []params.Param{params.Since("p0")},
 			want:     []client.Event[named]{reset, listed("Ada"), reset, listed("Bob"), synced},
 			requests: []string{"/users?since=p0", "/users"},
 		},
 		"cut right behind a reset": {
 			first:    []func(*http.Request) (*http.Response, error){stream(event("reset", "", "{}"), io.EOF)},
-			params:   []client.Param{client.Since("p0"), client.Is("name", "Bob")},
+			given:    []params.Param{params.Since("p0"), params.Where("name").Is("Bob")},
 			want:     []client.Event[named]{reset, listed("Bob"), synced},
 			requests: []string{"/users?filter[name][eq]=Bob&since=p0", "/users?filter[name][eq]=Bob"},
 		},
 		"gone": {
 			first:    []func(*http.Request) (*http.Response, error){refuse(410, "position_gone")},
-			params:   []client.Param{client.Since("p0")},
+			given:    []params.Param{params.Since("p0")},
 			want:     []client.Event[named]{reset, listed("Bob"), synced},
 			requests: []string{"/users?since=p0", "/users"},
 		},
@@ -159,7 +160,7 @@ func TestWatchBeginsAnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &script{answers: append(test.first, stream(whole, nil))}
-				got, err := watched(t, s, len(test.want), watchAll(test.params...))
+				got, err := watched(t, s, len(test.want), watchAll(test.given...))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -315,7 +316,7 @@ func TestWatchFromNow(t *testing.T) {
 	snapshot := event("listed", "", resource("Ada")) + event("synced", "p1", "{}") + changed
 	synced := client.Event[named]{Kind: client.EventSynced, Position: "p1"}
 	want := []client.Event[named]{synced, {Kind: client.EventUpdated, ID: noID, Resource: ada("Eve"), Position: "p2"}}
-	filtered := watchAll(client.FromNow(), client.Is("name", "a&b"))
+	filtered := watchAll(params.FromNow(), params.Where("name").Is("a&b"))
 
 	s := &script{answers: []func(*http.Request) (*http.Response, error){list(`</users?filter%5Bname%5D=a%26b&since=p1>; rel="changes"`), stream(changed, nil)}}
 	got, err := watched(t, s, 2, filtered)
@@ -332,7 +333,7 @@ func TestWatchFromNow(t *testing.T) {
 
 	s = &script{answers: []func(*http.Request) (*http.Response, error){stream(snapshot, nil)}}
 	got, err = watched(t, s, 2, func(ctx context.Context, users *client.Collection[named]) iter.Seq2[client.Event[named], error] {
-		return users.WatchOne(ctx, noID, client.FromNow())
+		return users.WatchOne(ctx, noID, params.FromNow())
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -358,23 +359,22 @@ func TestWatchOne(t *testing.T) {
 
 // TestWatchParameters: what a watch cannot be asked for is an error, and nothing is sent.
 func TestWatchParameters(t *testing.T) {
-	const filters = "a watch has filters, Search and Fields, and no sort, offset, limit, cursor or exact count"
+	const filters = "a watch has filters, Search and Fields, and no Sort, Offset, Limit, Cursor or WithTotal"
 	for _, test := range []struct {
-		params []client.Param
-		want   string
+		given []params.Param
+		want  string
 	}{
-		{[]client.Param{client.Limit(1)}, filters},
-		{[]client.Param{client.Offset(1)}, filters},
-		{[]client.Param{client.Cursor(noID)}, filters},
-		{[]client.Param{client.Desc("name")}, filters},
-		{[]client.Param{client.CountExact()}, filters},
-		{[]client.Param{client.Parameters("filter[name]=Ada&limit=1")}, filters},
-		{[]client.Param{client.Since("")}, "Since needs the Position of an event or of a list"},
-		{[]client.Param{client.Since("p1"), client.FromNow()}, "a watch begins at a position or now, and not at both: give Since or FromNow"},
-		{[]client.Param{client.Is("no field", 1)}, `"no field" is not the name of a field`},
+		{[]params.Param{params.Limit(1)}, filters},
+		{[]params.Param{params.Offset(1)}, filters},
+		{[]params.Param{params.Cursor(noID)}, filters},
+		{[]params.Param{params.Sort("-name")}, filters},
+		{[]params.Param{params.WithTotal()}, filters},
+		{[]params.Param{params.Raw("filter[name]=Ada&limit=1")}, filters},
+		{[]params.Param{params.Since("")}, "Since needs the Position of an event or of a list"},
+		{[]params.Param{params.Since("p1"), params.FromNow()}, "a watch begins at a position or now, and not at both: give Since or FromNow"},
 	} {
 		s := &script{}
-		if got, err := watched(t, s, 9, watchAll(test.params...)); err == nil || err.Error() != test.want || len(got)+len(s.requests) > 0 {
+		if got, err := watched(t, s, 9, watchAll(test.given...)); err == nil || err.Error() != test.want || len(got)+len(s.requests) > 0 {
 			t.Errorf("got %v, %v\nwant %s", got, err, test.want)
 		}
 	}
@@ -387,12 +387,12 @@ func TestWatchParameters(t *testing.T) {
 	}
 	const forWatch = "a list has no FromNow and no OnConnection: they are for Watch"
 	for _, test := range []struct {
-		param client.Param
+		param params.Param
 		want  string
 	}{
-		{client.FromNow(), forWatch},
-		{client.OnConnection(func(error) {}), forWatch},
-		{client.Since("p1"), "a list has no Since: it is for Watch, and for lists of changes"},
+		{params.FromNow(), forWatch},
+		{params.OnConnection(func(error) {}), forWatch},
+		{params.Since("p1"), "a list has no Since: it is for Watch, and for lists of changes"},
 	} {
 		if _, err := users.List(t.Context(), test.param); err == nil || err.Error() != test.want {
 			t.Errorf("got %v", err)

@@ -17,7 +17,7 @@ import (
 var runtime embed.FS
 
 // runtimeFiles are in the order in which they make sense to a reader.
-var runtimeFiles = []string{"resource", "collection", "relations", "page", "groups", "transaction", "changes", "access", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
+var runtimeFiles = []string{"resource", "shape", "collection", "relations", "page", "groups", "transaction", "changes", "access", "arrays", "walk", "watch", "query", "errors", "transport", "json"}
 
 // Options configure the generated client.
 type Options struct {

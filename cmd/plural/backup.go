@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural"
 )
 
 func newBackupCommand() *cobra.Command {
@@ -18,7 +17,7 @@ never overwritten.`,
 		Args: arguments(1, 1, "give the file to write the backup to"),
 	}
 	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
-		if err := plural.Backup(command.Context(), database, args[0]); err != nil {
+		if err := admin.Backup(command.Context(), database, args[0]); err != nil {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Wrote %s, and checked it.\n", args[0])
@@ -38,7 +37,7 @@ resources is refused unless --force is given.`,
 	}
 	command.Flags().BoolVar(&force, "force", false, "replace what is in the database")
 	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
-		if err := plural.Restore(command.Context(), database, args[0], plural.RestoreOptions{Overwrite: force}); err != nil {
+		if err := admin.Restore(command.Context(), database, args[0], admin.RestoreOptions{Overwrite: force}); err != nil {
 			return err
 		}
 		fmt.Fprintf(command.OutOrStdout(), "Restored %s.\n", args[0])

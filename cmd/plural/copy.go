@@ -5,9 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural"
 )
 
 func newCopyCommand() *cobra.Command {
@@ -50,7 +49,7 @@ written to meanwhile.`,
 		if terminal := direct(out); isTerminal(terminal) {
 			show, end = bar(terminal), wholeLine
 		}
-		copied, err := plural.Copy(command.Context(), from, to, show)
+		copied, err := admin.Copy(command.Context(), from, to, show)
 		fmt.Fprint(direct(out), end)
 		if err != nil {
 			return err
@@ -70,15 +69,15 @@ written to meanwhile.`,
 }
 
 // lines prints one line for each finished stage.
-func lines(out io.Writer) func(plural.CopyProgress) {
-	return func(p plural.CopyProgress) {
+func lines(out io.Writer) func(admin.CopyProgress) {
+	return func(p admin.CopyProgress) {
 		if p.Finished {
 			fmt.Fprintln(out, stage(p))
 		}
 	}
 }
 
-func stage(p plural.CopyProgress) string {
+func stage(p admin.CopyProgress) string {
 	if p.Table == "" {
 		return p.Stage
 	}
@@ -89,9 +88,9 @@ func stage(p plural.CopyProgress) string {
 const barOfTable = 32
 
 // bar shows a progress bar in one line.
-func bar(out io.Writer) func(plural.CopyProgress) {
+func bar(out io.Writer) func(admin.CopyProgress) {
 	var shown time.Time
-	return func(p plural.CopyProgress) {
+	return func(p admin.CopyProgress) {
 		if now := time.Now(); now.Sub(shown) >= barPause || p.Stage == "indexing" {
 			shown = now
 			fmt.Fprint(out, wholeLine+barLine(p))
@@ -99,7 +98,7 @@ func bar(out io.Writer) func(plural.CopyProgress) {
 	}
 }
 
-func barLine(p plural.CopyProgress) string {
+func barLine(p admin.CopyProgress) string {
 	text := []rune(stage(p))
 	if len(text) > barOfTable {
 		text = append(text[:barOfTable], '…')

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 )
 
 const copyLines = `copying _plural_meta: 4 rows
@@ -58,7 +58,7 @@ func TestCopy(t *testing.T) {
 func TestCopyOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	show := bar(&out)
-	for _, p := range []plural.CopyProgress{
+	for _, p := range []admin.CopyProgress{
 		{Stage: "copying", Table: "users", Rows: 1000, Done: 1000, Of: 4000},
 		{Stage: "copying", Table: "users", Rows: 2000, Done: 2000, Of: 4000}, // too soon for another
 		{Stage: "indexing", Done: 2000, Of: 4000},
@@ -71,11 +71,11 @@ func TestCopyOnATerminal(t *testing.T) {
 	if got := out.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	full := plural.CopyProgress{Stage: "checking", Table: strings.Repeat("ü", 63), Rows: 1, Done: 1, Of: 1, Finished: true}
+	full := admin.CopyProgress{Stage: "checking", Table: strings.Repeat("ü", 63), Rows: 1, Done: 1, Of: 1, Finished: true}
 	if got, want := barLine(full), "[##############################] 100 %  checking "+strings.Repeat("ü", 23)+"…"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got, want := barLine(plural.CopyProgress{Stage: "indexing"}), "[..............................]   0 %  indexing"; got != want {
+	if got, want := barLine(admin.CopyProgress{Stage: "indexing"}), "[..............................]   0 %  indexing"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	if file, err := os.CreateTemp(t.TempDir(), ""); err != nil || isTerminal(file) || isTerminal(&out) {

@@ -5,10 +5,9 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/spf13/cobra"
 )
 
 func newDoctorCommand() *cobra.Command {
@@ -46,7 +45,7 @@ than slow_query, with the index that the schema needs:
 		if err != nil {
 			return err
 		}
-		findings, err := plural.Examine(command.Context(), database, plural.ExamineOptions{Repair: repair})
+		findings, err := admin.Examine(command.Context(), database, admin.ExamineOptions{Repair: repair})
 		if err != nil {
 			return err
 		}

@@ -3,9 +3,8 @@ package main
 import (
 	"fmt"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural"
 )
 
 func newHistoryCommand() *cobra.Command {
@@ -27,7 +26,7 @@ else. Servers that use the database notice it with the next request.`,
 		Args: noArguments,
 	}
 	return onDatabase(command, func(command *cobra.Command, database string, _ []string) error {
-		if err := plural.RenewHistory(command.Context(), database); err != nil {
+		if err := admin.RenewHistory(command.Context(), database); err != nil {
 			return err
 		}
 		fmt.Fprintln(command.OutOrStdout(), "The database has a new history.")

@@ -8,10 +8,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
-
-	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/schema"
+	"github.com/spf13/cobra"
 )
 
 func newKeysCommand() *cobra.Command {
@@ -25,7 +24,7 @@ be using it, and sees the change with the next request.`,
 }
 
 func newCreateKeyCommand() *cobra.Command {
-	var key plural.APIKey
+	var key admin.Key
 	var expires time.Duration
 	command := &cobra.Command{
 		Use:   "create --name NAME --role ROLE",
@@ -49,7 +48,7 @@ func newCreateKeyCommand() *cobra.Command {
 		if expires > 0 {
 			key.Expires = time.Now().Add(expires)
 		}
-		secret, err := plural.CreateAPIKey(command.Context(), s.config.Database, key)
+		secret, err := admin.CreateKey(command.Context(), s.config.Database, key)
 		if err != nil {
 			return err
 		}
@@ -77,7 +76,7 @@ func roleOf(access *schema.Access, name string) (*schema.Role, error) {
 func newListKeysCommand() *cobra.Command {
 	command := &cobra.Command{Use: "list", Short: "List the API keys", Args: noArguments}
 	return onDatabase(command, func(command *cobra.Command, database string, _ []string) error {
-		keys, err := plural.APIKeys(command.Context(), database)
+		keys, err := admin.Keys(command.Context(), database)
 		if err != nil {
 			return err
 		}
@@ -85,7 +84,7 @@ func newListKeysCommand() *cobra.Command {
 	})
 }
 
-func printKeys(out io.Writer, keys []plural.APIKey, now time.Time) error {
+func printKeys(out io.Writer, keys []admin.Key, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tCREATED\tSTATE")
 	for _, key := range keys {
@@ -110,7 +109,7 @@ func newRevokeKeyCommand() *cobra.Command {
 		Args:  arguments(1, 1, "give the prefix of the key, which \"plural keys list\" shows"),
 	}
 	return onDatabase(command, func(command *cobra.Command, database string, args []string) error {
-		prefix, err := plural.RevokeAPIKey(command.Context(), database, args[0])
+		prefix, err := admin.RevokeKey(command.Context(), database, args[0])
 		if err != nil {
 			return err
 		}

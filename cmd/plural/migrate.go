@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
+	"github.com/spf13/cobra"
 )
 
 // migrateFlags are the flags of the command besides the settings.
@@ -49,7 +49,7 @@ refused in any case.`,
 }
 
 func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Reader, out io.Writer) error {
-	steps, err := plural.PlanMigration(ctx, config)
+	steps, err := admin.PlanMigration(ctx, config.Database, config.Schema)
 	if err != nil {
 		return err
 	}
@@ -61,8 +61,8 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 	if f.plan {
 		return nil
 	}
-	loses := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Loses })
-	blocked := slices.ContainsFunc(steps, func(s plural.MigrationStep) bool { return s.Blocked })
+	loses := slices.ContainsFunc(steps, func(s admin.MigrationStep) bool { return s.Loses })
+	blocked := slices.ContainsFunc(steps, func(s admin.MigrationStep) bool { return s.Blocked })
 	decided := f.noBackup || f.backup != ""
 	if loses && f.allowLoss && !blocked && !decided {
 		if f.backup, err = askForBackup(config.Database, in, out); err != nil {
@@ -72,7 +72,7 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 	}
 	// A concurrent write may cause losses that the plan did not show, and the user has not decided
 	// whether these need a backup.
-	steps, err = plural.Migrate(ctx, config, plural.MigrateOptions{AllowLoss: f.allowLoss && decided, Backup: f.backup})
+	steps, err = admin.Migrate(ctx, config.Database, config.Schema, admin.MigrateOptions{AllowLoss: f.allowLoss && decided, Backup: f.backup})
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 }
 
 // shownPlan prints the steps.
-func shownPlan(steps []plural.MigrationStep) string {
+func shownPlan(steps []admin.MigrationStep) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s to fit the schema:\n\n", counted(len(steps), "step"))
 	for _, step := range steps {

@@ -10,9 +10,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
+	"github.com/spf13/cobra"
 )
 
 // watchOptions are the flags of plural watch.
@@ -78,11 +78,11 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	params, err := o.params(command)
+	wanted, err := o.params(command)
 	if err != nil {
 		return err
 	}
-	params = append(params, client.OnConnection(func(err error) {
+	wanted = append(wanted, params.OnConnection(func(err error) {
 		if err == nil {
 			fmt.Fprintln(command.ErrOrStderr(), "plural: connected")
 			return
@@ -93,11 +93,11 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	segments := strings.Split(strings.Trim(path, "/"), "/")
 	switch len(segments) {
 	case 1:
-		events = client.Of[json.RawMessage](c, segments[0]).Watch(ctx, params...)
+		events = client.Of[json.RawMessage](c, segments[0]).Watch(ctx, wanted...)
 	case 2:
-		events = client.Of[json.RawMessage](c, segments[0]).WatchOne(ctx, segments[1], params...)
+		events = client.Of[json.RawMessage](c, segments[0]).WatchOne(ctx, segments[1], wanted...)
 	case 3:
-		events = client.Of[json.RawMessage](c, segments[2]).Under(segments[0], segments[1]).Watch(ctx, params...)
+		events = client.Of[json.RawMessage](c, segments[2]).Under(segments[0], segments[1]).Watch(ctx, wanted...)
 	default:
 		return fmt.Errorf("watch a collection (users), a resource (users/ID) or a sub-collection (users/ID/posts), but not %q", path)
 	}
@@ -110,25 +110,25 @@ func (o *watchOptions) run(command *cobra.Command, path string) error {
 	return err
 }
 
-func (o *watchOptions) params(command *cobra.Command) ([]client.Param, error) {
-	var params []client.Param
-	for _, given := range o.filters {
-		parameter, err := filterParameter(given)
+func (o *watchOptions) params(command *cobra.Command) ([]params.Param, error) {
+	var wanted []params.Param
+	for _, filter := range o.filters {
+		parameter, err := filterParameter(filter)
 		if err != nil {
 			return nil, err
 		}
-		params = append(params, client.Parameters(parameter))
+		wanted = append(wanted, params.Raw(parameter))
 	}
 	if command.Flags().Changed("since") {
 		if o.since == "" || o.fromNow {
 			return nil, fmt.Errorf("--since needs the position of a line, and no --from-now beside it")
 		}
-		params = append(params, client.Since(o.since))
+		wanted = append(wanted, params.Since(o.since))
 	}
 	if o.fromNow {
-		params = append(params, client.FromNow())
+		wanted = append(wanted, params.FromNow())
 	}
-	return params, nil
+	return wanted, nil
 }
 
 var givenFilter = regexp.MustCompile(`(?s)^([a-z][a-z0-9_.]*)((?:\[[a-z_]+\])?)(?:=(.*))?$`)

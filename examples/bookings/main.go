@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -118,8 +119,8 @@ func keepApart(_ context.Context, tx *plural.Tx, change *plural.Change) error {
 	if booking.People > room.Seats {
 		return plural.Invalid("/people", "The room %s has %d seats.", room.Name, room.Seats)
 	}
-	others, err := tx.List("bookings", plural.Where("room_id").Is(booking.RoomID), plural.Where("id").Not(booking.ID),
-		plural.Where("from").Less(booking.Until), plural.Where("until").More(booking.From), plural.Limit(1))
+	others, err := tx.List("bookings", params.Where("room_id").Is(booking.RoomID), params.Where("id").Not(booking.ID),
+		params.Where("from").Less(booking.Until), params.Where("until").More(booking.From), params.Limit(1))
 	if err != nil {
 		return err
 	}

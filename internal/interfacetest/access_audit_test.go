@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 )
 
 // lines is a log that can be read while it is written.
@@ -94,7 +95,7 @@ func TestAccessOfARevokedKeyEnds(t *testing.T) {
 		<-begun // the only worker has something to do
 		later("ada", "/notes", `{"id":"`+id(40)+`","text":"revoked"}`)
 		later("bo", "/notes", `{"id":"`+id(41)+`","text":"not revoked"}`)
-		if _, err := plural.RevokeAPIKey(context.Background(), h.config.Database, strings.TrimPrefix(h.keys["ada"], "Bearer ")); err != nil {
+		if _, err := admin.RevokeKey(context.Background(), h.config.Database, strings.TrimPrefix(h.keys["ada"], "Bearer ")); err != nil {
 			t.Fatal(err)
 		}
 		close(release)

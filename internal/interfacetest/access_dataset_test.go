@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -109,7 +110,7 @@ func eachAccessServer(t *testing.T, test func(t *testing.T, open opener)) {
 // key gives a caller an API key.
 func (h *accessServer) key(caller, role, subject string) {
 	h.t.Helper()
-	secret, err := plural.CreateAPIKey(context.Background(), h.config.Database, plural.APIKey{Name: caller, Role: role, Subject: subject})
+	secret, err := admin.CreateKey(context.Background(), h.config.Database, admin.Key{Name: caller, Role: role, Subject: subject})
 	if err != nil {
 		h.t.Fatal(err)
 	}

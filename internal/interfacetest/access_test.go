@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 )
 
 // TestRolesMayDoWhatTheyMay takes every role through every verb on every path. Each
@@ -206,14 +207,14 @@ func TestCredentials(t *testing.T) {
 				t.Errorf("%d %s", a.status, a.body)
 			}
 		}
-		keys, err := plural.APIKeys(context.Background(), h.config.Database)
+		keys, err := admin.Keys(context.Background(), h.config.Database)
 		if err != nil || len(keys) != 4 {
 			t.Fatal(keys, err)
 		}
 		other := h.another() // another node
 		for _, key := range keys {
 			if key.Name == "editor" {
-				if _, err := plural.RevokeAPIKey(context.Background(), h.config.Database, key.Prefix); err != nil {
+				if _, err := admin.RevokeKey(context.Background(), h.config.Database, key.Prefix); err != nil {
 					t.Fatal(err)
 				}
 			}

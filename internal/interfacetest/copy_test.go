@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/pgtest"
 )
 
@@ -23,7 +24,7 @@ func (s *server) moved(ctx context.Context) *server {
 	} else {
 		to = "sqlite:" + filepath.Join(s.t.TempDir(), "moved.db")
 	}
-	copied, err := plural.Copy(context.Background(), s.config.Database, to, nil)
+	copied, err := admin.Copy(context.Background(), s.config.Database, to, nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -184,7 +185,7 @@ func TestRevokedKeyEndsStreams(t *testing.T) {
 		mine.expect(`synced {}`)
 		other.expect(`synced {}`)
 		prefix := strings.Split(strings.TrimPrefix(h.keys["reader"], "Bearer "), "_")[1]
-		if _, err := plural.RevokeAPIKey(context.Background(), h.config.Database, prefix); err != nil {
+		if _, err := admin.RevokeKey(context.Background(), h.config.Database, prefix); err != nil {
 			t.Fatal(err)
 		}
 		mine.expectEnd()

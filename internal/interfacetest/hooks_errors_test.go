@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -91,7 +92,7 @@ func TestErrorsOfHooks(t *testing.T) {
 		},
 		"another collection's query": {
 			func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
-				_, err := tx.List("people", plural.Where("nope").NotNull())
+				_, err := tx.List("people", params.Where("nope").NotNull())
 				return err
 			},
 			500, internalError, "unknown_parameter at filter[nope][null]: ",

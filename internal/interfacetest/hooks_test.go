@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -98,7 +99,7 @@ func TestHookWithinIsPartOfTheTransaction(t *testing.T) {
 			return err
 		}
 		if after == "Eve" {
-			others, err := tx.List("entries", plural.Where("line").StartsWith("create"), plural.Limit(-10))
+			others, err := tx.List("entries", params.Where("line").StartsWith("create"), params.Limit(-10))
 			if err != nil {
 				return err
 			}

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -172,7 +172,7 @@ func TestReadsThatHang(t *testing.T) {
 		t.Fatal(err)
 	}
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
-		secret, err := plural.CreateAPIKey(t.Context(), s.config.Database, plural.APIKey{Name: "x", Role: "admin"})
+		secret, err := admin.CreateKey(t.Context(), s.config.Database, admin.Key{Name: "x", Role: "admin"})
 		if err != nil {
 			t.Fatal(err)
 		}

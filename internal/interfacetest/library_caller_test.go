@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -129,7 +130,7 @@ func TestTypedCallsOfACaller(t *testing.T) {
 			"creates for another":  {"forbidden", func() error { _, err := posts.Create(as("ada"), Post{Title: "x", UserID: &bos}); return err }},
 			"is nobody":            {"unauthenticated", func() error { _, err := posts.Delete(as("public"), id(12)); return err }},
 			"filters by the hidden": {"unknown_parameter", func() error {
-				_, err := of[User](t, h.opened).List(as("ada"), plural.Where("email").Is("x"))
+				_, err := of[User](t, h.opened).List(as("ada"), params.Where("email").Is("x"))
 				return err
 			}},
 			"in a transaction": {"forbidden", func() error {

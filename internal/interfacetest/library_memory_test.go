@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -43,9 +44,9 @@ func TestCallsUseTheMemoryOfWrites(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		_, err = texts.UpdateMany(ctx, long("a"), plural.Limit(30))
+		_, err = texts.UpdateMany(ctx, long("a"), params.Limit(30))
 		tooMany("a range", err)
-		_, err = texts.DryRun().UpdateMany(ctx, long("a"), plural.Limit(30))
+		_, err = texts.DryRun().UpdateMany(ctx, long("a"), params.Limit(30))
 		tooMany("a dry run", err)
 		for i := range all {
 			all[i].Text = strings.Repeat("b", size)
@@ -56,20 +57,20 @@ func TestCallsUseTheMemoryOfWrites(t *testing.T) {
 		tooMany("an array", err)
 		err = s.opened.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
 			in := texts.In(tx)
-			_, err := in.UpdateMany(ctx, long("c"), plural.Limit(30))
+			_, err := in.UpdateMany(ctx, long("c"), params.Limit(30))
 			tooMany("a range in a transaction", err)
 			for _, each := range made {
 				if _, err := in.Update(ctx, each.ID, long("d")); err != nil {
 					return err
 				}
 			}
-			_, err = in.UpdateMany(ctx, map[string]any{"text": nil}, plural.Limit(5))
+			_, err = in.UpdateMany(ctx, map[string]any{"text": nil}, params.Limit(5))
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		total, err := texts.Total(ctx, plural.Where("text").Is(strings.Repeat("d", size)))
+		total, err := texts.Total(ctx, params.Where("text").Is(strings.Repeat("d", size)))
 		if err != nil || total != 25 {
 			t.Errorf("%d texts are there, %v", total, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -19,14 +20,14 @@ func TestTypedCallsOfMany(t *testing.T) {
 	eachStore(t, novelSchema(t), func(t *testing.T, s *server) {
 		all := fillNovels(t, s.opened)
 		ctx := plural.WithCaller(context.Background(), plural.Principal{Subject: "r", Roles: []string{"reader"}})
-		novel, err := all.novels.Get(ctx, id(11), plural.Include("remarks"))
+		novel, err := all.novels.Get(ctx, id(11), params.Include("remarks"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		same(t, "remarks that the rule shows", novel.Remarks, all.r[:1])
-		_, hidden := all.novels.List(ctx, plural.Include("writer"))
-		_, through := all.novels.List(ctx, plural.Where("writer.name").Is("Eliot"))
-		_, update := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, plural.Limit(1))
+		_, hidden := all.novels.List(ctx, params.Include("writer"))
+		_, through := all.novels.List(ctx, params.Where("writer.name").Is("Eliot"))
+		_, update := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, params.Limit(1))
 		_, _, upsert := all.novels.Upsert(ctx, "id", map[string]any{"id": id(11), "pages": 1})
 		_, dry := all.novels.DryRun().Delete(ctx, id(11))
 		for want, err := range map[string]error{"invalid_parameter": hidden, "unknown_parameter": through} {
@@ -39,7 +40,7 @@ func TestTypedCallsOfMany(t *testing.T) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
-		changed, err := all.remarks.UpdateMany(ctx, map[string]any{"stars": 4}, plural.Where("novel_id").Is(id(11)))
+		changed, err := all.remarks.UpdateMany(ctx, map[string]any{"stars": 4}, params.Where("novel_id").Is(id(11)))
 		if err != nil || len(changed) != 1 || changed[0].ID != id(21) {
 			t.Errorf("got %+v, %v", changed, err)
 		}
@@ -57,7 +58,7 @@ func TestTypedWatchOfAlternatives(t *testing.T) {
 		defer cancel()
 		all := fillNovels(t, s.opened)
 		var listed []string
-		for event, err := range all.novels.Watch(ctx, plural.Any(plural.Where("pages").Is(880), plural.Where("tags").Has("long"))) {
+		for event, err := range all.novels.Watch(ctx, params.Any(params.Where("pages").Is(880), params.Where("tags").Has("long"))) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,7 +70,7 @@ func TestTypedWatchOfAlternatives(t *testing.T) {
 		if !slices.Equal(listed, []string{id(11), id(14)}) {
 			t.Errorf("got %v", listed)
 		}
-		for _, param := range []plural.Param{plural.Include("writer"), plural.Fields("title"), plural.By("title"), plural.Where("writer.name").Is("x")} {
+		for _, param := range []params.Param{params.Include("writer"), params.Fields("title"), params.By("title"), params.Where("writer.name").Is("x")} {
 			for _, err := range all.novels.Watch(ctx, param) {
 				if err == nil {
 					t.Errorf("a watch takes %+v", param)

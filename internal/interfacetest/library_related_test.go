@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -106,22 +107,22 @@ func TestTypedInclude(t *testing.T) {
 			want[0].Writer, want[0].Remarks = &all.w[0], all.r[:2]
 			want[1].Writer = &all.w[0]
 			want[2].Writer, want[2].Remarks = &all.w[1], all.r[2:]
-			listed, err := novels.List(ctx, plural.Include("writer"), plural.Include("remarks"))
+			listed, err := novels.List(ctx, params.Include("writer"), params.Include("remarks"))
 			if err != nil {
 				t.Fatal(err)
 			}
 			same(t, "listed", listed, want)
 			var looped []Novel
-			for novel, err := range novels.All(ctx, plural.Include("writer"), plural.Include("remarks"), plural.Limit(2)) {
+			for novel, err := range novels.All(ctx, params.Include("writer"), params.Include("remarks"), params.Limit(2)) {
 				if err != nil {
 					t.Fatal(err)
 				}
 				looped = append(looped, novel)
 			}
 			same(t, "looped", looped, want[:2])
-			one, err := writers.Get(ctx, id(1), plural.Fields("name"),
-				plural.Include("novels", plural.Where("pages").More(100), plural.Sort("-title"), plural.Limit(1), plural.Fields("title"), plural.WithTotal()),
-				plural.Include("novels.remarks", plural.Any(plural.Where("stars").Is(5), plural.Where("stars").Is(4))))
+			one, err := writers.Get(ctx, id(1), params.Fields("name"),
+				params.Include("novels", params.Where("pages").More(100), params.Sort("-title"), params.Limit(1), params.Fields("title"), params.WithTotal()),
+				params.Include("novels.remarks", params.Any(params.Where("stars").Is(5), params.Where("stars").Is(4))))
 			if err != nil || one.ETag != "" {
 				t.Fatal(one, err)
 			}
@@ -136,7 +137,7 @@ func TestTypedInclude(t *testing.T) {
 			t.Error(err)
 		}
 		// What was read with related resources can be written.
-		novel, err := all.novels.Get(ctx, id(12), plural.Include("writer"))
+		novel, err := all.novels.Get(ctx, id(12), params.Include("writer"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +145,7 @@ func TestTypedInclude(t *testing.T) {
 		if novel, err = all.novels.Replace(ctx, novel.ID, novel); err != nil || novel.Pages != 201 || novel.Writer != nil {
 			t.Errorf("got %+v, %v", novel, err)
 		}
-		partly, err := all.writers.Get(ctx, id(1), plural.Fields("country"))
+		partly, err := all.writers.Get(ctx, id(1), params.Fields("country"))
 		if err != nil || partly.Name != "" || partly.ETag == "" {
 			t.Errorf("got %+v, %v", partly, err)
 		}
@@ -155,28 +156,28 @@ func TestTypedInclude(t *testing.T) {
 }
 
 func TestTypedFiltersOfRelations(t *testing.T) {
-	where := plural.Where
+	where := params.Where
 	eachStore(t, novelSchema(t), func(t *testing.T, s *server) {
 		ctx := context.Background()
 		all := fillNovels(t, s.opened)
 		for _, c := range []struct {
-			filters []plural.Filter
+			filters []params.Filter
 			want    []string
 		}{
-			{[]plural.Filter{where("writer.country").Is("UK")}, []string{id(11), id(12)}},
-			{[]plural.Filter{where("remarks.stars").AtLeast(4)}, []string{id(11), id(13)}},
-			{[]plural.Filter{where("writer.novels.title").StartsWith("Silas")}, []string{id(11), id(12)}},
-			{[]plural.Filter{where("tags").Has("long", "other")}, []string{id(11), id(14)}},
-			{[]plural.Filter{where("tags").HasAll("long", "slow")}, []string{id(11)}},
-			{[]plural.Filter{plural.Any(plural.And(where("tags").Has("slow"), where("pages").Less(500)), where("writer_id").Null())}, []string{id(12), id(14)}},
-			{[]plural.Filter{plural.Any(where("pages").Is(880), where("writer.country").Is("IT")), where("remarks.stars").Is(4)}, []string{id(13)}},
+			{[]params.Filter{where("writer.country").Is("UK")}, []string{id(11), id(12)}},
+			{[]params.Filter{where("remarks.stars").AtLeast(4)}, []string{id(11), id(13)}},
+			{[]params.Filter{where("writer.novels.title").StartsWith("Silas")}, []string{id(11), id(12)}},
+			{[]params.Filter{where("tags").Has("long", "other")}, []string{id(11), id(14)}},
+			{[]params.Filter{where("tags").HasAll("long", "slow")}, []string{id(11)}},
+			{[]params.Filter{params.Any(params.And(where("tags").Has("slow"), where("pages").Less(500)), where("writer_id").Null())}, []string{id(12), id(14)}},
+			{[]params.Filter{params.Any(where("pages").Is(880), where("writer.country").Is("IT")), where("remarks.stars").Is(4)}, []string{id(13)}},
 		} {
 			var got []string
-			var params []plural.Param
+			var given []params.Param
 			for _, filter := range c.filters {
-				params = append(params, filter)
+				given = append(given, filter)
 			}
-			for novel, err := range all.novels.All(ctx, params...) {
+			for novel, err := range all.novels.All(ctx, given...) {
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -186,7 +187,7 @@ func TestTypedFiltersOfRelations(t *testing.T) {
 				t.Errorf("%+v: got %v of %d, %v", c.filters, got, total, err)
 			}
 		}
-		found, err := all.writers.List(ctx, plural.Search("shel"))
+		found, err := all.writers.List(ctx, params.Search("shel"))
 		if err != nil || len(found) != 1 || found[0].ID != id(2) {
 			t.Errorf("got %+v, %v", found, err)
 		}
@@ -196,7 +197,7 @@ func TestTypedFiltersOfRelations(t *testing.T) {
 		type values struct {
 			Pages float64 `json:"pages"`
 		}
-		groups, err := plural.Groups[key, values](ctx, all.novels, plural.By("writer_id"), plural.Sum("pages"), plural.Max("pages"), plural.Sort("-count"), plural.Where("writer.country").NotNull())
+		groups, err := plural.Groups[key, values](ctx, all.novels, params.By("writer_id"), params.Sum("pages"), params.Max("pages"), params.Sort("-count"), params.Where("writer.country").NotNull())
 		if err != nil || len(groups) != 2 {
 			t.Fatalf("got %+v, %v", groups, err)
 		}
@@ -210,7 +211,7 @@ func TestTypedWritesOfMany(t *testing.T) {
 	eachStore(t, novelSchema(t), func(t *testing.T, s *server) {
 		ctx := context.Background()
 		all := fillNovels(t, s.opened)
-		slow := plural.Where("tags").Has("slow")
+		slow := params.Where("tags").Has("slow")
 		trial, err := all.novels.DryRun().DeleteMany(ctx, slow)
 		same(t, "dry run of a deletion", trial, plural.Trial[Novel]{Items: all.n[:2], Affected: map[string]int64{"novels": 2, "remarks": 2}})
 		tried, err2 := all.writers.DryRun().Upsert(ctx, "name", map[string]any{"name": "Eliot", "country": "FR"})
@@ -221,11 +222,11 @@ func TestTypedWritesOfMany(t *testing.T) {
 			t.Fatal(total, err)
 		}
 
-		updated, err := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, slow, plural.Sort("-id"))
+		updated, err := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, slow, params.Sort("-id"))
 		if err != nil || len(updated) != 2 || updated[0].ID != id(12) || updated[1].Pages != 1 {
 			t.Errorf("got %+v, %v", updated, err)
 		}
-		deleted, err := all.novels.DeleteMany(ctx, plural.Where("pages").Is(1))
+		deleted, err := all.novels.DeleteMany(ctx, params.Where("pages").Is(1))
 		if err != nil || len(deleted) != 2 {
 			t.Errorf("got %+v, %v", deleted, err)
 		}
@@ -240,7 +241,7 @@ func TestTypedWritesOfMany(t *testing.T) {
 		// In a transaction, which is undone.
 		undone := errors.New("undone")
 		err = s.opened.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
-			gone, err := all.novels.In(tx).DeleteMany(ctx, plural.Limit(10))
+			gone, err := all.novels.In(tx).DeleteMany(ctx, params.Limit(10))
 			if err != nil || len(gone) != 2 {
 				t.Errorf("got %+v, %v", gone, err)
 			}
@@ -276,10 +277,10 @@ func TestHooksOfTypedWritesOfMany(t *testing.T) {
 		ctx := context.Background()
 		all := fillNovels(t, s.opened)
 		before = nil
-		_, err := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, plural.Where("tags").Has("slow"))
-		_, err2 := all.writers.UpdateMany(ctx, map[string]any{"country": "FR"}, plural.Limit(1))
+		_, err := all.novels.UpdateMany(ctx, map[string]any{"pages": 1}, params.Where("tags").Has("slow"))
+		_, err2 := all.writers.UpdateMany(ctx, map[string]any{"country": "FR"}, params.Limit(1))
 		err3 := s.opened.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
-			_, err := all.novels.In(tx).DeleteMany(ctx, plural.Where("id").Is(id(14)))
+			_, err := all.novels.In(tx).DeleteMany(ctx, params.Where("id").Is(id(14)))
 			return err
 		})
 		if err := errors.Join(err, err2, err3); err != nil {
@@ -290,31 +291,31 @@ func TestHooksOfTypedWritesOfMany(t *testing.T) {
 }
 
 func TestMistakesOfTypedCalls(t *testing.T) {
-	where := plural.Where
+	where := params.Where
 	eachStore(t, novelSchema(t), func(t *testing.T, s *server) {
 		ctx := context.Background()
 		all := fillNovels(t, s.opened)
-		list := func(params ...plural.Param) error { _, err := all.novels.List(ctx, params...); return err }
+		list := func(given ...params.Param) error { _, err := all.novels.List(ctx, given...); return err }
 		_, deleteAll := all.novels.DeleteMany(ctx)
-		_, included := all.novels.DeleteMany(ctx, plural.Limit(1), plural.Include("writer"))
+		_, included := all.novels.DeleteMany(ctx, params.Limit(1), params.Include("writer"))
 		_, _, conflict := all.novels.Upsert(ctx, "title", map[string]any{"title": "x"})
 		_, got := all.novels.Get(ctx, id(11), where("title").Is("x"))
-		_, grouped := plural.Groups[any, any](ctx, all.novels, plural.By("nope"))
+		_, grouped := plural.Groups[any, any](ctx, all.novels, params.By("nope"))
 		for want, err := range map[string]error{
 			"filter_required":   deleteAll,
 			"invalid_parameter": conflict,
-			"a write has no Include and no Fields: it returns whole resources":                       included,
-			"one resource is read with Include and Fields, and no filter, Sort or range":             got,
-			"Any must be given once, with all alternatives":                                          list(plural.Any(where("title").Null()), plural.Any(where("title").Null())),
-			"an alternative of Any is a filter that begins with Where, or And of such filters":       list(plural.Any(plural.And())),
-			"the relation writer is included twice":                                                  list(plural.Include("writer"), plural.Include("writer")),
-			"Fields must be given once, with all names":                                              list(plural.Fields()),
-			"WithTotal is an option of Include":                                                      list(plural.WithTotal()),
-			"By, Sum, Avg, Min and Max are for Groups":                                               list(plural.By("title")),
-			`invalid_parameter at include: The collection novels has no relation "nope" to include.`: list(plural.Include("nope")),
-			`invalid_parameter at by: The collection novels has no field "nope".`:                    grouped,
-			`invalid_parameter at include: The relation "writer" leads to one resource`:              list(plural.Include("writer", plural.Limit(3))),
-			`unknown_parameter at include[remarks][filter][nope][eq]: The collection remarks`:        list(plural.Include("remarks", where("nope").Is(1))),
+			"a write has no Include and no Fields: it returns whole resources":                         included,
+			"one resource is read with Include and Fields, and no filter, Sort or range":               got,
+			"Any must be given once, with all alternatives":                                            list(params.Any(where("title").Null()), params.Any(where("title").Null())),
+			"an alternative of Any is a filter that begins with Where, or And of such filters":         list(params.Any(params.And())),
+			"the relation writer is included twice":                                                    list(params.Include("writer"), params.Include("writer")),
+			"Fields must be given once, with all names":                                                list(params.Fields()),
+			"WithTotal is an option of Include":                                                        list(params.WithTotal()),
+			"By, Sum, Avg, Min and Max are for Groups":                                                 list(params.By("title")),
+			`invalid_parameter at include: The collection novels has no relation "nope" to include.`:   list(params.Include("nope")),
+			`invalid_parameter at by: The collection novels has no field "nope".`:                      grouped,
+			`invalid_parameter at include[writer][limit]: The relation "writer" leads to one resource`: list(params.Include("writer", params.Limit(3))),
+			`unknown_parameter at include[remarks][filter][nope][eq]: The collection remarks`:          list(params.Include("remarks", where("nope").Is(1))),
 		} {
 			if err == nil || !strings.Contains(err.Error(), want) && !hasCode(err, want) {
 				t.Errorf("got  %v\nwant %s", err, want)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -54,46 +55,46 @@ func TestFiltersOfBuilders(t *testing.T) {
 		{Name: `%41;é`, State: "", Count: number(-4), Price: 1e30, Done: true, At: at.Add(time.Hour)},
 	}
 	between := at.Add(1500 * time.Microsecond) // of two milliseconds
-	where := plural.Where
+	where := params.Where
 	eachStore(t, itemSchema(t), func(t *testing.T, s *server) {
 		ctx, items := context.Background(), of[Item](t, s.opened)
 		if _, err := items.CreateMany(ctx, all); err != nil {
 			t.Fatal(err)
 		}
 		for i, c := range []struct {
-			filters []plural.Filter
+			filters []params.Filter
 			want    string // positions
 		}{
 			{nil, "0 1 2 3"},
-			{[]plural.Filter{where("name").Is(`a,b\`)}, "0"},
-			{[]plural.Filter{where("name").In(`a,b\`, `c\`, `%41;é`)}, "0 2 3"},
-			{[]plural.Filter{where("name").NotIn(`a,b\`, `c\`)}, "1 3"},
-			{[]plural.Filter{where("name").In(`a,b\`, `c\`), where("name").In(`c\`, `%41;é`)}, "2"},
-			{[]plural.Filter{where("name").Contains("&filter[")}, "1"},
-			{[]plural.Filter{where("name").StartsWith("a")}, "0 1"},
-			{[]plural.Filter{where("name").Not(`c\`)}, "0 1 3"},
-			{[]plural.Filter{where("state").Is(state("open"))}, "0 1"},
-			{[]plural.Filter{where("state").Is("")}, "3"},
-			{[]plural.Filter{where("count").Null()}, "2"},
-			{[]plural.Filter{where("count").NotNull()}, "0 1 3"},
-			{[]plural.Filter{where("count").Not(2)}, "0 2 3"},
-			{[]plural.Filter{where("count").AtLeast(int8(1)), where("count").Less(uint64(2))}, "0"},
-			{[]plural.Filter{where("count").AtLeast(-9), where("count").AtLeast(2)}, "1"},
-			{[]plural.Filter{where("count").Is(number(2))}, "1"},
-			{[]plural.Filter{where("price").More(float32(0.5)), where("price").AtMost(2.5)}, "1 2"},
-			{[]plural.Filter{where("done").Is(true)}, "0 3"},
-			{[]plural.Filter{where("at").Less(between)}, "0 1"},
-			{[]plural.Filter{where("at").AtMost(between)}, "0 1"},
-			{[]plural.Filter{where("at").More(between)}, "2 3"},
-			{[]plural.Filter{where("at").AtLeast(between)}, "2 3"},
-			{[]plural.Filter{where("at").Is(at.In(time.FixedZone("", 3600)))}, "0"},
-			{[]plural.Filter{where("size").NotNull(), where("type").Is("items")}, "0 1 2 3"},
+			{[]params.Filter{where("name").Is(`a,b\`)}, "0"},
+			{[]params.Filter{where("name").In(`a,b\`, `c\`, `%41;é`)}, "0 2 3"},
+			{[]params.Filter{where("name").NotIn(`a,b\`, `c\`)}, "1 3"},
+			{[]params.Filter{where("name").In(`a,b\`, `c\`), where("name").In(`c\`, `%41;é`)}, "2"},
+			{[]params.Filter{where("name").Contains("&filter[")}, "1"},
+			{[]params.Filter{where("name").StartsWith("a")}, "0 1"},
+			{[]params.Filter{where("name").Not(`c\`)}, "0 1 3"},
+			{[]params.Filter{where("state").Is(state("open"))}, "0 1"},
+			{[]params.Filter{where("state").Is("")}, "3"},
+			{[]params.Filter{where("count").Null()}, "2"},
+			{[]params.Filter{where("count").NotNull()}, "0 1 3"},
+			{[]params.Filter{where("count").Not(2)}, "0 2 3"},
+			{[]params.Filter{where("count").AtLeast(int8(1)), where("count").Less(uint64(2))}, "0"},
+			{[]params.Filter{where("count").AtLeast(-9), where("count").AtLeast(2)}, "1"},
+			{[]params.Filter{where("count").Is(number(2))}, "1"},
+			{[]params.Filter{where("price").More(float32(0.5)), where("price").AtMost(2.5)}, "1 2"},
+			{[]params.Filter{where("done").Is(true)}, "0 3"},
+			{[]params.Filter{where("at").Less(between)}, "0 1"},
+			{[]params.Filter{where("at").AtMost(between)}, "0 1"},
+			{[]params.Filter{where("at").More(between)}, "2 3"},
+			{[]params.Filter{where("at").AtLeast(between)}, "2 3"},
+			{[]params.Filter{where("at").Is(at.In(time.FixedZone("", 3600)))}, "0"},
+			{[]params.Filter{where("size").NotNull(), where("type").Is("items")}, "0 1 2 3"},
 		} {
-			var params []plural.Param
+			var given []params.Param
 			for _, filter := range c.filters {
-				params = append(params, filter)
+				given = append(given, filter)
 			}
-			listed, err := items.List(ctx, params...)
+			listed, err := items.List(ctx, given...)
 			total, errTotal := items.Total(ctx, c.filters...)
 			if err != nil || errTotal != nil {
 				t.Errorf("%d: %v, %v", i, err, errTotal)
@@ -111,7 +112,7 @@ func TestFiltersOfBuilders(t *testing.T) {
 				t.Errorf("%d: got %v of %d, want %s", i, got, total, c.want)
 			}
 		}
-		for want, params := range map[string][]plural.Param{
+		for want, given := range map[string][]params.Param{
 			`unknown_parameter at filter[nope][eq]: The collection items has no field "nope" to filter by.`: {where("nope").Is(1)},
 			`invalid_parameter at filter[count][eq]: The value "x" must be an integer`:                      {where("count").Is("x")},
 			`invalid_parameter at filter[size][in]: The field "size" has objects or arrays`:                 {where("size").In(1)},
@@ -120,14 +121,14 @@ func TestFiltersOfBuilders(t *testing.T) {
 			"the filter of count: nothing is compared with nil: use Null or NotNull":                        {where("count").Is(nil)},
 			"the filter of count: a []int cannot be compared with a field: use a string, number":            {where("count").Is([]int{1})},
 			"the filter of price: NaN is not a number that a field can hold":                                {where("price").Is(math.NaN())},
-			"a list has one Limit at most":                                                                  {plural.Limit(1), plural.Limit(2)},
-			"an Offset cannot be negative, but is -1":                                                       {plural.Offset(-1)},
-			"a list begins at one Offset or Cursor":                                                         {plural.Offset(1), plural.Cursor(id(1))},
-			`a Cursor is the id of a resource, but is "x"`:                                                  {plural.Cursor("x")},
-			"Sort must be given once, with all fields":                                                      {plural.Sort("name"), plural.Sort("at")},
-			`invalid_parameter at sort: The collection items has no field "nope" to sort by.`:               {plural.Sort("nope")},
+			"a list has one Limit at most":                                                                  {params.Limit(1), params.Limit(2)},
+			"an Offset cannot be negative, but is -1":                                                       {params.Offset(-1)},
+			"a list begins at one Offset or Cursor":                                                         {params.Offset(1), params.Cursor(id(1))},
+			`a Cursor is the id of a resource, but is "x"`:                                                  {params.Cursor("x")},
+			"Sort must be given once, with all fields":                                                      {params.Sort("name"), params.Sort("at")},
+			`invalid_parameter at sort: The collection items has no field "nope" to sort by.`:               {params.Sort("nope")},
 		} {
-			if _, err := items.List(ctx, params...); err == nil || !strings.HasPrefix(err.Error(), want) {
+			if _, err := items.List(ctx, given...); err == nil || !strings.HasPrefix(err.Error(), want) {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		}
@@ -147,17 +148,17 @@ func TestRangesOfTypedAccess(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range []struct {
-			params      []plural.Param
+			given       []params.Param
 			from, count int
 		}{
 			{nil, 0, 100},
-			{[]plural.Param{plural.Limit(-5)}, 145, 5},
-			{[]plural.Param{plural.Offset(39), plural.Limit(-25)}, 14, 25},
-			{[]plural.Param{plural.Cursor(created[7].ID), plural.Limit(3)}, 7, 3},
-			{[]plural.Param{plural.Sort("-name"), plural.Limit(1)}, 149, 1},
-			{[]plural.Param{plural.Limit(0)}, 0, 0},
+			{[]params.Param{params.Limit(-5)}, 145, 5},
+			{[]params.Param{params.Offset(39), params.Limit(-25)}, 14, 25},
+			{[]params.Param{params.Cursor(created[7].ID), params.Limit(3)}, 7, 3},
+			{[]params.Param{params.Sort("-name"), params.Limit(1)}, 149, 1},
+			{[]params.Param{params.Limit(0)}, 0, 0},
 		} {
-			listed, err := items.List(ctx, c.params...)
+			listed, err := items.List(ctx, c.given...)
 			if err != nil || len(listed) != c.count || c.count > 0 && listed[0] != created[c.from] {
 				t.Errorf("%d: %d items, %v", i, len(listed), err)
 			}
@@ -216,7 +217,7 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 		if err := s.opened.Transaction(ctx, func(ctx context.Context, tx *plural.Tx) error {
 			in, wrong := items.In(tx), map[string]any{"name": 1}
 			_, one := in.Update(ctx, first.ID, wrong)
-			_, many := in.UpdateMany(ctx, wrong, plural.Limit(1))
+			_, many := in.UpdateMany(ctx, wrong, params.Limit(1))
 			for name, err := range map[string]error{"one": one, "many": many} {
 				if err == nil || err.Error() != "type at /name: Must be a string, but is a number." {
 					t.Errorf("%s: %v", name, err)
@@ -226,7 +227,7 @@ func TestIfMatchOfTypedAccess(t *testing.T) {
 			if _, _, err := in.Upsert(ctx, "id", map[string]any{"id": first.ID, "name": "x"}); !errors.As(err, &refused) || refused.Code != "precondition_required" {
 				t.Errorf("upsert: %v", err)
 			}
-			_, err := in.UpdateMany(ctx, map[string]any{}, plural.Limit(1))
+			_, err := in.UpdateMany(ctx, map[string]any{}, params.Limit(1))
 			return err
 		}); err != nil {
 			t.Error(err)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/params"
 )
 
 // TestWatch: a program follows a collection, resumes, and is told when the server stops.
@@ -33,7 +35,7 @@ func TestWatch(t *testing.T) {
 		var told []string
 		var second Item
 		var position string
-		for event, err := range items.Watch(ctx, plural.Where("done").Is(true)) {
+		for event, err := range items.Watch(ctx, params.Where("done").Is(true)) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -76,22 +78,22 @@ func TestWatch(t *testing.T) {
 		if got := strings.Join(told, ", "); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
-		for event, err := range s.opened.Watch(ctx, "items", plural.Where("done").Is(true), plural.Since(position)) {
+		for event, err := range s.opened.Watch(ctx, "items", params.Where("done").Is(true), params.Since(position)) {
 			if err != nil || event.Kind != plural.EventDeleted || event.ID != first.ID || !json.Valid(event.Resource) {
 				t.Errorf("resumed with %s %s %s, %v", event.Kind, event.ID, event.Resource, err)
 			}
 			break
 		}
-		for event, err := range s.opened.Watch(ctx, "items", plural.Since(position)) {
+		for event, err := range s.opened.Watch(ctx, "items", params.Since(position)) {
 			if err != nil || event.Kind != plural.EventReset {
 				t.Errorf("resumed without the filter: %s, %v", event.Kind, err)
 			}
 			break
 		}
-		for what, params := range map[string][]plural.Param{
-			"Sort": {plural.Sort("name")}, "Limit": {plural.Limit(3)}, "Offset": {plural.Offset(3)}, "no position": {plural.Since("nonsense")}, "a filter": {plural.Where("nope").Is(1)},
+		for what, given := range map[string][]params.Param{
+			"Sort": {params.Sort("name")}, "Limit": {params.Limit(3)}, "Offset": {params.Offset(3)}, "no position": {params.Since("nonsense")}, "a filter": {params.Where("nope").Is(1)},
 		} {
-			for _, err := range items.Watch(ctx, params...) {
+			for _, err := range items.Watch(ctx, given...) {
 				if err == nil {
 					t.Errorf("Watch takes %s", what)
 				}
@@ -102,7 +104,7 @@ func TestWatch(t *testing.T) {
 				t.Error("a collection that does not exist is watched")
 			}
 		}
-		if _, err := items.List(ctx, plural.Since(position)); err == nil {
+		if _, err := items.List(ctx, params.Since(position)); err == nil {
 			t.Error("a list takes Since")
 		}
 		var last error
@@ -213,7 +215,7 @@ func TestWatchGoesOnWithANewHistory(t *testing.T) {
 				clear(names)
 			case plural.EventSynced:
 				if synced++; synced == 1 {
-					if err := plural.RenewHistory(ctx, s.config.Database); err != nil {
+					if err := admin.RenewHistory(ctx, s.config.Database); err != nil {
 						t.Fatal(err)
 					}
 					create("after")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -125,7 +126,7 @@ func TestOperationsAreReadOnly(t *testing.T) {
 	var refusals []string
 	meddle := plural.Hook{Collection: "notes", Within: func(_ context.Context, tx *plural.Tx, _ *plural.Change) error {
 		refusals = nil
-		made, err := tx.List("operations", plural.Limit(1))
+		made, err := tx.List("operations", params.Limit(1))
 		if err != nil || len(made) != 1 || made[0].Get("status") != "succeeded" {
 			t.Errorf("a hook reads %v, %v", made, err)
 			return nil

@@ -10,8 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 )
 
 // stored reads all resources of a list page by page, by offset, and checks the totals.
@@ -94,7 +93,7 @@ func (m *marking) check(afters *sync.Map) {
 	if outcomes["stored"] == 0 {
 		m.t.Errorf("the outcomes are %v", outcomes)
 	}
-	findings, err := plural.Examine(context.Background(), m.servers[0].config.Database, plural.ExamineOptions{})
+	findings, err := admin.Examine(context.Background(), m.servers[0].config.Database, admin.ExamineOptions{})
 	if err != nil || len(findings) > 0 {
 		m.t.Errorf("%v %v", findings, err)
 	}

@@ -32,6 +32,7 @@ const (
 // new import belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
 	"problem":          {},
+	"params":           {},
 	"internal/fault":   {"problem"},
 	"internal/suggest": {},
 	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
@@ -67,9 +68,12 @@ var mayImport = map[string][]string{
 	// and with them past everything that holds for all of them.
 	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/maintain", "internal/store", "internal/auth", "internal/resource", "internal/limit",
+	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
-	"cmd/plural": {".", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	// Works on databases without a server.
+	"admin": {"internal/model", "schema", "internal/migrate", "internal/maintain", "internal/store", "internal/auth"},
+
+	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -78,19 +82,19 @@ var mayImport = map[string][]string{
 	"conform/internal/suite":  {},
 	"conform/internal/checks": {"conform/internal/suite"},
 	"conform":                 {"conform/internal/suite", "conform/internal/checks"},
-	"client":                  {"problem"},
+	"client":                  {"params", "problem"},
 
 	// Files to and from collections, as a client does it.
-	"internal/move": {"client", "problem", "internal/model"},
+	"internal/move": {"client", "params", "problem", "internal/model"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "problem", "schema", "internal/model", "internal/resource", "conform"},
+	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
-	"examples/bookings":  {".", "schema"},
+	"examples/bookings":  {".", "params", "schema"},
 	"examples/guestbook": {".", "schema"},
 	"examples/northwind": {},
 
@@ -107,7 +111,7 @@ var mayImport = map[string][]string{
 	"tools/soak/cmd/soak": {"tools/soak"},
 
 	// Several processes, or several servers in one, on one database: tests only.
-	"tools/soak/processtest": {".", "schema", "tools/soak/disk"},
+	"tools/soak/processtest": {".", "admin", "schema", "tools/soak/disk"},
 
 	// The same, beside servers of its own to compare with.
 	"tools/bench":           {"internal/pgserver", "internal/process"},
@@ -141,7 +145,9 @@ var testSupport = []string{"internal/pgtest"}
 // testedAgainst is what the tests of a package import although it is not below the package: a client, for
 // example, is tested with a server.
 var testedAgainst = map[string][]string{
-	"client":        {".", "schema", "internal/loopback"},
+	"client": {".", "admin", "schema", "internal/loopback"},
+	// A database that is migrated while servers use it.
+	".":             {"admin"},
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},

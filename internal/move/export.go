@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/params"
 )
 
 // Export writes the resources of a collection to a file.
@@ -21,7 +22,7 @@ type Export struct {
 // Run exports all rows. If it fails, the file is not whole.
 func (e *Export) Run(ctx context.Context) (rows int64, err error) {
 	resources := client.Of[json.RawMessage](e.Client, e.Collection.Name)
-	for representation, err := range resources.All(ctx, client.Parameters(e.Parameters)) {
+	for representation, err := range resources.All(ctx, params.Raw(e.Parameters)) {
 		if err != nil {
 			return rows, err
 		}

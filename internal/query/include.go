@@ -216,23 +216,14 @@ func (p *parser) finishOptions() {
 		}
 	}
 	for _, path := range p.includePaths {
-		requested := p.requested[path]
-		if requested != nil && !requested.hasOptions() {
-			requested = nil
-		}
-		if requested != nil && p.includes[path].Relation.One {
-			p.fail(parameter{name: "include"}, problem.CodeInvalidParameter, "The relation %q leads to one resource, which has no limit, sort, filter or total. Leave this out.", path)
-			continue
-		}
-		if options := byPath[path]; options != nil || requested != nil {
-			p.applyOptions(p.includes[path], path, options, requested)
+		if options := byPath[path]; options != nil {
+			p.applyOptions(p.includes[path], path, options)
 		}
 	}
 }
 
-// applyOptions parses the options of a relation as the parameters of a list of the other collection. Those of
-// a program are requested.
-func (p *parser) applyOptions(include *Include, path string, options []parameter, requested *IncludeRequest) {
+// applyOptions parses the options of a relation as the parameters of a list of the other collection.
+func (p *parser) applyOptions(include *Include, path string, options []parameter) {
 	limits := p.limits
 	limits.Visible, limits.Choices = include.Visible, nil
 	inner := parser{
@@ -242,9 +233,6 @@ func (p *parser) applyOptions(include *Include, path string, options []parameter
 	inner.query.Range.Limit = include.Limit
 	for _, option := range options {
 		inner.parameter(option)
-	}
-	if requested != nil {
-		inner.buildOptions(requested)
 	}
 	inner.finish()
 	p.filters, p.values, p.contains, p.related = inner.filters, inner.values, inner.contains, inner.related

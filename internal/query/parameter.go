@@ -36,9 +36,8 @@ type parser struct {
 
 	included       []parameter // include=…
 	includeOptions []includeOption
-	requested      map[string]*IncludeRequest // by path, of programs
-	includes       map[string]*Include        // by path
-	includePaths   []string                   // in the order of the request
+	includes       map[string]*Include // by path
+	includePaths   []string            // in the order of the request
 	fieldLists     []fieldList
 	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
 	total          bool                // include[path][total]

@@ -194,9 +194,7 @@ func (m *deletionModel) delete() {
 		ids[i] = root.id.String()
 	}
 	path := resource.Path{Collection: c}
-	selected, err := query.Build(query.OfRange, c, query.Request{
-		Conditions: []query.Condition{{Field: "id", Op: "in", Values: ids}}, Range: query.Range{Limit: math.MaxInt64},
-	}, path.Limits())
+	selected, err := query.Parse(query.OfRange, c, "filter[id][in]="+strings.Join(ids, ","), path.Limits())
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -56,14 +56,14 @@ func (h *Handle) use(fn func(*Work) error) error {
 	return fn(h.work)
 }
 
-// Read reads one resource, or the part of it that a request wants.
-func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (found Resource, err error) {
+// Read reads one resource, or the part of it that a query string selects.
+func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found Resource, err error) {
 	path := Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
 		if err := path.Require(schema.MayRead); err != nil {
 			return err
 		}
-		q, err := query.Build(query.OfOne, c, wanted, path.Limits())
+		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
 		if err == nil {
 			found, err = w.resources.get(w.tx, path, id, q)
 		}
@@ -72,10 +72,10 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted query.Request) (f
 	return found, err
 }
 
-// List reads a range of a collection into memory.
-func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource, err error) {
+// List reads the range of a collection that a query string selects into memory. The limit is used if it has none.
+func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, false, func(w *Work, page *Page, q query.Query) error {
+	err = h.list(path, wanted, limit, false, func(w *Work, page *Page, q query.Query) error {
 		return w.resources.Each(path, page, q, func(found Resource) error {
 			all = append(all, found)
 			return nil
@@ -84,21 +84,23 @@ func (h *Handle) List(c *model.Collection, wanted query.Request) (all []Resource
 	return all, err
 }
 
-// Count is the number of resources that a request selects, without its range.
-func (h *Handle) Count(c *model.Collection, wanted query.Request) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, true, func(_ *Work, page *Page, _ query.Query) error {
+// Count is the number of resources that the filters of a query string select.
+func (h *Handle) Count(c *model.Collection, wanted string) (total int64, err error) {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, 0, true, func(_ *Work, page *Page, _ query.Query) error {
 		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted query.Request, exact bool, read func(*Work, *Page, query.Query) error) error {
+func (h *Handle) list(path Path, wanted string, limit int64, exact bool, read func(*Work, *Page, query.Query) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Require(schema.MayList); err != nil {
 			return err
 		}
-		q, err := query.Build(query.OfList, path.Collection, wanted, path.Limits())
+		limits := path.Limits()
+		limits.DefaultLimit = limit
+		q, err := query.Parse(query.OfList, path.Collection, wanted, limits)
 		if err != nil {
 			return err
 		}

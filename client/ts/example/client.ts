@@ -333,6 +333,25 @@ interface CollectionSpec extends NumberPaths {
 /** All collections by their names. */
 type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
+/** What can be said of a write. */
+export interface WriteOptions extends CallOptions {
+  /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
+  idempotencyKey?: string;
+  /** Only checks the write: the result is that of the write, with `affected`, and nothing is changed. */
+  dryRun?: boolean;
+}
+
+/** What can be said of a change. */
+export interface ChangeOptions extends WriteOptions {
+  /** The ETag that the resource must still have; else the change is refused with PreconditionFailedError. */
+  ifMatch?: string;
+}
+
+/** What must be said of a change where blind ones are refused: `require_if_match` in the schema. */
+export interface ConditionalChangeOptions extends ChangeOptions {
+  ifMatch: string;
+}
+
 /** What is shown of each resource. */
 export interface ShownParts<S extends CollectionShape, I extends IncludeOf<S>, F extends string> {
   /** Related resources, which become members of the resource: `["author", "comments.author"]`, or with options `{ comments: { limit: 3 } }`. */
@@ -372,25 +391,6 @@ export interface UpsertResult<R> extends WriteResult<R> {
 /** What can be said of a watch. */
 export interface WatchQuery<S extends CollectionShape, F extends string = never>
   extends Pick<ListSelection<OwnFilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, Pick<ShownParts<S, readonly [], F>, "fields">, WatchOptions {}
-
-/** What can be said of a write. */
-export interface WriteOptions extends CallOptions {
-  /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
-  idempotencyKey?: string;
-  /** Only checks the write: the result is that of the write, with `affected`, and nothing is changed. */
-  dryRun?: boolean;
-}
-
-/** What can be said of a change. */
-export interface ChangeOptions extends WriteOptions {
-  /** The ETag that the resource must still have; else the change is refused with PreconditionFailedError. */
-  ifMatch?: string;
-}
-
-/** What must be said of a change where blind ones are refused: `require_if_match` in the schema. */
-export interface ConditionalChangeOptions extends ChangeOptions {
-  ifMatch: string;
-}
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];

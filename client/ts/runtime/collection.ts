@@ -1,65 +1,17 @@
 import { sendInArrays } from "./arrays.ts";
 import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
-import { bodyText, type NumberPaths, parseData } from "./json.ts";
-import { type Group, type GroupFields, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
+import { bodyText, parseData } from "./json.ts";
+import { type Group, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
 import { affectedBy, type ItemResult, itemOf, linked, type ManyResult, pageOf, type PageResult, type WriteResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
 import { addIncluded, type CheckedInclude, doublesOf, type FieldName, type FilterOf, type IncludeOf, numbersIncluding, type OwnFilterOf, type ReadOf } from "./relations.ts";
 import { type ResourceReference, uuid } from "./resource.ts";
+import type { ChangeOptions, CollectionShape, CollectionSpec, CollectionSpecs, WriteOptions } from "./shape.ts";
 import { conflictText, keyOf, TransactionSteps } from "./transaction.ts";
 import { type CallOptions, type HttpAnswer, type HttpCall, type HttpTransport, sleep } from "./transport.ts";
 import { walk } from "./walk.ts";
 import { beginning, behind, follow, followList, type WatchEvent, type WatchOptions } from "./watch.ts";
-
-/** The types of a collection. */
-export interface CollectionShape {
-  read: ResourceReference;
-  create: object;
-  replace: object;
-  patch: object;
-  deleted: ResourceReference;
-  /** What can, or must, be said of a change. */
-  change: ChangeOptions;
-  filter: object;
-  sort: string;
-  /** `string` if the collection can be searched, else `never`. */
-  search: string;
-  /** The unique attributes and groups of attributes, for upserts. */
-  unique: string | readonly string[];
-  /** What the resources are related to: ToOne or ToMany by name. */
-  relations: object;
-  groups: GroupFields;
-  children: object;
-}
-
-/** The types of a collection below a parent, whose id is in the path. */
-export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] & keyof S["replace"]> extends CollectionShape {
-  read: S["read"];
-  create: Omit<S["create"], A> & Partial<Pick<S["create"], A>>;
-  replace: Omit<S["replace"], A> & Partial<Pick<S["replace"], A>>;
-  patch: S["patch"];
-  deleted: S["deleted"];
-  change: S["change"];
-  filter: S["filter"];
-  sort: S["sort"];
-  search: S["search"];
-  unique: S["unique"];
-  relations: S["relations"];
-  groups: S["groups"];
-}
-
-/** @internal What must be known of a collection to use it. */
-export interface CollectionSpec extends NumberPaths {
-  /** Methods that are always answered before they are done. */
-  readonly async?: readonly string[];
-  readonly children?: readonly string[];
-  /** The collection that each relation leads to, and whether to any number of its resources. */
-  readonly relations?: Readonly<Record<string, readonly [to: string, many?: true]>>;
-}
-
-/** @internal All collections by their names. */
-export type CollectionSpecs = Readonly<Record<string, CollectionSpec>>;
 
 /** What is shown of each resource. */
 export interface ShownParts<S extends CollectionShape, I extends IncludeOf<S>, F extends string> {
@@ -100,25 +52,6 @@ export interface UpsertResult<R> extends WriteResult<R> {
 /** What can be said of a watch. */
 export interface WatchQuery<S extends CollectionShape, F extends string = never>
   extends Pick<ListSelection<OwnFilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, Pick<ShownParts<S, readonly [], F>, "fields">, WatchOptions {}
-
-/** What can be said of a write. */
-export interface WriteOptions extends CallOptions {
-  /** The write is done once, however often it is sent with this key. Default: a new one for each call. */
-  idempotencyKey?: string;
-  /** Only checks the write: the result is that of the write, with `affected`, and nothing is changed. */
-  dryRun?: boolean;
-}
-
-/** What can be said of a change. */
-export interface ChangeOptions extends WriteOptions {
-  /** The ETag that the resource must still have; else the change is refused with PreconditionFailedError. */
-  ifMatch?: string;
-}
-
-/** What must be said of a change where blind ones are refused: `require_if_match` in the schema. */
-export interface ConditionalChangeOptions extends ChangeOptions {
-  ifMatch: string;
-}
 
 /** The options of a change as the last argument, which can be left out if all of them can. */
 export type ChangeArguments<S extends CollectionShape> = {} extends S["change"] ? [options?: S["change"]] : [options: S["change"]];

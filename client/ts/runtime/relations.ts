@@ -1,4 +1,4 @@
-import type { CollectionShape, CollectionSpec, CollectionSpecs } from "./collection.ts";
+import type { CollectionShape, CollectionSpec, CollectionSpecs } from "./shape.ts";
 import type { NumberPaths } from "./json.ts";
 import { addFilter, type DoubleTest, type SortKey } from "./query.ts";
 

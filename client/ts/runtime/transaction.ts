@@ -1,4 +1,4 @@
-import type { CollectionShape, CollectionSpec, CollectionSpecs, WriteOptions } from "./collection.ts";
+import type { CollectionShape, CollectionSpec, CollectionSpecs, WriteOptions } from "./shape.ts";
 import { ProtocolError } from "./errors.ts";
 import { bodyText, parseData, randomUUID } from "./json.ts";
 import { affectedBy, type AffectedCounts } from "./page.ts";

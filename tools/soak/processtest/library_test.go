@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -43,7 +44,7 @@ func calls(t *testing.T) []call {
 	return []call{
 		{name: "Keys", do: func(ctx context.Context, config plural.Config, _ string) error {
 			for range 5 {
-				if _, err := plural.APIKeys(ctx, config.Database); err != nil {
+				if _, err := admin.Keys(ctx, config.Database); err != nil {
 					return err
 				}
 				runtime.GC() // closes files that nobody holds
@@ -52,11 +53,11 @@ func calls(t *testing.T) []call {
 		}},
 		{name: "CreateAPIKey and RevokeAPIKey", do: func(ctx context.Context, config plural.Config, _ string) error {
 			for range 3 {
-				secret, err := plural.CreateAPIKey(ctx, config.Database, plural.APIKey{Name: "a", Role: "reader"})
+				secret, err := admin.CreateKey(ctx, config.Database, admin.Key{Name: "a", Role: "reader"})
 				if err != nil {
 					return err
 				}
-				if _, err := plural.RevokeAPIKey(ctx, config.Database, secret); err != nil {
+				if _, err := admin.RevokeKey(ctx, config.Database, secret); err != nil {
 					return err
 				}
 				runtime.GC()
@@ -64,22 +65,22 @@ func calls(t *testing.T) []call {
 			return nil
 		}},
 		{name: "Examine", do: func(ctx context.Context, config plural.Config, _ string) error {
-			findings, err := plural.Examine(ctx, config.Database, plural.ExamineOptions{})
+			findings, err := admin.Examine(ctx, config.Database, admin.ExamineOptions{})
 			return errors.Join(err, noFindings(findings))
 		}},
 		{name: "Examine and repair", do: func(ctx context.Context, config plural.Config, _ string) error {
-			findings, err := plural.Examine(ctx, config.Database, plural.ExamineOptions{Repair: true})
+			findings, err := admin.Examine(ctx, config.Database, admin.ExamineOptions{Repair: true})
 			return errors.Join(err, noFindings(findings))
 		}},
 		{name: "Backup", do: func(ctx context.Context, config plural.Config, dir string) error {
-			return plural.Backup(ctx, config.Database, filepath.Join(dir, "copy.db"))
+			return admin.Backup(ctx, config.Database, filepath.Join(dir, "copy.db"))
 		}, check: backup},
 		{name: "Copy", do: func(ctx context.Context, config plural.Config, dir string) error {
-			_, err := plural.Copy(ctx, config.Database, "sqlite:"+filepath.Join(dir, "copy.db"), nil)
+			_, err := admin.Copy(ctx, config.Database, "sqlite:"+filepath.Join(dir, "copy.db"), nil)
 			return err
 		}, check: backup},
 		{name: "Restore", do: func(ctx context.Context, config plural.Config, dir string) error {
-			return plural.Restore(ctx, config.Database, filepath.Join(dir, "first.db"), plural.RestoreOptions{Overwrite: true})
+			return admin.Restore(ctx, config.Database, filepath.Join(dir, "first.db"), admin.RestoreOptions{Overwrite: true})
 		}, check: func(t *testing.T, dir string, l *load, succeeded bool) {
 			titles := stored(t, filepath.Join(dir, databaseFile), "title")
 			if succeeded {
@@ -90,12 +91,12 @@ func calls(t *testing.T) []call {
 		}},
 		{name: "PlanMigration", do: func(ctx context.Context, config plural.Config, _ string) error {
 			config.Schema = afterwards
-			_, err := plural.PlanMigration(ctx, config)
+			_, err := admin.PlanMigration(ctx, config.Database, config.Schema)
 			return err
 		}},
 		{name: "Migrate", do: func(ctx context.Context, config plural.Config, _ string) error {
 			config.Schema = afterwards
-			_, err := plural.Migrate(ctx, config, plural.MigrateOptions{})
+			_, err := admin.Migrate(ctx, config.Database, config.Schema, admin.MigrateOptions{})
 			return err
 		}, check: func(t *testing.T, dir string, l *load, succeeded bool) {
 			column := "title"
@@ -136,7 +137,7 @@ func calls(t *testing.T) []call {
 // lost its locks is harmed by the next one that opens the database.
 func callsAndCommands(ctx context.Context, config plural.Config, dir string) error {
 	for range 3 {
-		if _, err := plural.APIKeys(ctx, config.Database); err != nil {
+		if _, err := admin.Keys(ctx, config.Database); err != nil {
 			return err
 		}
 		runtime.GC()
@@ -170,7 +171,7 @@ func TestCallsDuringAServer(t *testing.T) {
 			}
 			listener := httptest.NewServer(server)
 			defer listener.Close()
-			if err := plural.Backup(t.Context(), config.Database, filepath.Join(dir, "first.db")); err != nil {
+			if err := admin.Backup(t.Context(), config.Database, filepath.Join(dir, "first.db")); err != nil {
 				t.Fatal(err)
 			}
 			l := startLoad(t, listener.URL)
@@ -187,7 +188,7 @@ func TestCallsDuringAServer(t *testing.T) {
 			} else {
 				l.check(t, stored(t, filepath.Join(dir, databaseFile), "title"))
 			}
-			findings, err := plural.Examine(t.Context(), config.Database, plural.ExamineOptions{})
+			findings, err := admin.Examine(t.Context(), config.Database, admin.ExamineOptions{})
 			if err := errors.Join(err, noFindings(findings)); err != nil {
 				t.Error(err)
 			}

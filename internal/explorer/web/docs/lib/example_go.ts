@@ -1,6 +1,6 @@
 // The request as a program that uses the Go client.
 
-import { countsOnly, keysOf, only, type Call, type Condition } from './examples'
+import { countsOnly, keysOf, only, type Call, type Condition } from './call'
 import type { Request } from './request'
 
 const text = (value: string) => JSON.stringify(value)
@@ -22,22 +22,24 @@ function literal(value: unknown, indent: string): string {
 const OPERATORS: Record<string, string> = { '': 'Is', eq: 'Is', ne: 'Not', lt: 'Less', lte: 'AtMost', gt: 'More', gte: 'AtLeast', contains: 'Contains', starts_with: 'StartsWith', in: 'In', not_in: 'NotIn' }
 
 function filter({ field, operator, value }: Condition): string {
-  if (operator === 'null') return `client.${value === false ? 'NotNull' : 'Null'}(${text(field)})`
+  const where = `params.Where(${text(field)})`
+  if (operator === 'null') return `${where}.${value === false ? 'NotNull' : 'Null'}()`
   const values = Array.isArray(value) ? value.map((each) => literal(each, '')).join(', ') : literal(value, '')
-  return `client.${OPERATORS[operator]}(${text(field)}, ${values})`
+  return `${where}.${OPERATORS[operator]}(${values})`
 }
 
 /** Filters, order and range as arguments. */
 function params({ filters, given }: Call): string[] {
+  const names = (parameter: string) => keysOf(given[parameter]).map(text).join(', ')
   return [
-    ...['by', 'sum', 'avg', 'min', 'max'].filter((name) => given[name]).map((name) => `client.${name[0]!.toUpperCase()}${name.slice(1)}(${keysOf(given[name]).map(text).join(', ')})`),
+    ...['by', 'sum', 'avg', 'min', 'max'].filter((name) => given[name]).map((name) => `params.${name[0]!.toUpperCase()}${name.slice(1)}(${names(name)})`),
     ...filters!.map(filter),
-    ...keysOf(given.sort).map((key) => (key.startsWith('-') ? `client.Desc(${text(key.slice(1))})` : `client.Asc(${text(key)})`)),
-    ...(given.cursor ? [`client.Cursor(${text(given.cursor)})`] : []),
-    ...(given.since ? [`client.Since(${text(given.since)})`] : []),
-    ...(given.offset ? [`client.Offset(${given.offset})`] : []),
-    ...(given.limit ? [`client.Limit(${given.limit})`] : []),
-    ...(given.Prefer ? ['client.CountExact()'] : []),
+    ...(names('sort') ? [`params.Sort(${names('sort')})`] : []),
+    ...(given.cursor ? [`params.Cursor(${text(given.cursor)})`] : []),
+    ...(given.since ? [`params.Since(${text(given.since)})`] : []),
+    ...(given.offset ? [`params.Offset(${given.offset})`] : []),
+    ...(given.limit ? [`params.Limit(${given.limit})`] : []),
+    ...(given.Prefer ? ['params.WithTotal()'] : []),
   ]
 }
 
@@ -50,7 +52,7 @@ function options({ given }: Call): string[] {
 
 const RANGE = ['sort', 'cursor', 'offset', 'limit']
 const RESERVED = ['break', 'case', 'chan', 'const', 'continue', 'default', 'defer', 'else', 'fallthrough', 'for', 'func', 'go', 'goto', 'if', 'import', 'interface', 'map', 'package', 'range', 'return', 'select', 'struct', 'switch', 'type', 'var']
-const USED = ['c', 'ctx', 'err', 'client', 'context', 'fmt', 'log', 'os', 'http', 'page', 'changes', 'steps', 'response']
+const USED = ['c', 'ctx', 'err', 'client', 'context', 'fmt', 'log', 'os', 'http', 'page', 'changes', 'steps', 'params', 'response']
 
 function variableOf(collection: string): string {
   const name = collection.replace(/[-_](\w)/g, (_, letter: string) => letter.toUpperCase())
@@ -154,13 +156,14 @@ export function goProgram(call: Call, request: Request): string {
   const { lines, result } = typed ?? plain(call, request)
   const headers = !typed && Object.keys(request.headers).some((name) => name !== 'Content-Type')
   const imports = ['context', 'fmt', 'log', ...(headers ? ['net/http'] : []), ...(call.signed ? ['os'] : [])]
+  const packages = ['client', ...(lines.some((line) => line.includes('params.')) ? ['params'] : [])]
   const clientOptions = call.signed ? 'client.Options{Key: os.Getenv("PLURAL_KEY")}' : 'client.Options{}'
   return `package main
 
 import (
 ${imports.map((name) => `\t${text(name)}`).join('\n')}
 
-\t"github.com/plural-go/plural/client"
+${packages.map((name) => `\t"github.com/plural-go/plural/${name}"`).join('\n')}
 )
 
 func main() {

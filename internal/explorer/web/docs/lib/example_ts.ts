@@ -1,6 +1,6 @@
 // The request as a program that uses the generated TypeScript client.
 
-import { countsOnly, keysOf, only, type Call, type Condition } from './examples'
+import { countsOnly, keysOf, only, type Call, type Condition } from './call'
 
 const isName = (name: string) => /^[A-Za-z_$][\w$]*$/.test(name)
 const member = (name: string) => (isName(name) ? `.${name}` : `[${JSON.stringify(name)}]`)

@@ -77,12 +77,12 @@ func main() {
 }
 `)
   expect(go('listUsers', { values: { 'query limit': '2', 'query sort': '-name' }, filters: 'filter[name][contains]=a%20b&filter[age][gte]=3' })).toContain(
-    'users.List(ctx, client.Contains("name", "a b"), client.AtLeast("age", 3), client.Desc("name"), client.Limit(2))',
+    'users.List(ctx, params.Where("name").Contains("a b"), params.Where("age").AtLeast(3), params.Sort("-name"), params.Limit(2))',
   )
   expect(go('createUser')).toContain('users.Create(ctx, map[string]any{\n\t\t"name": "Ada",\n\t\t"tags": []any{"a"},\n\t\t"age": nil,\n\t})')
   expect(go('createUser', { values: { 'query on_conflict': 'email' } })).toContain('one, created, err := users.Upsert(ctx, "email", map')
   expect(go('updateUser')).toContain('users.Update(ctx, "a1", map[string]any{"name": "Ada"}, client.IfMatch("*"))')
-  expect(go('deleteUsers')).toContain('users.DeleteMany(ctx, client.Is("id", "a1"))')
+  expect(go('deleteUsers')).toContain('users.DeleteMany(ctx, params.Where("id").Is("a1"))')
   expect(go('listUsersOfTeam')).toContain('client.Of[map[string]any](c, "users").Under("teams", "t1")')
   expect(go('listChangesOfUser')).toContain('client.History(users, "a1").List(ctx)')
   expect(go('listUsers', { filters: 'filter[any][0][name]=a' })).toContain('c.Do(ctx, client.Request{Method: "GET", Path: "/users", Query: "filter[any][0][name]=a&limit=10"})')

@@ -1,4 +1,4 @@
-package plural
+package admin
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// APIKey is an API key without its secret.
-type APIKey struct {
+// Key is an API key without its secret.
+type Key struct {
 	Prefix  string // what follows plural_ at its start
 	Name    string // what it is for
 	Role    string
@@ -26,10 +26,10 @@ type APIKey struct {
 	Revoked time.Time // zero: not revoked
 }
 
-// CreateAPIKey creates an API key in a database, which a server may be using. It uses Name,
+// CreateKey creates an API key in a database, which a server may be using. It uses Name,
 // Role, Subject and Expires of the key; the default Subject is the prefix. It returns the key
 // itself, which is not stored.
-func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret string, err error) {
+func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
 	if key.Name == "" || key.Role == "" {
 		return "", errors.New("an API key needs a name and a role")
 	}
@@ -49,12 +49,12 @@ func CreateAPIKey(ctx context.Context, database string, key APIKey) (secret stri
 	return secret, store.AddAPIKey(ctx, database, stored)
 }
 
-// APIKeys lists the API keys of a database, the oldest first.
-func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
+// Keys lists the API keys of a database, the oldest first.
+func Keys(ctx context.Context, database string) ([]Key, error) {
 	stored, err := store.ListAPIKeys(ctx, database)
-	keys := make([]APIKey, len(stored))
+	keys := make([]Key, len(stored))
 	for i, each := range stored {
-		keys[i] = APIKey{
+		keys[i] = Key{
 			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
 			Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 		}
@@ -62,9 +62,9 @@ func APIKeys(ctx context.Context, database string) ([]APIKey, error) {
 	return keys, err
 }
 
-// RevokeAPIKey revokes an API key, at once and on every server. It accepts the prefix of the
+// RevokeKey revokes an API key, at once and on every server. It accepts the prefix of the
 // key or the whole key, and returns the prefix: the secret is in no error.
-func RevokeAPIKey(ctx context.Context, database, key string) (prefix string, err error) {
+func RevokeKey(ctx context.Context, database, key string) (prefix string, err error) {
 	prefix, ok := auth.PrefixOf(key)
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")

@@ -1,4 +1,6 @@
-package plural
+// Package admin works on a database by its URL, "sqlite:plural.db" or "postgres://…", without a server: backups, copies,
+// checks, migrations and API keys. Servers may be using the database meanwhile; each function says what they notice.
+package admin
 
 import (
 	"context"

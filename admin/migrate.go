@@ -1,0 +1,65 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/schema"
+)
+
+// MigrationStep is one difference between the schema that a database has and the one that it will have.
+type MigrationStep struct {
+	// Class is additive (all stored values stay as they are, so that a server may apply the step when it starts), rewriting
+	// (values are kept, under another name or converted, except for those of Complaint) or losing (stored
+	// values are deleted, or operations in the queue that the new schema may not allow).
+	Class string
+	Text  string // what changes
+	Cost  string // how many resources are read, written or indexed
+	// Complaint lists stored resources that violate the new schema. Empty: there are none.
+	Complaint string
+	// Loses: the class is losing, or there is a Complaint, whose values would become null. Only AllowLoss permits it.
+	Loses bool
+	// Blocked: not even AllowLoss permits the step, because null violates the new schema as well. The resources
+	// of Complaint must be changed first.
+	Blocked bool
+}
+
+func migrationSteps(steps []*migrate.Step) []MigrationStep {
+	public := make([]MigrationStep, len(steps))
+	for i, step := range steps {
+		public[i] = MigrationStep{Class: string(step.Class), Text: step.Text, Cost: step.Cost, Loses: step.Loses(), Blocked: step.Blocked}
+		if step.Violations > 0 {
+			public[i].Complaint = step.Complaint()
+		}
+	}
+	return public
+}
+
+// PlanMigration lists the steps that migrate a database to a schema. It changes nothing. No steps means that the database
+// has this schema.
+func PlanMigration(ctx context.Context, database string, to *schema.Schema) ([]MigrationStep, error) {
+	steps, err := migrate.Plan(ctx, database, (*model.Schema)(to))
+	return migrationSteps(steps), err
+}
+
+// MigrateOptions says how a database is migrated.
+type MigrateOptions struct {
+	// AllowLoss allows steps that lose stored values. Blocked steps are always refused.
+	AllowLoss bool
+	// Backup is a new file that an SQLite database is copied to first. No other
+	// process can write between the copy and the migration. Empty: none.
+	Backup string
+}
+
+// Migrate migrates a database to a schema, in one transaction, and returns the steps. If it refuses, nothing has changed.
+// Servers with the old schema must be restarted afterwards.
+func Migrate(ctx context.Context, database string, to *schema.Schema, options MigrateOptions) ([]MigrationStep, error) {
+	o := migrate.Options{AllowLoss: options.AllowLoss}
+	if options.Backup != "" {
+		o.Before = func() error { return maintain.Backup(ctx, database, options.Backup) }
+	}
+	steps, err := migrate.Run(ctx, database, (*model.Schema)(to), o)
+	return migrationSteps(steps), err
+}
