@@ -31,7 +31,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 		if got, want := documented[name], strconv.Itoa(code.Status())+" "+code.Title(); got != want {
 			t.Errorf("%s is documented as %q, and is %q", name, got, want)
 		}
-		if !strings.Contains(text, `"code":"`+name+`"`) {
+		if !strings.Contains(text, `"code": "`+name+`"`) && !strings.Contains(text, `"code":"`+name+`"`) {
 			t.Errorf("%s has no example", name)
 		}
 		delete(documented, name)
@@ -40,7 +40,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 		t.Errorf("%s is documented, and there is no such code", name)
 	}
 	// Not every example can be run; all of them can be compared with the table.
-	example := regexp.MustCompile(`"status":(\d+),"code":"([^"]*)","title":"([^"]*)"`)
+	example := regexp.MustCompile(`"status": ?(\d+), ?"code": ?"([^"]*)", ?"title": ?"([^"]*)"`)
 	for _, parts := range example.FindAllStringSubmatch(text, -1) {
 		code := problem.Code(parts[2])
 		if parts[1] != strconv.Itoa(code.Status()) || parts[3] != code.Title() {
