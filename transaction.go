@@ -67,7 +67,7 @@ func (t *Tx) List(collection string, given ...params.Param) ([]*Resource, error)
 		return nil, err
 	}
 	if q.Shows() {
-		return nil, callError(errors.New("Include and Fields are for typed access: use In of a Collection"))
+		return nil, callError(errors.New("this list has no Include and no Fields: use In of a Collection"))
 	}
 	var all []*Resource
 	err = t.list(context.Background(), c, q.Encode(), 100, func(found resource.Resource) error {

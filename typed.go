@@ -342,11 +342,11 @@ func wanted(given []params.Param) (*params.Query, error) {
 	switch {
 	case err != nil:
 	case q.Since != "" || q.FromNow || q.OnConnection != nil:
-		err = errors.New("Since, FromNow and OnConnection are for watches: a list is as it is now")
+		err = errors.New("a list has no Since, FromNow or OnConnection: they are for watches")
 	case q.Total:
-		err = errors.New("WithTotal is an option of Include: use Total to count")
+		err = errors.New("a list has no WithTotal: it is an option of Include, and the method Total counts")
 	case q.Groups():
-		err = errors.New("By, Sum, Avg, Min and Max are for Groups")
+		err = errors.New("a list has no By, Sum, Avg, Min or Max: they are for Groups")
 	}
 	return q, callError(err)
 }

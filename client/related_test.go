@@ -204,13 +204,6 @@ func TestWrongParams(t *testing.T) {
 	}
 }
 
-func list(books *client.Collection[book], given ...params.Param) func() error {
-	return func() error {
-		_, err := books.List(context.Background(), given...)
-		return err
-	}
-}
-
 func TestDryRuns(t *testing.T) {
 	eachStore(t, func(t *testing.T, url string) {
 		ctx := context.Background()

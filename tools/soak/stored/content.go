@@ -31,9 +31,10 @@ var Collections = map[string]string{"accounts": "", "orders": "account_id", "not
 
 // records is what is read from a database of either kind.
 type records struct {
-	changes []logged // the change log, in its order
-	stored  []stored // all resources
-	totals  map[total]int64
+	changes []logged        // the change log, in its order
+	stored  []stored        // all resources
+	totals  map[total]int64 // as the database keeps them
+	counted map[total]int64 // as they are
 	numbers numbering
 	cut     bool // the beginning of the change log was removed
 }
@@ -205,9 +206,16 @@ func textAsJSON(text string) []string {
 	return []string{text, string(quoted)}
 }
 
-// count compares the stored totals with the number of rows.
+// The totals as the database keeps them, pending deltas included, and what the idempotency records of each caller have in bytes, of
+// which the database keeps totals as well.
+const (
+	keptTotals  = "SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas"
+	recordBytes = "SELECT '_plural_answers', 'caller ' || caller, CAST(sum(octet_length(key) + octet_length(header) + octet_length(body)) AS bigint) FROM _plural_answers GROUP BY caller"
+)
+
+// count compares the kept totals with the number of rows, and of bytes.
 func (c *records) count(contents *Contents) {
-	counted, kept := map[total]int64{}, c.totals
+	counted, kept := c.counted, c.totals
 	for _, found := range c.stored {
 		counted[total{found.ref.Collection, ""}]++
 		for _, parent := range found.columns[Collections[found.ref.Collection]] {

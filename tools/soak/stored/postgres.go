@@ -26,7 +26,7 @@ func ReadPostgres(ctx context.Context, url string) (*Contents, error) {
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 	reader := &postgresReader{
-		ctx: ctx, tx: tx, records: records{totals: map[total]int64{}},
+		ctx: ctx, tx: tx, records: records{totals: map[total]int64{}, counted: map[total]int64{}},
 		contents: &Contents{Observed: ledger.Observed{Resources: map[ledger.Ref]ledger.Value{}, Changes: []ledger.Change{}}},
 	}
 	if tables := reader.tables(); len(tables) > 0 {
@@ -106,14 +106,15 @@ func (r *postgresReader) read(tables []string) {
 			return err
 		})
 	}
-	// Pending deltas count as well.
-	r.query("SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas", func(row pgx.Rows) error {
-		var key total
-		var n int64
-		err := row.Scan(&key.collection, &key.parent, &n)
-		r.totals[key] += n
-		return err
-	})
+	for statement, totals := range map[string]map[total]int64{keptTotals: r.totals, recordBytes: r.counted} {
+		r.query(statement, func(row pgx.Rows) error {
+			var key total
+			var n int64
+			err := row.Scan(&key.collection, &key.parent, &n)
+			totals[key] += n
+			return err
+		})
+	}
 }
 
 // valueAsJSON lists the JSON forms of a value.

@@ -25,7 +25,7 @@ func ReadSQLite(file string) (*Contents, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	reader := &sqliteReader{conn: conn, contents: contents, records: records{totals: map[total]int64{}}}
+	reader := &sqliteReader{conn: conn, contents: contents, records: records{totals: map[total]int64{}, counted: map[total]int64{}}}
 	reader.integrity()
 	if reader.hasTables() {
 		reader.read()
@@ -108,9 +108,11 @@ func (r *sqliteReader) read() {
 			r.stored = append(r.stored, found)
 		})
 	}
-	r.query("SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas", func(stmt *sqlite.Stmt) {
-		r.totals[total{stmt.ColumnText(0), stmt.ColumnText(1)}] += stmt.ColumnInt64(2)
-	})
+	for statement, totals := range map[string]map[total]int64{keptTotals: r.totals, recordBytes: r.counted} {
+		r.query(statement, func(stmt *sqlite.Stmt) {
+			totals[total{stmt.ColumnText(0), stmt.ColumnText(1)}] += stmt.ColumnInt64(2)
+		})
+	}
 }
 
 // asJSON lists the JSON forms of a column. A boolean is a number in SQLite.
