@@ -57,7 +57,7 @@ func (l *Page) Took() []Took {
 
 // takeTimes adds the times of all relations that were read, and forgets them.
 func (k *chunk) takeTimes(all []Took) []Took {
-	for i, include := range k.includes {
+	for i, include := range k.asked {
 		r := k.related[i]
 		if r.took > 0 {
 			all = append(all, Took{include, r.took})
@@ -152,8 +152,9 @@ func (l *Page) load(tx *store.Tx) error {
 type chunk struct {
 	collection *model.Collection
 	visible    model.ColumnSet
-	includes   []*query.Include
-	prepared   bool // the includes are: see store.Tx.Prepare
+	asked      []*query.Include // by the request
+	includes   []*query.Include // the same for statements, once prepared: see store.Tx.Prepare
+	prepared   bool
 
 	texts   texts      // representations without their closing braces
 	buffer  []byte     // for the next one
@@ -182,7 +183,7 @@ type related struct {
 type span struct{ from, to int }
 
 func newChunk(c *model.Collection, visible model.ColumnSet, includes []*query.Include) *chunk {
-	k := &chunk{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
+	k := &chunk{collection: c, visible: visible, asked: includes, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
 	for i, include := range includes {
 		k.related[i] = &related{
 			chunk: newChunk(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]int32{}, totals: map[model.ID]int64{},
