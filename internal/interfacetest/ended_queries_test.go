@@ -35,11 +35,12 @@ func TestQueriesThatAreEndedStop(t *testing.T) {
 	parameters.Set("pool_max_conns", "9")
 	parameters.Set("application_name", "watched")
 	pooled.RawQuery = parameters.Encode()
-	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 50*time.Millisecond })
+	filling := start(t, made, database.String(), func(c *plural.Config) { c.MaxBody = 16 << 20 })
 	row := `{"text":"` + strings.Repeat("a", 256<<10) + `"}`
 	for range 16 {
-		s.createAll("/texts", slices.Repeat([]string{row}, 8)...)
+		filling.createAll("/texts", slices.Repeat([]string{row}, 8)...)
 	}
+	s := start(t, made, pooled.String(), func(c *plural.Config) { c.QueryTimeout = 50 * time.Millisecond })
 	backends, ended := map[int]bool{}, atomic.Int64{}
 	for range 8 {
 		var answered sync.WaitGroup
