@@ -38,7 +38,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	if s.config.Workers > 0 {
 		b.tasks.Go(func() { operations.Run(running, unhurried) })
 	}
-	var turn sync.Mutex // of the tasks that forget: they have time, and one at a time needs one connection
+	turn := make(chan struct{}, 1) // of the tasks that forget: they have time, and one at a time needs one connection
 	for _, forgetting := range []struct {
 		age    time.Duration
 		forget func(context.Context, time.Duration) error
@@ -50,8 +50,12 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {
 				every(running, retentionInterval(forgetting.age), s.observer.MaintenanceFailed, func(ctx context.Context) error {
-					turn.Lock()
-					defer turn.Unlock()
+					select {
+					case turn <- struct{}{}:
+						defer func() { <-turn }()
+					case <-ctx.Done():
+						return nil
+					}
 					return forgetting.forget(ctx, forgetting.age)
 				})
 			})
