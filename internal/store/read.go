@@ -56,7 +56,9 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 	found := make(map[model.ID]bool, len(ids))
 	if len(ids) == 1 {
 		exists, err := t.View(c, scope, ids[0], nil)
-		found[ids[0]] = exists
+		if exists { // as below, only what exists is in the map
+			found[ids[0]] = true
+		}
 		return found, err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
