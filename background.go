@@ -38,7 +38,14 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	if s.config.Workers > 0 {
 		b.tasks.Go(func() { operations.Run(running, unhurried) })
 	}
-	var turn sync.Mutex // of the tasks that forget: they have time, and one at a time needs one connection
+	var turn sync.Mutex // of the tasks that have time: one at a time needs one connection
+	b.tasks.Go(func() {
+		turn.Lock()
+		defer turn.Unlock()
+		if err := s.store.CorrectQuotas(running); err != nil && running.Err() == nil {
+			s.observer.MaintenanceFailed(err)
+		}
+	})
 	for _, forgetting := range []struct {
 		age    time.Duration
 		forget func(context.Context, time.Duration) error
