@@ -87,7 +87,12 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, since, quotaKey strin
 	}
 	if err != nil {
 		s.Close()
-		if context.Cause(begin) == errTooLate && errors.Is(err, context.DeadlineExceeded) {
+		stopped := (*problem.Error)(nil)
+		switch cause := context.Cause(begin); {
+		case begin.Err() == nil || !errors.Is(err, begin.Err()):
+		case errors.As(cause, &stopped): // while it waited for its turn
+			err = stopped
+		case cause == errTooLate:
 			err = fault.New(problem.CodeOverloaded, "Many streams are beginning, and this one has waited %s for its turn. Try again later.", f.options.Begin)
 		}
 		return nil, err
