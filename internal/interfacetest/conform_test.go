@@ -57,7 +57,7 @@ func TestConformanceOfTheExample(t *testing.T) {
 		expectSkipped(t, check(t, s, conform.Options{Collection: "posts"}),
 			"body.integers", "groups.values", "filter.inside", "filter.has", "search.words",
 			"filter.restricts", "filter.boolean", "filter.bare-boolean", // there is no boolean
-			"link.walk-long", // it needs 1,002 resources
+			"link.walk-long",                         // it needs 1,002 resources
 			"create.required", "patch.null-required", // all is optional
 		)
 		// A collection that is in use stays as it is.
