@@ -99,7 +99,7 @@ func (s *Server) count(ctx context.Context, c *model.Collection, wanted string) 
 
 // verbsOf is the access verbs of which a write requires one. What an upsert requires depends on what it does.
 func verbsOf(w write) []schema.AccessVerb {
-	if w.onConflict != "" {
+	if w.onConflict != nil {
 		return []schema.AccessVerb{schema.MayCreate, schema.MayUpdate}
 	}
 	return []schema.AccessVerb{resource.VerbOf(w.Method)}

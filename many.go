@@ -43,7 +43,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 	if err != nil {
 		return stored, false, callError(err)
 	}
-	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, onConflict: onConflict}, body, nil)
+	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, onConflict: &onConflict}, body, nil)
 	if err != nil {
 		return stored, false, err
 	}
@@ -53,11 +53,11 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 
 // UpsertMany does the same with several values, all or none.
 func (c *Collection[T]) UpsertMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
-	return c.writeMany(ctx, onConflict, values)
+	return c.writeMany(ctx, &onConflict, values)
 }
 
 // writeMany creates values, or upserts them.
-func (c *Collection[T]) writeMany(ctx context.Context, onConflict string, values []T) ([]T, error) {
+func (c *Collection[T]) writeMany(ctx context.Context, onConflict *string, values []T) ([]T, error) {
 	bodies := make([]map[string]json.RawMessage, len(values))
 	for i, value := range values {
 		body, err := c.members(value)

@@ -47,7 +47,7 @@ type backend interface {
 type write struct {
 	resource.Request
 	selected   *string // query string of the resources to change; nil: one
-	onConflict string  // attributes of a unique group, of an upsert
+	onConflict *string // attributes of a unique group; nil: no upsert
 }
 
 // resolve adds what depends on the rights of the caller: the range, and the unique group of an upsert.
@@ -60,8 +60,8 @@ func (w write) resolve(limits query.Limits) (request resource.Request, err error
 		}
 		request.Range = &q
 	}
-	if w.onConflict != "" {
-		q, err := query.Parse(query.OfCreate, request.Path.Collection, "on_conflict="+url.QueryEscape(w.onConflict), limits)
+	if w.onConflict != nil {
+		q, err := query.Parse(query.OfCreate, request.Path.Collection, "on_conflict="+url.QueryEscape(*w.onConflict), limits)
 		if err != nil {
 			return request, err
 		}
@@ -218,7 +218,7 @@ func (c *Collection[T]) Create(ctx context.Context, value T) (T, error) {
 
 // CreateMany creates several resources, all or none.
 func (c *Collection[T]) CreateMany(ctx context.Context, values []T) ([]T, error) {
-	return c.writeMany(ctx, "", values)
+	return c.writeMany(ctx, nil, values)
 }
 
 // Update changes the attributes that are given, as PATCH does: a map by their names, or a struct

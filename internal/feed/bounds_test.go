@@ -399,3 +399,23 @@ func TestNoTurn(t *testing.T) {
 		t.Errorf("%d parts, %d snapshots, %d streams are left", g.parts.taken(), g.snapshots.taken(), len(n.feed.subscriptions))
 	}
 }
+
+// TestStopBeforeTheTurn: a stream that waits for its turn when the server stops fails with the reason of the stop.
+func TestStopBeforeTheTurn(t *testing.T) {
+	waiting := make(chan int, 2)
+	n := openNotes(t, sqliteURL(t), Options{Begin: maxWait, Metrics: Metrics{Waiting: func(change int) { waiting <- change }}})
+	for range mostReads / 2 {
+		if err := n.feed.gates.reads.enter(context.Background(), nil, "test", 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reason := fault.New(problem.CodeUnavailable, "The server is shutting down.")
+	ctx, stop := context.WithCancelCause(context.Background())
+	go func() {
+		<-waiting
+		stop(reason)
+	}()
+	if _, err := n.feed.Subscribe(ctx, Shape{Path: resource.Path{Collection: n.links}}, "", "test"); !errors.Is(err, reason) {
+		t.Errorf("got %v", err)
+	}
+}

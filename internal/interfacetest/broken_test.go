@@ -52,6 +52,7 @@ type faultGroup struct {
 	faults     []fault
 	collection string
 	only, skip []string
+	seed       int // users that are there before; the suite creates some of its own
 }
 
 // checks are the checks that a fault is tried with.
@@ -68,21 +69,22 @@ func (g faultGroup) checks(f fault) (only []string) {
 }
 
 var faultGroups = []faultGroup{
-	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", nil, others},
-	{slices.Concat(envelopeFaults, requestFaults), "users", nil, others},
-	{slices.Concat(writeFaults, childFaults), "users", nil, others},
-	{conditionFaults, "users", []string{"method.head", "create", "patch", "put", "delete", "etag", "condition", "once", "async.checks-condition"}, nil},
-	{onceFaults, "users", []string{"create", "patch", "put", "delete", "once", "async.once"}, nil},
-	{changeFaults, "users", []string{"link", "changes", "stream"}, nil},
-	{asyncFaults, "users", []string{"create", "patch", "put", "delete", "condition", "async"}, nil},
-	{postFaults, "posts", nil, others},
-	{sampleFaults, "samples", nil, others},
-	{includeFaults, "users", []string{"include", "filter.related"}, nil},
-	{fieldFaults, "users", []string{"fields", "filter.groups"}, nil},
-	{insideFaults, "rules", []string{"filter.inside", "filter.has"}, nil},
-	{searchFaults, "samples", []string{"search", "groups.values"}, nil},
-	{groupFaults, "users", []string{"groups"}, nil},
-	{manyFaults, "users", []string{"upsert", "dryrun", "transaction", "many"}, nil},
+	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", nil, others, 0},
+	{slices.Concat(envelopeFaults, requestFaults), "users", nil, others, 0},
+	{slices.Concat(writeFaults, childFaults), "users", nil, others, 0},
+	{conditionFaults, "users", []string{"method.head", "create", "patch", "put", "delete", "etag", "condition", "once", "async.checks-condition"}, nil, 0},
+	{onceFaults, "users", []string{"create", "patch", "put", "delete", "once", "async.once"}, nil, 0},
+	{changeFaults, "users", []string{"link", "changes", "stream"}, nil, 0},
+	{asyncFaults, "users", []string{"create", "patch", "put", "delete", "condition", "async"}, nil, 0},
+	{postFaults, "posts", nil, others, 0},
+	{sampleFaults, "samples", nil, others, 0},
+	{includeFaults, "users", []string{"include", "filter.related"}, nil, 0},
+	{fieldFaults, "users", []string{"fields", "filter.groups"}, nil, 0},
+	{insideFaults, "rules", []string{"filter.inside", "filter.has"}, nil, 0},
+	{searchFaults, "samples", []string{"search", "groups.values"}, nil, 0},
+	{longFaults, "users", []string{"link.walk-long"}, nil, 1002},
+	{groupFaults, "users", []string{"groups"}, nil, 0},
+	{manyFaults, "users", []string{"upsert", "dryrun", "transaction", "many"}, nil, 0},
 }
 
 // others are checks of other parts that belong to a topic of lists.
@@ -93,7 +95,7 @@ func TestEveryFaultIsCaught(t *testing.T) {
 		for _, f := range group.faults {
 			t.Run(f.name, func(t *testing.T) {
 				t.Parallel()
-				expectCaught(t, checkBehind(t, conform.Options{Collection: group.collection, Only: group.checks(f), Skip: group.skip}, f.answer), f.caught)
+				expectCaught(t, checkBehind(t, conform.Options{Collection: group.collection, Only: group.checks(f), Skip: group.skip}, group.seed, f.answer), f.caught)
 			})
 		}
 	}
@@ -121,7 +123,7 @@ func TestNoErrorIsNoFault(t *testing.T) {
 	for _, collection := range []string{"users", "posts", "samples"} {
 		for _, async := range []bool{false, true} {
 			options := conform.Options{Collection: collection, Async: async}
-			expectCaught(t, checkBehind(t, options, nil), nil)
+			expectCaught(t, checkBehind(t, options, 0, nil), nil)
 		}
 	}
 }
@@ -147,19 +149,35 @@ func TestEveryCheckCanFail(t *testing.T) {
 	}
 }
 
-// checkBehind runs the suite on a server behind a fault.
-func checkBehind(t *testing.T, options conform.Options, answer func(serve, *http.Request) *broken) *conform.Report {
+// checkBehind runs the suite on a server behind a fault. Seed is how many users it has.
+func checkBehind(t *testing.T, options conform.Options, seed int, answer func(serve, *http.Request) *broken) *conform.Report {
 	t.Helper()
 	s := schema.Example()
 	if (*model.Schema)(s).Collection(options.Collection) == nil {
 		s = large(t)
 	}
 	options.BaseURL, options.Client = "http://conform.test", openBehind(t, s, answer)
+	seedBehind(t, options, seed)
 	report, err := conform.Run(context.Background(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return report
+}
+
+// seedBehind creates users, 1,000 at once.
+func seedBehind(t *testing.T, options conform.Options, count int) {
+	t.Helper()
+	for from := 0; from < count; from += 1000 {
+		var bodies []string
+		for i := from; i < min(from+1000, count); i++ {
+			bodies = append(bodies, fmt.Sprintf(`{"id":"%s","name":"User %d","email":"user%d@example.com"}`, id(i), i, i))
+		}
+		created, err := options.Client.Post(options.BaseURL+"/users", "application/json", strings.NewReader("["+strings.Join(bodies, ",")+"]"))
+		if err != nil || created.StatusCode != http.StatusCreated {
+			t.Fatal(created, err)
+		}
+	}
 }
 
 // openBehind gives the client of a server behind a fault, or behind none, which is checked

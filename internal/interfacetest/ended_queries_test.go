@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"

@@ -135,7 +135,7 @@ var listFaults = []fault{
 			a.header.Set("Link", link+`, </users?offset=1000>; rel="next"`)
 		}
 		return a
-	}, []string{"link.end", "link.limit-zero"}},
+	}, []string{"link.beyond-end", "link.end", "link.limit-zero"}},
 	{"prev at the start", func(next serve, r *http.Request) *broken {
 		a := next(r)
 		if link := a.header.Get("Link"); link != "" && !strings.Contains(link, `rel="prev"`) && !strings.Contains(link, "limit=7") {
@@ -168,4 +168,10 @@ var listFaults = []fault{
 		}
 		return a
 	}, []string{"link.form"}},
+}
+
+// longFaults need a collection with more than 1,000 resources.
+var longFaults = []fault{
+	{"no next of long ranges", linked(`<[^>]*limit=1001>; rel="next", `, ""), []string{"link.walk-long"}},
+	{"next of long ranges begins behind the end", linked(`offset=1001(&limit=1001>; rel="next")`, "offset=1002$1"), []string{"link.walk-long"}},
 }

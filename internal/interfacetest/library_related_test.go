@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -327,4 +328,23 @@ func TestMistakesOfTypedCalls(t *testing.T) {
 func hasCode(err error, code string) bool {
 	var first *problem.Error
 	return errors.As(err, &first) && string(first.Code) == code
+}
+
+// TestUpsertWithoutAGroup: an upsert that names no attributes is refused, and creates nothing.
+func TestUpsertWithoutAGroup(t *testing.T) {
+	s := start(t, novelSchema(t), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+	all := fillNovels(t, s.opened)
+	ctx := context.Background()
+	before := s.get("/novels").total()
+	_, _, one := all.novels.Upsert(ctx, "", map[string]any{"title": "x"})
+	_, many := all.novels.UpsertMany(ctx, "", []Novel{{Title: "x"}})
+	_, tried := all.novels.DryRun().Upsert(ctx, "", map[string]any{"title": "x"})
+	for _, err := range []error{one, many, tried} {
+		if !hasCode(err, "invalid_parameter") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if after := s.get("/novels").total(); after != before {
+		t.Errorf("there were %s, and now there are %s", before, after)
+	}
 }

@@ -40,7 +40,7 @@ func TestLongPollsCountAsStreams(t *testing.T) {
 // TestLongPollsExpire: one whose credentials expire while it waits is 401.
 func TestLongPollsExpire(t *testing.T) {
 	eachAudit(t, func(t *testing.T, h *accessServer) {
-		secret, err := admin.CreateKey(context.Background(), h.config.Database, admin.Key{Name: "expiring", Role: "auditor", Expires: time.Now().Add(2 * time.Second)})
+		secret, err := admin.CreateKey(context.Background(), h.config.Database, admin.Key{Name: "expiring", Role: "auditor", Expires: time.Now().Add(time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,7 @@ package checks
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,9 @@ var totalChecks = []suite.Check{
 
 // maxLink is how many bytes the Link header has at most.
 const maxLink = 2 << 10
+
+// longRange is the smallest size of a sorted range whose end a server may not know when it sends the headers.
+const longRange = 1001
 
 var linkChecks = []suite.Check{
 	{
@@ -132,6 +136,31 @@ var linkChecks = []suite.Check{
 		ID: "link.walk-back", Title: "walking by prev", Source: suite.OurResponses, Needs: 20,
 		Rule: "Following prev from the last page visits every resource once.",
 		Run:  func(p *suite.Probe) { p.Walk("limit=-7", "prev") },
+	},
+	{
+		ID: "link.walk-long", Title: "walking by next in long ranges", Source: suite.OurResponses, Needs: longRange + 1,
+		Rule: "A range of more than 1,000 that is sorted has next unless it is at the end, and following it visits every resource once, in order.",
+		Run: func(p *suite.Probe) {
+			down := p.Downwards()
+			r := p.List(fmt.Sprintf("sort=-id&limit=%d", longRange))
+			visited := p.PositionsOf(p.OK(r).Resources())
+			for len(visited) < len(down) {
+				r = p.Follow(r, "next")
+				page := p.PositionsOf(p.OK(r).Resources())
+				p.FailIf(len(page) == 0, r, "the rest of "+suite.Describe(down), "no more than %s", suite.Describe(visited))
+				visited = append(visited, page...)
+			}
+			p.FailIf(!slices.Equal(visited, down), r, "on the way "+suite.Describe(down), "%s", suite.Describe(visited))
+		},
+	},
+	{
+		ID: "link.beyond-end", Title: "no next beyond the end", Source: suite.OurResponses, Needs: 1,
+		Rule: "A range beyond the end, which next may lead to from a long one, is empty and has no next.",
+		Run: func(p *suite.Probe) {
+			r := p.List(fmt.Sprintf("sort=-id&offset=%d&limit=%d", len(p.Reference), longRange))
+			p.Positions(r, nil)
+			p.NoLink(r, "next")
+		},
 	},
 	{
 		ID: "link.keeps-query", Title: "links keep filters and sorting", Source: suite.OurResponses, Needs: 20,

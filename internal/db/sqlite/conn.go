@@ -30,6 +30,7 @@ type connection struct {
 	slots   db.Slots        // of which the read has one
 	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
 	stop    func() bool     // stops waiting for the context; nil: nothing waits
+	open    *sqlite.Stmt    // is in use while something waits for the context, see watch; nil: it was not needed yet
 
 	// Of the connection that writes: whether a statement has changed anything since this was last
 	// reset, and whether the version of the schema was checked in this transaction.
@@ -50,9 +51,20 @@ func (c *connection) watch() {
 	}
 	ended := c.ended
 	c.stop = context.AfterFunc(c.ctx, func() { close(ended) })
+	// When a statement begins and no other one is in use, SQLite forgets an interrupt, such as one that came just before. So
+	// one is in use all the time. It reads nothing.
+	if c.open == nil {
+		c.open, _, _ = c.raw.PrepareTransient("SELECT 1 UNION ALL SELECT 1") // without it, an interrupt may be lost
+	}
+	if c.open != nil {
+		_, _ = c.open.Step() // it fails only if the context has ended, which each statement looks at before it begins
+	}
 }
 
 func (c *connection) unwatch() {
+	if c.stop != nil && c.open != nil {
+		_ = c.open.Reset() // it returns the error of Step
+	}
 	if c.stop != nil && !c.stop() {
 		<-c.ended
 		c.ended = nil
@@ -226,6 +238,9 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 }
 
 func (c *connection) close() error {
+	if c.open != nil {
+		_ = c.open.Finalize()
+	}
 	for _, stmt := range c.statements {
 		_ = stmt.Finalize()
 	}
