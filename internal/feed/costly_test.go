@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -169,6 +171,46 @@ func TestCostlyShapes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyConditions: the reader does not match a thousand changes with all shapes of a caller whose filters have many conditions, and
+// does not even add up what that would cost. A few conditions cost nothing.
+func TestManyConditions(t *testing.T) {
+	n := openNotes(t, "sqlite:"+filepath.Join(t.TempDir(), "plural.db"), Options{})
+	title := n.notes.Field("title").Column
+	conditions := func(count int) query.Filter {
+		either := query.Or{}
+		for i := range count {
+			either = append(either, query.Compare{Column: title, Op: query.StartsWith, Value: model.TextValue(fmt.Sprint(i))})
+		}
+		return either
+	}
+	state := make(model.Record, len(n.notes.Columns()))
+	for i := range state {
+		state[i] = model.Null
+	}
+	entries := make([]changelog.Entry, 1000)
+	for i := range entries {
+		entries[i] = changelog.Entry{Collection: n.notes, After: state}
+	}
+	for count, costs := range map[int]bool{1: false, 8: false, 99: true} {
+		shape := n.shapeOf(conditions(count))
+		v := n.feed.newView(shape, n.feed.canonical(&shape))
+		shapes, left := 0, callerWork
+		for ; shapes < 100; shapes++ {
+			work := v.work(entries, left)
+			if work > left {
+				break
+			}
+			left -= work
+		}
+		if (shapes < 100) != costs {
+			t.Errorf("with %d conditions the reader matches %d shapes", count, shapes)
+		}
+		if costs && v.work(entries, 0) > v.work(entries[:1], callerWork) {
+			t.Error("the work is added up beyond what there may be")
+		}
+	}
 }
 
 func kindsOf(events []Event) (kinds []string) {

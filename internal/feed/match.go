@@ -56,6 +56,7 @@ type view struct {
 	schema      *model.Schema
 	signer      signer
 	narrow      narrowed // what must be read of the log
+	conditions  int      // what the conditions cost for a state of a resource, see query.ConditionsWork
 
 	// related is the conditions on other resources in the rules that decide what is seen. When a change of
 	// one of these changes what is seen, nobody knows which resources that concerns.
@@ -71,6 +72,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
+	v.conditions = query.ConditionsWork(v.scope)
 	v.scope = query.SharingWords(v.scope, f.words.of)
 	v.visible = s.visible()
 	v.showsCaller = showsCaller(s.Path.By, c)
@@ -114,14 +116,26 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 	return query.Holds(v.scope, record, find)
 }
 
-// work is what it costs to match changes, see query.Work.
-func (v *view) work(entries []changelog.Entry) (work int) {
-	for i := range entries {
-		if e := &entries[i]; v.isAbout(e) && e.Unreadable == nil {
-			work += query.Work(v.scope, e.Before) + query.Work(v.scope, e.After)
+// work is what it costs to match changes, see query.Work. As soon as it is known to be more than a number, it is not added up any
+// further, as that takes time too.
+func (v *view) work(entries []changelog.Entry, most int) (work int) {
+	for _, costOf := range []func(model.Record) int{v.ofConditions, func(r model.Record) int { return query.Work(v.scope, r) }} {
+		for i := range entries {
+			if e := &entries[i]; v.isAbout(e) && e.Unreadable == nil {
+				if work += costOf(e.Before) + costOf(e.After); work > most {
+					return work
+				}
+			}
 		}
 	}
 	return work
+}
+
+func (v *view) ofConditions(r model.Record) int {
+	if r == nil {
+		return 0
+	}
+	return v.conditions
 }
 
 // isAbout reports whether a change is one of a resource of the shape, apart from filters.
