@@ -193,9 +193,26 @@ func TestManyConditions(t *testing.T) {
 	for i := range entries {
 		entries[i] = changelog.Entry{Collection: n.notes, After: state}
 	}
-	for count, costs := range map[int]bool{1: false, 8: false, 99: true} {
-		shape := n.shapeOf(conditions(count))
-		v := n.feed.newView(shape, n.feed.canonical(&shape))
+	log := func(ids int) Shape {
+		in := query.In{Column: n.feed.store.Schema().Changes().Field(model.ChangeResourceID).Column}
+		for i := range ids {
+			in.Values = append(in.Values, model.IDValue(model.ID{15: byte(i)}))
+		}
+		return Shape{Path: resource.Path{}, Filter: in}
+	}
+	for _, c := range []struct {
+		name  string
+		shape Shape
+		costs bool
+	}{
+		{"one condition", n.shapeOf(conditions(1)), false},
+		{"8 conditions", n.shapeOf(conditions(8)), false},
+		{"99 conditions", n.shapeOf(conditions(99)), true},
+		{"the log", Shape{}, false},
+		{"the log of 2 resources", log(2), false},
+		{"the log of 200 resources", log(200), true},
+	} {
+		v := n.feed.newView(c.shape, n.feed.canonical(&c.shape))
 		shapes, left := 0, callerWork
 		for ; shapes < 100; shapes++ {
 			work := v.work(entries, left)
@@ -204,11 +221,11 @@ func TestManyConditions(t *testing.T) {
 			}
 			left -= work
 		}
-		if (shapes < 100) != costs {
-			t.Errorf("with %d conditions the reader matches %d shapes", count, shapes)
+		if (shapes < 100) != c.costs {
+			t.Errorf("%s: the reader matches %d shapes", c.name, shapes)
 		}
-		if costs && v.work(entries, 0) > v.work(entries[:1], callerWork) {
-			t.Error("the work is added up beyond what there may be")
+		if c.costs && v.work(entries, 0) > v.work(entries[:1], callerWork) {
+			t.Errorf("%s: the work is added up beyond what there may be", c.name)
 		}
 	}
 }

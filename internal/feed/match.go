@@ -69,6 +69,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema(), signer: f.signer}
 	if c == nil {
 		v.scope, v.narrow = s.Filter, narrow(v.schema, s.Filter)
+		v.conditions = query.ConditionsWork(v.scope) + query.Work(v.scope, make(model.Record, len(v.schema.Changes().Columns())))
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
@@ -119,23 +120,36 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 // work is what it costs to match changes, see query.Work. As soon as it is known to be more than a number, it is not added up any
 // further, as that takes time too.
 func (v *view) work(entries []changelog.Entry, most int) (work int) {
-	for _, costOf := range []func(model.Record) int{v.ofConditions, func(r model.Record) int { return query.Work(v.scope, r) }} {
+	for _, costOf := range []func(*changelog.Entry) int{v.workOfConditions, v.workOfTexts} {
 		for i := range entries {
-			if e := &entries[i]; v.isAbout(e) && e.Unreadable == nil {
-				if work += costOf(e.Before) + costOf(e.After); work > most {
-					return work
-				}
+			if work += costOf(&entries[i]); work > most {
+				return work
 			}
 		}
 	}
 	return work
 }
 
-func (v *view) ofConditions(r model.Record) int {
-	if r == nil {
+func (v *view) workOfConditions(e *changelog.Entry) (work int) {
+	switch {
+	case v.collection == nil:
+		return v.conditions // which are on the change, whose texts are short
+	case !v.isAbout(e) || e.Unreadable != nil:
 		return 0
 	}
-	return v.conditions
+	for _, state := range []model.Record{e.Before, e.After} {
+		if state != nil {
+			work += v.conditions
+		}
+	}
+	return work
+}
+
+func (v *view) workOfTexts(e *changelog.Entry) int {
+	if !v.isAbout(e) || e.Unreadable != nil {
+		return 0
+	}
+	return query.Work(v.scope, e.Before) + query.Work(v.scope, e.After)
 }
 
 // isAbout reports whether a change is one of a resource of the shape, apart from filters.
