@@ -51,7 +51,7 @@ const (
 	batchBytes = 32 << 10 // of the events of a batch, about: a subscription that does not send them keeps them
 	largeBytes = 64 << 10 // larger events are not kept
 
-	// callerWork is how much of the work of matching changes that are read together (see query.Work) the
+	// callerWork is how much of the work of matching changes that are read together (see view.work) the
 	// reader does for the shapes of one caller, while all others wait. It takes about 10 ms.
 	callerWork = 16 << 20
 )
@@ -222,8 +222,9 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 	f.mutex.Unlock()
 	spent := map[string]int{} // by caller
 	for each := range found {
-		work := each.view.work(entries)
-		if work > 0 && spent[each.quotaKey]+work > callerWork {
+		left := callerWork - spent[each.quotaKey]
+		work := each.view.work(entries, left)
+		if work > left {
 			// Nobody else waits for this: the subscriptions match it themselves.
 			found[each] = []item{newItem(&entries[len(entries)-1], leftOut)}
 			continue

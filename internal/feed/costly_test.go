@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -169,6 +171,63 @@ func TestCostlyShapes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestManyConditions: the reader does not match a thousand changes with all shapes of a caller whose filters have many conditions, and
+// does not even add up what that would cost. A few conditions cost nothing.
+func TestManyConditions(t *testing.T) {
+	n := openNotes(t, "sqlite:"+filepath.Join(t.TempDir(), "plural.db"), Options{})
+	title := n.notes.Field("title").Column
+	conditions := func(count int) query.Filter {
+		either := query.Or{}
+		for i := range count {
+			either = append(either, query.Compare{Column: title, Op: query.StartsWith, Value: model.TextValue(fmt.Sprint(i))})
+		}
+		return either
+	}
+	state := make(model.Record, len(n.notes.Columns()))
+	for i := range state {
+		state[i] = model.Null
+	}
+	entries := make([]changelog.Entry, 1000)
+	for i := range entries {
+		entries[i] = changelog.Entry{Collection: n.notes, After: state}
+	}
+	log := func(ids int) Shape {
+		in := query.In{Column: n.feed.store.Schema().Changes().Field(model.ChangeResourceID).Column}
+		for i := range ids {
+			in.Values = append(in.Values, model.IDValue(model.ID{15: byte(i)}))
+		}
+		return Shape{Path: resource.Path{}, Filter: in}
+	}
+	for _, c := range []struct {
+		name  string
+		shape Shape
+		costs bool
+	}{
+		{"one condition", n.shapeOf(conditions(1)), false},
+		{"8 conditions", n.shapeOf(conditions(8)), false},
+		{"99 conditions", n.shapeOf(conditions(99)), true},
+		{"the log", Shape{}, false},
+		{"the log of 2 resources", log(2), false},
+		{"the log of 200 resources", log(200), true},
+	} {
+		v := n.feed.newView(c.shape, n.feed.canonical(&c.shape))
+		shapes, left := 0, callerWork
+		for ; shapes < 100; shapes++ {
+			work := v.work(entries, left)
+			if work > left {
+				break
+			}
+			left -= work
+		}
+		if (shapes < 100) != c.costs {
+			t.Errorf("%s: the reader matches %d shapes", c.name, shapes)
+		}
+		if c.costs && v.work(entries, 0) > v.work(entries[:1], callerWork) {
+			t.Errorf("%s: the work is added up beyond what there may be", c.name)
+		}
+	}
 }
 
 func kindsOf(events []Event) (kinds []string) {

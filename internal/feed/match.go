@@ -56,6 +56,7 @@ type view struct {
 	schema      *model.Schema
 	signer      signer
 	narrow      narrowed // what must be read of the log
+	conditions  int      // what the conditions cost for a state of a resource, see query.ConditionsWork
 
 	// related is the conditions on other resources in the rules that decide what is seen. When a change of
 	// one of these changes what is seen, nobody knows which resources that concerns.
@@ -68,9 +69,11 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema(), signer: f.signer}
 	if c == nil {
 		v.scope, v.narrow = s.Filter, narrow(v.schema, s.Filter)
+		v.conditions = query.ConditionsWork(v.scope) + query.Work(v.scope, make(model.Record, len(v.schema.Changes().Columns())))
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
+	v.conditions = query.ConditionsWork(v.scope)
 	v.scope = query.SharingWords(v.scope, f.words.of)
 	v.visible = s.visible()
 	v.showsCaller = showsCaller(s.Path.By, c)
@@ -114,14 +117,39 @@ func (v *view) sees(record model.Record, find query.Lookup) (bool, error) {
 	return query.Holds(v.scope, record, find)
 }
 
-// work is what it costs to match changes, see query.Work.
-func (v *view) work(entries []changelog.Entry) (work int) {
-	for i := range entries {
-		if e := &entries[i]; v.isAbout(e) && e.Unreadable == nil {
-			work += query.Work(v.scope, e.Before) + query.Work(v.scope, e.After)
+// work is what it costs to match changes, see query.Work. As soon as it is known to be more than a number, it is not added up any
+// further, as that takes time too.
+func (v *view) work(entries []changelog.Entry, most int) (work int) {
+	for _, costOf := range []func(*changelog.Entry) int{v.workOfConditions, v.workOfTexts} {
+		for i := range entries {
+			if work += costOf(&entries[i]); work > most {
+				return work
+			}
 		}
 	}
 	return work
+}
+
+func (v *view) workOfConditions(e *changelog.Entry) (work int) {
+	switch {
+	case v.collection == nil:
+		return v.conditions // which are on the change, whose texts are short
+	case !v.isAbout(e) || e.Unreadable != nil:
+		return 0
+	}
+	for _, state := range []model.Record{e.Before, e.After} {
+		if state != nil {
+			work += v.conditions
+		}
+	}
+	return work
+}
+
+func (v *view) workOfTexts(e *changelog.Entry) int {
+	if !v.isAbout(e) || e.Unreadable != nil {
+		return 0
+	}
+	return query.Work(v.scope, e.Before) + query.Work(v.scope, e.After)
 }
 
 // isAbout reports whether a change is one of a resource of the shape, apart from filters.

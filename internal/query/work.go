@@ -10,9 +10,34 @@ const (
 	valueWork = 16 // comparing with one of several values, in all
 )
 
+const (
+	conditionWork = 128 // what each condition costs, whatever the text
+	fewConditions = 8   // which together cost next to nothing
+)
+
+// ConditionsWork is what the conditions of a filter cost for a resource besides Work, in the same unit. A few are free.
+func ConditionsWork(f Filter) int {
+	n := countConditions(f)
+	if n <= fewConditions {
+		return 0
+	}
+	return conditionWork * n
+}
+
+func countConditions(f Filter) (n int) {
+	all := parts(f)
+	if len(all) == 0 {
+		return 1
+	}
+	for _, each := range all {
+		n += countConditions(each)
+	}
+	return n
+}
+
 // Work is what Match costs at most for a resource, about, as the bytes of text in which a part could be
-// looked for at the same cost. Conditions on related resources and comparisons with one value, which cost next to
-// nothing, do not count.
+// looked for at the same cost. Conditions on related resources, which cost next to nothing, do not count, nor do comparisons with one
+// value, for which there is ConditionsWork.
 func Work(f Filter, r model.Record) (work int) {
 	if r == nil {
 		return 0
