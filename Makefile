@@ -134,7 +134,7 @@ lint: ## Check the format, go vet, staticcheck, gosec
 	GOGC=400 go run -C tools/lint ./gosec ../..
 
 # Ends a test that hangs, on any machine.
-HUNG   := -timeout 60m
+HUNG   := -timeout 30m
 # Nothing from the test cache: it does not know of PostgreSQL. go vet is part of lint. No debugger reads these binaries, and the
 # linker takes about a third of its time to write for one (-s).
 ONCE   := -count=1 -vet=off -ldflags=-s $(HUNG)

@@ -38,7 +38,21 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	if s.config.Workers > 0 {
 		b.tasks.Go(func() { operations.Run(running, unhurried) })
 	}
-	var turn sync.Mutex // of the tasks that forget: they have time, and one at a time needs one connection
+	turn := make(chan struct{}, 1) // of the tasks that have time: one at a time needs one connection
+	inTurn := func(ctx context.Context, task func(context.Context) error) error {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+			return task(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	b.tasks.Go(func() {
+		if err := inTurn(running, s.store.CorrectQuotas); err != nil && running.Err() == nil {
+			s.observer.MaintenanceFailed(err)
+		}
+	})
 	for _, forgetting := range []struct {
 		age    time.Duration
 		forget func(context.Context, time.Duration) error
@@ -50,9 +64,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {
 				every(running, retentionInterval(forgetting.age), s.observer.MaintenanceFailed, func(ctx context.Context) error {
-					turn.Lock()
-					defer turn.Unlock()
-					return forgetting.forget(ctx, forgetting.age)
+					return inTurn(ctx, func(ctx context.Context) error { return forgetting.forget(ctx, forgetting.age) })
 				})
 			})
 		}

@@ -70,7 +70,7 @@ func (g *gate) enter(ctx context.Context, ended <-chan struct{}, caller string, 
 		return nil
 	case <-ended:
 	case <-ctx.Done():
-		err = ctx.Err()
+		err = context.Cause(ctx)
 	}
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -87,12 +87,7 @@ func (f *Feed) Subscribe(ctx context.Context, shape Shape, since, quotaKey strin
 	}
 	if err != nil {
 		s.Close()
-		stopped := (*problem.Error)(nil)
-		switch cause := context.Cause(begin); {
-		case begin.Err() == nil || !errors.Is(err, begin.Err()):
-		case errors.As(cause, &stopped): // while it waited for its turn
-			err = stopped
-		case cause == errTooLate:
+		if errors.Is(err, errTooLate) || context.Cause(begin) == errTooLate && errors.Is(err, context.DeadlineExceeded) {
 			err = fault.New(problem.CodeOverloaded, "Many streams are beginning, and this one has waited %s for its turn. Try again later.", f.options.Begin)
 		}
 		return nil, err

@@ -112,11 +112,13 @@ func TestDryRunCountsThroughReferences(t *testing.T) {
 		h := &accessServer{server: s, keys: map[string]string{"": ""}}
 		h.key("admin", "admin", "")
 		h.key("ada", "member", "ada")
-		// Ada sees 1, 2, 3 and 6, and none of 4 and 5.
-		h.must("POST", "/folders", "["+folder(1, "ada", 0, 0)+","+folder(2, "bo", 1, 0)+","+folder(3, "bo", 1, 0)+","+folder(4, "bo", 2, 0)+","+folder(5, "bo", 0, 2)+","+folder(6, "ada", 0, 2)+"]")
+		// Ada sees 1, 2, 3 and 6, and none of 4, 5 and 8.
+		h.must("POST", "/folders", "["+folder(1, "ada", 0, 0)+","+folder(2, "bo", 1, 0)+","+folder(3, "bo", 1, 0)+","+folder(4, "bo", 2, 0)+","+folder(5, "bo", 0, 2)+","+folder(6, "ada", 0, 2)+","+folder(8, "bo", 0, 3)+"]")
 		for _, test := range []struct{ caller, method, path, body, want, deleted string }{
 			{"ada", "DELETE", "/folders/" + id(1), "", "folders=4", "folders=3"}, // 1, 2, 3, and 6 whose twin is gone
-			{"admin", "DELETE", "/folders/" + id(1), "", "folders=6", "folders=4"},
+			{"admin", "DELETE", "/folders/" + id(1), "", "folders=7", "folders=4"},
+			{"ada", "DELETE", "/folders/" + id(3), "", "folders=1", "folders=1"}, // of 8 alone, whose twin is gone, she learns nothing
+			{"admin", "DELETE", "/folders/" + id(3), "", "folders=2", "folders=1"},
 			{"ada", "DELETE", "/folders/" + id(2), "", "folders=2", "folders=1"},
 			{"ada", "DELETE", "/folders?filter[owner]=bo", "", "folders=3", "folders=2"},
 			{"ada", "PATCH", "/folders/" + id(1), `{"owner":"bo"}`, "folders=1", ""},

@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -34,11 +35,12 @@ func TestQueriesThatAreEndedStop(t *testing.T) {
 	parameters.Set("pool_max_conns", "9")
 	parameters.Set("application_name", "watched")
 	pooled.RawQuery = parameters.Encode()
-	s := start(t, made, pooled.String(), func(c *plural.Config) { c.MaxBody, c.QueryTimeout = 16<<20, 50*time.Millisecond })
+	filling := start(t, made, database.String(), func(c *plural.Config) { c.MaxBody = 16 << 20 })
 	row := `{"text":"` + strings.Repeat("a", 256<<10) + `"}`
-	for range 128 {
-		s.create("/texts", row) // which has no time limit, as an array has
+	for range 16 {
+		filling.createAll("/texts", slices.Repeat([]string{row}, 8)...)
 	}
+	s := start(t, made, pooled.String(), func(c *plural.Config) { c.QueryTimeout = 50 * time.Millisecond })
 	backends, ended := map[int]bool{}, atomic.Int64{}
 	for range 8 {
 		var answered sync.WaitGroup

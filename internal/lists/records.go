@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -68,7 +69,7 @@ func mergeRecords(c db.Conn, deltas map[List][]resourceDelta) error {
 func CountRecords(c db.Conn) error {
 	kept, err := areKept(c)
 	if err == nil && !kept {
-		_, err = c.Exec("INSERT INTO "+db.TotalsTable+" (collection, parent, total) SELECT CAST($1 AS text), "+selectRecords, model.TextValue(recordsCollection))
+		_, err = c.Exec("INSERT INTO "+db.TotalsTable+" (collection, parent, total) SELECT CAST($1 AS text), "+selectRecords+" GROUP BY caller", model.TextValue(recordsCollection))
 	}
 	return err
 }
@@ -82,17 +83,46 @@ func areKept(c db.Conn) (bool, error) {
 	return kept > 0, err
 }
 
-const selectRecords = "'" + recordsPrefix + "' || caller AS parent, CAST(sum(" + RecordBytes + ") AS bigint) AS bytes FROM " + db.IdempotencyTable + " GROUP BY caller"
+const selectRecords = "'" + recordsPrefix + "' || caller AS parent, CAST(sum(" + RecordBytes + ") AS bigint) AS bytes FROM " + db.IdempotencyTable
 
 // checkRecords compares the bytes that are kept with the records.
 func checkRecords(c db.Conn) (wrong []string, err error) {
 	if kept, err := areKept(c); err != nil || !kept {
 		return nil, err
 	}
-	err = db.Each(c, func(row model.Row) {
-		wrong = append(wrong, "the idempotency records of "+strconv.Quote(row.Text(0)[len(recordsPrefix):])+" should have "+strconv.FormatInt(row.Int(1), 10)+
-			" bytes, but "+strconv.FormatInt(row.Int(2), 10)+" are counted")
-	}, "SELECT parent, CAST(sum(bytes) AS bigint), CAST(sum(kept) AS bigint) FROM (SELECT parent, bytes, 0 AS kept FROM (SELECT "+selectRecords+") AS records"+
-		" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+" WHERE collection = $1) AS callers GROUP BY parent HAVING sum(bytes) <> sum(kept) ORDER BY parent", model.TextValue(recordsCollection))
+	sums, err := WrongSums(c)
+	for _, s := range sums {
+		wrong = append(wrong, "the idempotency records of "+strconv.Quote(s.Caller)+" should have "+strconv.FormatInt(s.bytes, 10)+
+			" bytes, but "+strconv.FormatInt(s.kept, 10)+" are counted")
+	}
 	return wrong, err
+}
+
+// WrongSum is the bytes of the records of a caller, and other bytes that are kept for them.
+type WrongSum struct {
+	Caller      string
+	bytes, kept int64
+}
+
+// WrongSums finds the callers whose records have other bytes than those that are kept.
+func WrongSums(c db.Conn) ([]WrongSum, error) {
+	return wrongSums(c, "", " WHERE collection = $1", model.TextValue(recordsCollection))
+}
+
+func wrongSums(c db.Conn, records, totals string, args ...model.Value) ([]WrongSum, error) {
+	return db.All(c, func(row model.Row) WrongSum {
+		return WrongSum{strings.TrimPrefix(row.Text(0), recordsPrefix), row.Int(1), row.Int(2)}
+	}, "SELECT parent, CAST(sum(bytes) AS bigint), CAST(sum(kept) AS bigint) FROM (SELECT parent, bytes, 0 AS kept FROM (SELECT "+selectRecords+records+" GROUP BY caller) AS records"+
+		" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+totals+") AS callers GROUP BY parent HAVING sum(bytes) <> sum(kept) ORDER BY parent", args...)
+}
+
+// CorrectSum makes the bytes that are kept for a caller those of the records.
+func CorrectSum(c db.Conn, caller string) error {
+	wrong, err := wrongSums(c, " WHERE caller = $1", " WHERE collection = $2 AND parent = $3", append([]model.Value{model.TextValue(caller)}, RecordsOf(caller).Args()...)...)
+	for _, s := range wrong {
+		if err == nil {
+			_, err = AddBytes(c, RecordsOf(caller), s.bytes-s.kept)
+		}
+	}
+	return err
 }

@@ -49,6 +49,9 @@ func (r *cellReader) record() (cells []cell, line int64, err error) {
 		return nil, line, err
 	}
 	for last := false; !last; {
+		if len(r.cells) == maxCells {
+			return nil, line, r.skip(fmt.Sprintf("the row has more than %d cells", maxCells))
+		}
 		var quoted bool
 		if quoted, last, err = r.field(); err != nil {
 			return nil, line, err

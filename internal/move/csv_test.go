@@ -151,6 +151,28 @@ func TestRowsWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestRowsOfManyCells: a row of nothing but separators, which are no part of its text, is not read into memory for ever either.
+func TestRowsOfManyCells(t *testing.T) {
+	many := strings.Repeat(",", maxCells) + "\n"
+	for _, test := range []struct {
+		text, err string
+		want      []string
+	}{
+		{text: many, err: "line 1: the row has more than 65536 cells"},
+		{text: many[1:], err: `line 1: there is no attribute "": the attributes are id, type, name, note, count, share, good, tags; use --map for a column with another name, or --ignore`},
+		{text: "name\n" + many + many[1:] + "a\n", want: []string{"2 bad the row has more than 65536 cells", "3 bad the row has 65536 cells, but the first line has 1", `4 {"name":"a"}`}},
+	} {
+		got, err := rowsOf(t, test.text, CSV, thing)
+		if err != nil {
+			first, _, _ := strings.Cut(err.Error(), "\n")
+			err = errors.New(first)
+		}
+		if strings.Join(got, "\n") != strings.Join(test.want, "\n") || fmt.Sprint(err) != test.err && (err != nil || test.err != "") {
+			t.Errorf("got %q, %v\nwant %q, %s", got, err, test.want, test.err)
+		}
+	}
+}
+
 // TestDelimiters: what separates columns is told, and anything else is text.
 func TestDelimiters(t *testing.T) {
 	for _, delimiter := range Delimiters {

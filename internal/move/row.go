@@ -68,6 +68,9 @@ type Reader interface {
 // maxRow bounds the memory of a row: it has sixteen times the size that a server accepts by default.
 const maxRow = 16 << 20
 
+// maxCells bounds the memory of the cells of a row, each of which needs more than its text. A spreadsheet has at most 16,384 columns.
+const maxCells = 1 << 16
+
 // NewReader reads rows in a format.
 func NewReader(in io.Reader, format Format, columns *Columns) (Reader, error) {
 	if format == CSV {

@@ -225,3 +225,41 @@ func TestQuotaOfEarlierRecords(t *testing.T) {
 		}
 	})
 }
+
+// TestQuotaBesideAnEarlierVersion: what a server of a version without quotas adds and removes is counted by the next start, also where sums
+// are kept already. Otherwise records that nobody counted would leave a caller more than the quota as they expire, and records
+// that were removed without a word would take their place forever.
+func TestQuotaBesideAnEarlierVersion(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		st := open(t, url, (*model.Schema)(schema.Example()))
+		for i, caller := range []string{"adds", "removes", "", "neither"} {
+			if err := saveRecord(st, IdempotencyKey{Caller: caller, Value: fmt.Sprint(i)}, 100, 1<<10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(t, st, func(tx *Tx) error {
+			insert := "INSERT INTO " + db.IdempotencyTable + " (caller, key, fingerprint, status, header, body, at, until) SELECT "
+			return db.ExecAll(tx.conn, insert+"'adds', 'b', fingerprint, status, header, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'adds'",
+				insert+"'new', 'c', fingerprint, status, header, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'neither'",
+				"DELETE FROM "+db.IdempotencyTable+" WHERE caller IN ('removes', '')",
+				"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ('"+db.IdempotencyTable+"', 'x', 1)")
+		})
+		want := []string{`the idempotency records of "" should have 0 bytes, but 100 are counted`, `the idempotency records of "adds" should have 200 bytes, but 100 are counted`,
+			`the idempotency records of "new" should have 100 bytes, but 0 are counted`, `the idempotency records of "removes" should have 0 bytes, but 100 are counted`,
+			`the idempotency records of "x" should have 0 bytes, but 1 are counted`}
+		if got, err := maintain.Examine(context.Background(), url, false); err != nil || !slices.Equal(got, want) {
+			t.Errorf("got %q, %v\nwant %q", got, err, want)
+		}
+		write(t, st, func(tx *Tx) error {
+			return db.ExecAll(tx.conn, "DELETE FROM "+db.TotalsTable+" WHERE parent = 'x'")
+		})
+		if err := st.CorrectQuotas(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for caller, want := range map[string]int64{"adds": 200, "removes": 0, "": 0, "neither": 100, "new": 100} {
+			if used := usedBytes(t, st, caller); used != want {
+				t.Errorf("%d bytes of %q are counted, want %d", used, caller, want)
+			}
+		}
+	})
+}

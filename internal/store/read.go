@@ -56,7 +56,9 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 	found := make(map[model.ID]bool, len(ids))
 	if len(ids) == 1 {
 		exists, err := t.View(c, scope, ids[0], nil)
-		found[ids[0]] = exists
+		if exists { // as below, only what exists is in the map
+			found[ids[0]] = true
+		}
 		return found, err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
@@ -70,6 +72,13 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 
 // EachListed reads the resources of a list of ids that pass a filter, in no order.
 func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID, read func(model.Record) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	filter, err := t.listRelated(c, filter) // as a page does, or it would be slow where the page that found the ids was not
+	if err != nil {
+		return err
+	}
 	for chunk := range slices.Chunk(ids, SetSize) {
 		s := t.store.sql.Listed(c, t.store.tables[c].All, chunk, filter)
 		if err := db.EachOrError(t.conn, func(row model.Row) error { return read(c.Scan(row)) }, s.String(), s.Args...); err != nil {

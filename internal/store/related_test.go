@@ -133,3 +133,52 @@ func checkPlan(t *testing.T, tx *Tx, s *statement.Statement, database string) {
 		t.Errorf("%s\n%s%v", s.String(), plan.String(), err)
 	}
 }
+
+// TestListedByRelated: resources that a page has found by a filter through relations are read again in a transaction that writes
+// without comparing all related resources with each of them.
+func TestListedByRelated(t *testing.T) {
+	s := parse(t, relatedSchema)
+	var statements recorder
+	store, err := Open(context.Background(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s, func(o *opening) { o.trace = statements.trace })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeStore(t, store)
+	users, posts := s.Collection("users"), s.Collection("posts")
+	q, err := query.Parse(query.OfList, posts, "filter[user.posts.rank]=2", query.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids, found []model.ID
+	write(t, store, func(tx *Tx) error {
+		for u := range 2 {
+			user := model.ID{6: 0x70, 8: 0x80, 14: 1, 15: byte(u)}
+			if _, err := tx.Insert(users, model.Record{model.IDValue(user), model.Null}); err != nil {
+				return err
+			}
+			for p := range 3 {
+				r := make(model.Record, len(posts.Columns()))
+				ids = append(ids, model.ID{6: 0x70, 8: 0x80, 15: byte(len(ids))})
+				r[model.IDColumn], r[posts.Field("rank").Column], r[posts.Field("user_id").Column] = model.IDValue(ids[len(ids)-1]), model.IntValue(int64(u+p)), model.IDValue(user)
+				if _, err := tx.Insert(posts, r); err != nil {
+					return err
+				}
+			}
+		}
+		ids = ids[1:] // not all that pass
+		statements.take()
+		return tx.EachListed(posts, q.Filter, ids, func(record model.Record) error {
+			found = append(found, record.ID(model.IDColumn))
+			return nil
+		})
+	})
+	slices.SortFunc(found, model.ID.Compare)
+	if !slices.Equal(found, ids) {
+		t.Errorf("found %v, want %v", found, ids)
+	}
+	for _, sql := range statements.take() {
+		if strings.Contains(sql, "EXISTS") {
+			t.Errorf("related resources are compared with each: %s", sql)
+		}
+	}
+}
