@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
