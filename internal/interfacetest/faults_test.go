@@ -157,7 +157,7 @@ var rangeFaults = []fault{
 			return fmt.Sprint(n - 1), true
 		}
 		return value, true
-	}), []string{"range.zero-based", "range.negative-limit-cut", "range.back-from-past-end", "link.next-by-offset", "link.prev-by-offset", "link.end", "sort.range", "child.range"}},
+	}), []string{"range.zero-based", "range.negative-limit-cut", "range.back-from-past-end", "link.next-by-offset", "link.prev-by-offset", "link.end", "link.beyond-end", "sort.range", "child.range"}},
 	{"one more than the limit", parameters(func(name, value string) (string, bool) {
 		if name == "limit" && value == "10" {
 			return "11", true
