@@ -114,7 +114,7 @@ func TestNamesOfTestsExist(t *testing.T) {
 		}
 	}
 	if count == 0 {
-		t.Error("no document mentions a test: has docs/seed.md another form now?")
+		t.Error("no document mentions a test: has docs/convention.md another form now?")
 	}
 }
 

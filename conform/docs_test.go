@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -39,35 +40,50 @@ func TestChecksAreDocumented(t *testing.T) {
 	}
 }
 
-// tables lists the checks, a table for each topic, and then those that an
+// tables lists the topics with the number of their checks, and the checks that an
 // asynchronous run leaves out.
 func tables() string {
-	var topics, exempt []string
-	rows := map[string][]string{}
+	type topic struct {
+		name           string
+		checks, writes int
+		sources        []string
+	}
+	var topics []topic
+	var reasons []string
+	exempt := map[string][]string{}
 	for _, c := range Checks() {
-		topic := c.Topic()
-		if rows[topic] == nil {
-			topics = append(topics, topic)
+		at := slices.IndexFunc(topics, func(t topic) bool { return t.name == c.Topic() })
+		if at < 0 {
+			at, topics = len(topics), append(topics, topic{name: c.Topic()})
 		}
-		writes := ""
+		t := &topics[at]
+		t.checks++
 		if c.Writes {
-			writes = "writes"
+			t.writes++
+		}
+		if s := source(c.Source); !slices.Contains(t.sources, s) {
+			t.sources = append(t.sources, s)
 		}
 		if c.Synchronous != "" {
-			writes = "writes, synchronously"
-			exempt = append(exempt, fmt.Sprintf("| `%s` | %s |\n", c.ID, cell(c.Synchronous)))
+			if exempt[c.Synchronous] == nil {
+				reasons = append(reasons, c.Synchronous)
+			}
+			exempt[c.Synchronous] = append(exempt[c.Synchronous], "`"+c.ID+"`")
 		}
-		rows[topic] = append(rows[topic], fmt.Sprintf("| `%s` | %s | %s | %s |\n", c.ID, cell(c.Rule), source(c.Source), writes))
 	}
 	var text strings.Builder
-	for _, topic := range topics {
-		fmt.Fprintf(&text, "\n### %s\n\n| Check | Rule | Written in | |\n|---|---|---|---|\n%s", topic, strings.Join(rows[topic], ""))
+	text.WriteString("\n| Topic | Checks | that write | Rules |\n|---|---|---|---|\n")
+	for _, t := range topics {
+		fmt.Fprintf(&text, "| `%s` | %d | %d | %s |\n", t.name, t.checks, t.writes, strings.Join(t.sources, ", "))
 	}
-	fmt.Fprintf(&text, "\n### Not run asynchronously\n\n| Check | It is about |\n|---|---|\n%s\n", strings.Join(exempt, ""))
-	return text.String()
+	text.WriteString("\n### Not run asynchronously\n\n| These checks are about | |\n|---|---|\n")
+	for _, reason := range reasons {
+		fmt.Fprintf(&text, "| %s | %s |\n", cell(reason), strings.Join(exempt[reason], ", "))
+	}
+	return text.String() + "\n"
 }
 
-// source links to the document that a rule is written in.
+// source links to the section that a rule is written in.
 func source(given string) string {
 	where, section, _ := strings.Cut(given, ": ")
 	anchor := strings.ReplaceAll(strings.ToLower(section), " ", "-")
@@ -77,7 +93,7 @@ func source(given string) string {
 	case "errors":
 		return "[" + section + "](errors.md)"
 	}
-	return "**seed**, " + section
+	return "[convention](convention.md)"
 }
 
 // cell escapes what would be read as Markdown.

@@ -8,7 +8,7 @@ import (
 
 // The tests of this file hold the convention that the interface is made from,
 // rule by rule and by the numbers of its own examples. A test is named after
-// the section and the rule; docs/seed.md has the table.
+// the section and the rule; docs/convention.md has the table.
 
 const (
 	ada     = `{"name":"Ada","email":"ada@example.com"}`
