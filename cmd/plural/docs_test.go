@@ -1,12 +1,60 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
+
+var updateDocuments = flag.Bool("update-documents", false, "write the table of settings into docs/schema.md")
+
+// TestSettingsTable: docs/schema.md has a row for every setting, in the order of the flags, and explains it.
+// go test ./cmd/plural -run TestSettingsTable -update-documents writes flags and defaults.
+func TestSettingsTable(t *testing.T) {
+	const file, head = "../../docs/schema.md", "| Flag | Default | |\n|---|---|---|\n"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(text), head)
+	table, after, ended := strings.Cut(rest, "\n\n")
+	if !found || !ended {
+		t.Fatalf("%s has no table of settings", file)
+	}
+	meaning := map[string]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `--([a-z-]+)` \\|[^|]*\\| (.*) \\|$").FindAllStringSubmatch(table, -1) {
+		meaning[row[1]] = row[2]
+	}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	new(settings).register(flags)
+	var rows []string
+	flags.VisitAll(func(f *pflag.Flag) {
+		fallback := "none"
+		if f.DefValue != "" && f.DefValue != fallback {
+			fallback = "`" + f.DefValue + "`"
+		}
+		rows = append(rows, fmt.Sprintf("| `--%s` | %s | %s |", f.Name, fallback, meaning[f.Name]))
+		if meaning[f.Name] == "" {
+			t.Errorf("--%s is not explained", f.Name)
+		}
+	})
+	want := strings.Join(rows, "\n")
+	if table == want {
+		return
+	}
+	if !*updateDocuments {
+		t.Fatalf("the table is\n%s\nwant\n%s", table, want)
+	}
+	if err := os.WriteFile(file, []byte(before+head+want+"\n\n"+after), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // shownMessages are the files that have docs/schema.md show what it shows: of each text
 // block, the schema that the server is started with, and the one before, of the database.
