@@ -93,7 +93,7 @@ func source(given string) string {
 	case "errors":
 		return "[" + section + "](errors.md)"
 	}
-	return "[convention](convention.md)"
+	return "convention"
 }
 
 // cell escapes what would be read as Markdown.
