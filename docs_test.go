@@ -20,7 +20,7 @@ import (
 // TestErrorsAreDocumented: docs/errors.md has a row for every code, by status, and explains it.
 // go test . -run TestErrorsAreDocumented -update-documents writes all but the explanations.
 func TestErrorsAreDocumented(t *testing.T) {
-	const file, head = "docs/errors.md", "| Code | Status | Title | When |\n|---|---|---|---|\n"
+	const file, head = "docs/errors.md", "| Code | Status | When |\n|---|---|---|\n"
 	before, table, found := strings.Cut(readDocument(t, file), head)
 	if !found {
 		t.Fatalf("%s has no table of codes", file)
@@ -33,7 +33,7 @@ func TestErrorsAreDocumented(t *testing.T) {
 	slices.SortStableFunc(codes, func(a, b problem.Code) int { return a.Status() - b.Status() })
 	var want strings.Builder
 	for _, code := range codes {
-		fmt.Fprintf(&want, "| `%s` | %d | %s | %s |\n", code, code.Status(), code.Title(), when[code])
+		fmt.Fprintf(&want, "| `%s` | %d | %s |\n", code, code.Status(), when[code])
 		if when[code] == "" {
 			t.Errorf("%s is not explained", code)
 		}

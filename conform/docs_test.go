@@ -40,17 +40,26 @@ func TestChecksAreDocumented(t *testing.T) {
 	}
 }
 
-// tables lists the topics with the number of their checks, and the checks that an
-// asynchronous run leaves out.
+// TestSourcesExist: the sections that rules refer to are headings of docs/interface.md.
+func TestSourcesExist(t *testing.T) {
+	text, err := os.ReadFile("../docs/interface.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range Checks() {
+		if heading, ours := strings.CutPrefix(c.Source, "interface: "); ours && !strings.Contains(string(text), "# "+heading+"\n") {
+			t.Errorf("%s refers to the section %q of docs/interface.md, which does not exist", c.ID, heading)
+		}
+	}
+}
+
+// tables lists the topics with the numbers of their checks.
 func tables() string {
 	type topic struct {
-		name           string
-		checks, writes int
-		sources        []string
+		name, source                string
+		checks, writes, synchronous int
 	}
 	var topics []topic
-	var reasons []string
-	exempt := map[string][]string{}
 	for _, c := range Checks() {
 		at := slices.IndexFunc(topics, func(t topic) bool { return t.name == c.Topic() })
 		if at < 0 {
@@ -58,45 +67,29 @@ func tables() string {
 		}
 		t := &topics[at]
 		t.checks++
+		if t.source == "" && !c.Seed {
+			t.source = c.Source
+		}
 		if c.Writes {
 			t.writes++
 		}
-		if s := source(c.Source); !slices.Contains(t.sources, s) {
-			t.sources = append(t.sources, s)
-		}
 		if c.Synchronous != "" {
-			if exempt[c.Synchronous] == nil {
-				reasons = append(reasons, c.Synchronous)
-			}
-			exempt[c.Synchronous] = append(exempt[c.Synchronous], "`"+c.ID+"`")
+			t.synchronous++
 		}
 	}
 	var text strings.Builder
-	text.WriteString("\n| Topic | Checks | that write | Rules |\n|---|---|---|---|\n")
+	text.WriteString("\n| Topic | Checks | that write | that need a synchronous response |\n|---|---|---|---|\n")
 	for _, t := range topics {
-		fmt.Fprintf(&text, "| `%s` | %d | %d | %s |\n", t.name, t.checks, t.writes, strings.Join(t.sources, ", "))
-	}
-	text.WriteString("\n### Not run asynchronously\n\n| These checks are about | |\n|---|---|\n")
-	for _, reason := range reasons {
-		fmt.Fprintf(&text, "| %s | %s |\n", cell(reason), strings.Join(exempt[reason], ", "))
+		fmt.Fprintf(&text, "| [`%s`](%s) | %d | %d | %d |\n", t.name, section(t.source), t.checks, t.writes, t.synchronous)
 	}
 	return text.String() + "\n"
 }
 
-// source links to the section that a rule is written in.
-func source(given string) string {
-	where, section, _ := strings.Cut(given, ": ")
-	anchor := strings.ReplaceAll(strings.ToLower(section), " ", "-")
-	switch where {
-	case "interface":
-		return "[" + section + "](interface.md#" + anchor + ")"
-	case "errors":
-		return "[" + section + "](errors.md)"
+// section is the link to the section that a rule is written in.
+func section(source string) string {
+	where, heading, _ := strings.Cut(source, ": ")
+	if where == "errors" {
+		return "errors.md"
 	}
-	return "convention"
-}
-
-// cell escapes what would be read as Markdown.
-func cell(text string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", "_", `\_`, "*", `\*`, "[", `\[`).Replace(text)
+	return "interface.md#" + strings.ReplaceAll(strings.ToLower(heading), " ", "-")
 }
