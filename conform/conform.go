@@ -38,8 +38,8 @@ type Options struct {
 	Headers http.Header
 	// ReadOnly sends nothing but GET, HEAD and OPTIONS.
 	ReadOnly bool
-	// SeedOnly leaves out the rules by which the gaps of the seed were filled.
-	SeedOnly bool
+	// ConventionOnly leaves out the rules that fill the gaps of the convention.
+	ConventionOnly bool
 	// Async executes the writes of the checks asynchronously: each is sent with
 	// Prefer: respond-async, the check waits for its operation, and uses the state
 	// after it as the response. Checks that write nothing are left out.
@@ -55,12 +55,12 @@ type Options struct {
 
 // Check tests one rule of the convention.
 type Check struct {
-	ID     string `json:"id"`     // topic.name, never changes
-	Title  string `json:"title"`  // what is tested
-	Rule   string `json:"rule"`   // what must hold
-	Source string `json:"source"` // where the rule is written
-	Seed   bool   `json:"seed"`   // the rule is in the seed, and does not fill a gap of it
-	Writes bool   `json:"writes"` // needs to create, change or delete
+	ID         string `json:"id"`         // topic.name, never changes
+	Title      string `json:"title"`      // what is tested
+	Rule       string `json:"rule"`       // what must hold
+	Source     string `json:"source"`     // where the rule is written
+	Convention bool   `json:"convention"` // the rule is in the convention, and does not fill a gap of it
+	Writes     bool   `json:"writes"`     // needs to create, change or delete
 
 	// Synchronous is what the check needs that only a synchronous request
 	// has, "" if it can be run asynchronously.
@@ -82,7 +82,7 @@ func Checks() []Check {
 	all := make([]Check, len(known))
 	for i, c := range known {
 		all[i] = Check{
-			ID: c.ID, Title: c.Title, Rule: c.Rule, Source: c.Source, Seed: strings.HasPrefix(c.Source, "seed"), Writes: c.Writes,
+			ID: c.ID, Title: c.Title, Rule: c.Rule, Source: c.Source, Convention: strings.HasPrefix(c.Source, "convention"), Writes: c.Writes,
 			Synchronous: c.Synchronous, check: c,
 		}
 	}
@@ -102,7 +102,7 @@ func Run(ctx context.Context, options Options) (*Report, error) {
 		return nil, err
 	}
 	defer s.Close()
-	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, SeedOnly: options.SeedOnly, Async: options.Async}
+	report := &Report{BaseURL: options.BaseURL, ReadOnly: options.ReadOnly, ConventionOnly: options.ConventionOnly, Async: options.Async}
 	err = s.Prepare(sizeFor(selected))
 	if err == nil {
 		report.Collection = s.Collection.Name
@@ -143,7 +143,7 @@ func selection(options Options) ([]Check, error) {
 		}
 	}
 	selected := slices.DeleteFunc(all, func(check Check) bool {
-		return options.SeedOnly && !check.Seed ||
+		return options.ConventionOnly && !check.Convention ||
 			options.Async && !check.Writes ||
 			len(options.Only) > 0 && !matches(options.Only, check) ||
 			matches(options.Skip, check)
@@ -177,7 +177,7 @@ func resultOf(s *suite.Suite, c Check) Result {
 }
 
 const (
-	fixtureSize  = 45 // enough for the seed's own numbers: offset 39, and a cursor with limit 30
+	fixtureSize  = 45 // enough for the numbers of the convention: offset 39, and a cursor with limit 30
 	smallFixture = 5  // for checks that look at one resource, or at those that they make
 )
 

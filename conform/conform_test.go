@@ -17,7 +17,7 @@ func TestChecksAreWellFormed(t *testing.T) {
 		if c.Title == "" || !strings.HasSuffix(c.Rule, ".") || c.check.Run == nil {
 			t.Errorf("%s has no title, no rule that is a sentence, or nothing to run", c.ID)
 		}
-		if c.Seed != strings.HasPrefix(c.Source, "seed: ") || !c.Seed && !strings.HasPrefix(c.Source, "interface: ") && !strings.HasPrefix(c.Source, "errors: ") {
+		if c.Convention != strings.HasPrefix(c.Source, "convention: ") || !c.Convention && !strings.HasPrefix(c.Source, "interface: ") && !strings.HasPrefix(c.Source, "errors: ") {
 			t.Errorf("%s: source %q", c.ID, c.Source)
 		}
 	}

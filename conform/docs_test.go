@@ -67,7 +67,7 @@ func tables() string {
 		}
 		t := &topics[at]
 		t.checks++
-		if t.source == "" && !c.Seed {
+		if t.source == "" && !c.Convention {
 			t.source = c.Source
 		}
 		if c.Writes {

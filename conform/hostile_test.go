@@ -59,7 +59,7 @@ func testAnyAnswer(t *testing.T) {
 		})
 		options := Options{
 			BaseURL: "http://conform.test", Collection: "users", Client: &http.Client{Transport: answer},
-			ReadOnly: seed%3 == 0, SeedOnly: seed%5 == 0, Sample: json.RawMessage(`{"name":"Ada"}`),
+			ReadOnly: seed%3 == 0, ConventionOnly: seed%5 == 0, Sample: json.RawMessage(`{"name":"Ada"}`),
 			Async: seed%4 == 1 && seed%3 != 0, Timeout: 5 * time.Millisecond,
 		}
 		report, err := Run(context.Background(), options)

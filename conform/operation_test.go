@@ -11,7 +11,7 @@ import (
 )
 
 // A server that answers with 202, and has no operations, breaks no rule of the
-// seed: what cannot be seen is skipped.
+// convention: what cannot be seen is skipped.
 func TestAcceptedWithoutOperations(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -27,7 +27,7 @@ func TestAcceptedWithoutOperations(t *testing.T) {
 	defer server.Close()
 	for _, async := range []bool{false, true} {
 		report, err := Run(context.Background(), Options{
-			BaseURL: server.URL, Collection: "things", Sample: json.RawMessage(`{"name":"Ada"}`), SeedOnly: true, Async: async, Only: []string{"create", "patch", "put"},
+			BaseURL: server.URL, Collection: "things", Sample: json.RawMessage(`{"name":"Ada"}`), ConventionOnly: true, Async: async, Only: []string{"create", "patch", "put"},
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -37,16 +37,16 @@ type Result struct {
 
 // Report is the outcome of a run.
 type Report struct {
-	BaseURL    string        `json:"base_url"`
-	Collection string        `json:"collection"`
-	ReadOnly   bool          `json:"read_only"`
-	SeedOnly   bool          `json:"seed_only"`
-	Async      bool          `json:"async"`
-	Results    []Result      `json:"results"`
-	Warnings   []string      `json:"warnings,omitempty"`  // of the run as a whole
-	Created    int           `json:"created"`             // resources created by the run
-	Leftovers  []string      `json:"leftovers,omitempty"` // those that could not be removed again
-	Elapsed    time.Duration `json:"elapsed_ns"`
+	BaseURL        string        `json:"base_url"`
+	Collection     string        `json:"collection"`
+	ReadOnly       bool          `json:"read_only"`
+	ConventionOnly bool          `json:"convention_only"`
+	Async          bool          `json:"async"`
+	Results        []Result      `json:"results"`
+	Warnings       []string      `json:"warnings,omitempty"`  // of the run as a whole
+	Created        int           `json:"created"`             // resources created by the run
+	Leftovers      []string      `json:"leftovers,omitempty"` // those that could not be removed again
+	Elapsed        time.Duration `json:"elapsed_ns"`
 }
 
 // Count is the number of checks with a status.

@@ -15,7 +15,7 @@ func sampleReport() *Report {
 	return &Report{
 		BaseURL: "http://x.test", Collection: "users", Created: 3, Warnings: []string{"beware"}, Leftovers: []string{"/users/1"}, Elapsed: 1500 * time.Millisecond,
 		Results: []Result{
-			{Check: Check{ID: "a.good", Title: "good", Rule: "It is good.", Source: "seed: A", Seed: true}, Status: Passed, Elapsed: 20 * time.Millisecond},
+			{Check: Check{ID: "a.good", Title: "good", Rule: "It is good.", Source: "convention: A", Convention: true}, Status: Passed, Elapsed: 20 * time.Millisecond},
 			{Check: Check{ID: "a.bad-one", Title: "bad", Rule: "It is <good>.", Source: "interface: B", Writes: true}, Status: Failed,
 				Failure: &Failure{Request: "POST http://x.test/users\n{\"a\":1}", Expected: "status 201", Got: "status 500 & nothing"}},
 			{Check: Check{ID: "b.none", Title: "none", Rule: "It is.", Source: "errors: C"}, Status: Skipped, Reason: "no such thing"},
@@ -59,11 +59,11 @@ func TestWriteJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	compact.WriteString(suite.EncodeJSON(raw))
-	want := `{"base_url":"http://x.test","collection":"users","read_only":false,"seed_only":false,"async":false,"results":[` +
-		`{"id":"a.good","title":"good","rule":"It is good.","source":"seed: A","seed":true,"writes":false,"status":"passed","elapsed_ns":20000000},` +
-		`{"id":"a.bad-one","title":"bad","rule":"It is <good>.","source":"interface: B","seed":false,"writes":true,"status":"failed",` +
+	want := `{"base_url":"http://x.test","collection":"users","read_only":false,"convention_only":false,"async":false,"results":[` +
+		`{"id":"a.good","title":"good","rule":"It is good.","source":"convention: A","convention":true,"writes":false,"status":"passed","elapsed_ns":20000000},` +
+		`{"id":"a.bad-one","title":"bad","rule":"It is <good>.","source":"interface: B","convention":false,"writes":true,"status":"failed",` +
 		`"failure":{"request":"POST http://x.test/users\n{\"a\":1}","expected":"status 201","got":"status 500 & nothing"},"elapsed_ns":0},` +
-		`{"id":"b.none","title":"none","rule":"It is.","source":"errors: C","seed":false,"writes":false,"status":"skipped","reason":"no such thing","elapsed_ns":0}],` +
+		`{"id":"b.none","title":"none","rule":"It is.","source":"errors: C","convention":false,"writes":false,"status":"skipped","reason":"no such thing","elapsed_ns":0}],` +
 		`"warnings":["beware"],"created":3,"leftovers":["/users/1"],"elapsed_ns":1500000000,"passed":1,"failed":1,"skipped":1}`
 	if got := compact.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

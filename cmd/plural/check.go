@@ -75,7 +75,7 @@ not be run.`,
 	flags.StringVar(&key, "key", "", keyUsage)
 	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each response")
 	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
-	flags.BoolVar(&options.SeedOnly, "seed-only", false, "check only the original rules of the convention (docs/convention.md), not those that fill its gaps")
+	flags.BoolVar(&options.ConventionOnly, "convention-only", false, "check only the original rules of the convention (docs/convention.md), not those that fill its gaps")
 	flags.BoolVar(&options.Async, "async", false, "have the writes done asynchronously, and check what comes of them")
 	flags.StringSliceVar(&options.Only, "only", nil, "run these checks alone: `ids` or topics, separated by commas")
 	flags.StringSliceVar(&options.Skip, "skip", nil, "leave these checks out: `ids` or topics, separated by commas")

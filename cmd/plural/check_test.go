@@ -104,23 +104,23 @@ func TestCheckFormats(t *testing.T) {
 	if err := os.WriteFile(sample, []byte(`{"title":"Notes"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	status, out, log := run(t, "check", p.base, "--collection=posts", "--sample", sample, "--seed-only", "--format=json")
+	status, out, log := run(t, "check", p.base, "--collection=posts", "--sample", sample, "--convention-only", "--format=json")
 	var report struct {
 		Collection     string
-		SeedOnly       bool `json:"seed_only"`
+		ConventionOnly bool `json:"convention_only"`
 		Passed, Failed int
 		Results        []struct{ ID, Status, Reason string }
 	}
 	if err := json.Unmarshal([]byte(out), &report); err != nil {
 		t.Fatalf("%v: %s%s", err, out, log)
 	}
-	seed := 0
+	rules := 0
 	for _, check := range conform.Checks() {
-		if check.Seed {
-			seed++
+		if check.Convention {
+			rules++
 		}
 	}
-	if status != 0 || report.Collection != "posts" || !report.SeedOnly || report.Failed != 0 || len(report.Results) != seed || report.Passed < seed-2 {
+	if status != 0 || report.Collection != "posts" || !report.ConventionOnly || report.Failed != 0 || len(report.Results) != rules || report.Passed < rules-2 {
 		t.Errorf("got %d %+v", status, report)
 	}
 	post(t, p.base+"/users", `{"name":"Ada","email":"ada@example.com"}`)

@@ -14,12 +14,12 @@ const alwaysSynchronous = "arrays, which are never done asynchronously"
 
 var createChecks = []suite.Check{
 	{
-		ID: "create.status", Title: "status of POST", Source: suite.SeedOperations, Writes: true, Synchronous: "the status of the response",
+		ID: "create.status", Title: "status of POST", Source: suite.ConventionOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "POST /<collection> answers 201, or 202 if it is asynchronous.",
 		Run:  func(p *suite.Probe) { p.Status(p.Post(p.Body(nil)), 201, 202) },
 	},
 	{
-		ID: "create.full", Title: "POST answers with the full resource", Source: suite.SeedStatus, Writes: true, Synchronous: "the resource in the response",
+		ID: "create.full", Title: "POST answers with the full resource", Source: suite.ConventionStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 201 the full resource is returned, with all attributes.",
 		Run: func(p *suite.Probe) {
 			created := p.Synchronous(p.Post(p.Body(nil)))
@@ -28,7 +28,7 @@ var createChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "create.accepted", Title: "202 has id and type alone", Source: suite.SeedStatus, Writes: true,
+		ID: "create.accepted", Title: "202 has id and type alone", Source: suite.ConventionStatus, Writes: true,
 		Rule: "On 202 the full resource is never returned: data has only id and type.",
 		Run: func(p *suite.Probe) {
 			r := p.OK(p.Prefer("respond-async", http.MethodPost, p.Collection.Path(), p.Body(nil)))

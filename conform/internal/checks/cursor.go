@@ -10,7 +10,7 @@ import (
 
 var cursorChecks = []suite.Check{
 	{
-		ID: "cursor.inclusive", Title: "a cursor is included", Source: suite.SeedPagination + ", 3", Needs: 12,
+		ID: "cursor.inclusive", Title: "a cursor is included", Source: suite.ConventionPagination + ", 3", Needs: 12,
 		Rule: "With a cursor, the result starts at the resource with the given identifier.",
 		Run: func(p *suite.Probe) {
 			r := p.List("cursor=" + p.Reference[10].ID() + "&limit=30")
@@ -19,7 +19,7 @@ var cursorChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "cursor.limit", Title: "cursor and limit 30", Source: suite.SeedPagination + ", 3", Needs: 42,
+		ID: "cursor.limit", Title: "cursor and limit 30", Source: suite.ConventionPagination + ", 3", Needs: 42,
 		Rule: "With a cursor and limit 30, 30 resources are returned, one after the other.",
 		Run: func(p *suite.Probe) {
 			r := p.List("cursor=" + p.Reference[10].ID() + "&limit=30")
@@ -28,7 +28,7 @@ var cursorChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "cursor.limit-beyond-end", Title: "cursor near the end", Source: suite.SeedPagination + ", 4", Needs: 12,
+		ID: "cursor.limit-beyond-end", Title: "cursor near the end", Source: suite.ConventionPagination + ", 4", Needs: 12,
 		Rule: "With a cursor near the end, all available resources of the range are returned, without error.",
 		Run: func(p *suite.Probe) {
 			total := len(p.Reference)

@@ -9,12 +9,12 @@ import (
 
 var readChecks = []suite.Check{
 	{
-		ID: "read.collection", Title: "GET of a collection", Source: suite.SeedOperations,
+		ID: "read.collection", Title: "GET of a collection", Source: suite.ConventionOperations,
 		Rule: "GET /<collection> answers 200.",
 		Run:  func(p *suite.Probe) { p.Status(p.List(""), 200) },
 	},
 	{
-		ID: "read.item", Title: "GET of one resource", Source: suite.SeedOperations,
+		ID: "read.item", Title: "GET of one resource", Source: suite.ConventionOperations,
 		Rule: "GET /<collection>/<id> answers 200 with the resource that has this id.",
 		Run: func(p *suite.Probe) {
 			path := p.Item(0)
@@ -47,7 +47,7 @@ var readChecks = []suite.Check{
 
 var envelopeChecks = []suite.Check{
 	{
-		ID: "envelope.data", Title: "bodies are enveloped", Source: suite.SeedEnvelope + ", 1 and 2",
+		ID: "envelope.data", Title: "bodies are enveloped", Source: suite.ConventionEnvelope + ", 1 and 2",
 		Rule: "Every response body is a JSON object, and resources are under its member data.",
 		Run: func(p *suite.Probe) {
 			for _, r := range []*suite.Reply{p.List("limit=2"), p.Get(p.Item(0))} {
@@ -57,22 +57,22 @@ var envelopeChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "envelope.object", Title: "data of one resource", Source: suite.SeedEnvelope + ", 3",
+		ID: "envelope.object", Title: "data of one resource", Source: suite.ConventionEnvelope + ", 3",
 		Rule: "When an operation concerns a single resource, data is an object.",
 		Run:  func(p *suite.Probe) { p.DataIs(p.Get(p.Item(0)), '{', "an object") },
 	},
 	{
-		ID: "envelope.array", Title: "data of a collection", Source: suite.SeedEnvelope + ", 4", Needs: 2,
+		ID: "envelope.array", Title: "data of a collection", Source: suite.ConventionEnvelope + ", 4", Needs: 2,
 		Rule: "When an operation concerns a collection, data is an array.",
 		Run:  func(p *suite.Probe) { p.DataIs(p.List("limit=2"), '[', "an array") },
 	},
 	{
-		ID: "envelope.array-of-one", Title: "data of a collection with one element", Source: suite.SeedEnvelope + ", 4", Needs: 1,
+		ID: "envelope.array-of-one", Title: "data of a collection with one element", Source: suite.ConventionEnvelope + ", 4", Needs: 1,
 		Rule: "data of a collection is an array even when it holds exactly one element.",
 		Run:  func(p *suite.Probe) { p.DataIs(p.List("limit=1"), '[', "an array of one element") },
 	},
 	{
-		ID: "envelope.content-type", Title: "content type of answers", Source: suite.SeedEnvelope + ", 5",
+		ID: "envelope.content-type", Title: "content type of answers", Source: suite.ConventionEnvelope + ", 5",
 		Rule: "The content type of responses is exactly " + suite.ContentType + ".",
 		Run: func(p *suite.Probe) {
 			for _, r := range []*suite.Reply{p.List("limit=2"), p.Get(p.Item(0))} {
@@ -136,7 +136,7 @@ var envelopeChecks = []suite.Check{
 
 var writtenEnvelopeChecks = []suite.Check{
 	{
-		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: suite.SeedEnvelope + ", 5", Writes: true, Synchronous: "the header of the response",
+		ID: "envelope.content-type-of-writes", Title: "content type of answers to writes", Source: suite.ConventionEnvelope + ", 5", Writes: true, Synchronous: "the header of the response",
 		Rule: "The content type of the responses to POST, PATCH and PUT is exactly " + suite.ContentType + ".",
 		Run: func(p *suite.Probe) {
 			for _, r := range p.Writes() {
@@ -145,7 +145,7 @@ var writtenEnvelopeChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "envelope.writes", Title: "envelope of answers to writes", Source: suite.SeedEnvelope + ", 1 to 3", Writes: true, Synchronous: "the body of the response",
+		ID: "envelope.writes", Title: "envelope of answers to writes", Source: suite.ConventionEnvelope + ", 1 to 3", Writes: true, Synchronous: "the body of the response",
 		Rule: "The responses to POST, PATCH and PUT have the resource under data, as an object.",
 		Run: func(p *suite.Probe) {
 			for _, r := range p.Writes() {

@@ -11,7 +11,7 @@ import (
 
 var filterChecks = []suite.Check{
 	{
-		ID: "filter.restricts", Title: "a filter restricts", Source: suite.SeedParameters,
+		ID: "filter.restricts", Title: "a filter restricts", Source: suite.ConventionParameters,
 		Rule: "filter[<field>] restricts the collection, for example to the active users.",
 		Run: func(p *suite.Probe) {
 			a := p.Divided("boolean attribute that is true for some and not for others", func(a suite.Attribute) bool { return a.Type == "boolean" }, suite.IsTrue)

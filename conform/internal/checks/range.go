@@ -7,11 +7,11 @@ import (
 	"github.com/plural-go/plural/conform/internal/suite"
 )
 
-// The seed does not say whether positions start at 0 or 1. Its checks compare a range with what the
+// The convention does not say whether positions start at 0 or 1. Its checks compare a range with what the
 // server itself returns at a position. Another check tests that positions are zero-based.
 var rangeChecks = []suite.Check{
 	{
-		ID: "range.positive-limit", Title: "offset=5&limit=10", Source: suite.SeedPagination + ", 1", Needs: 16,
+		ID: "range.positive-limit", Title: "offset=5&limit=10", Source: suite.ConventionPagination + ", 1", Needs: 16,
 		Rule: "With offset and a positive limit, the result is a range of limit resources counted from the offset position.",
 		Run: func(p *suite.Probe) {
 			r, start := p.List("offset=5&limit=10"), p.At(5)
@@ -19,7 +19,7 @@ var rangeChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "range.negative-limit", Title: "offset=39&limit=-25", Source: suite.SeedPagination + ", 2", Needs: 40,
+		ID: "range.negative-limit", Title: "offset=39&limit=-25", Source: suite.ConventionPagination + ", 2", Needs: 40,
 		Rule: "A negative limit counts backwards from the offset: offset 39 and limit -25 give 25 resources starting at position 14.",
 		Run: func(p *suite.Probe) {
 			r, start := p.List("offset=39&limit=-25"), p.At(14)
@@ -27,12 +27,12 @@ var rangeChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "range.negative-limit-cut", Title: "offset=5&limit=-20", Source: suite.SeedPagination + ", 4", Needs: 6,
+		ID: "range.negative-limit-cut", Title: "offset=5&limit=-20", Source: suite.ConventionPagination + ", 4", Needs: 6,
 		Rule: "A negative limit that reaches beyond the start returns the existing resources: offset 5 and limit -20 give 5 resources.",
 		Run:  func(p *suite.Probe) { p.InAnyOrder(p.List("offset=5&limit=-20"), suite.Span(0, 5)) },
 	},
 	{
-		ID: "range.limit-beyond-end", Title: "a limit that reaches beyond the end", Source: suite.SeedPagination + ", 4", Needs: 6,
+		ID: "range.limit-beyond-end", Title: "a limit that reaches beyond the end", Source: suite.ConventionPagination + ", 4", Needs: 6,
 		Rule: "When the limit exceeds the available resources of the range, all of them are returned, without error.",
 		Run: func(p *suite.Probe) {
 			offset := len(p.Reference) - 5
@@ -40,21 +40,21 @@ var rangeChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "range.limit-beyond-total", Title: "a limit larger than the collection", Source: suite.SeedPagination + ", 4", Needs: 1,
+		ID: "range.limit-beyond-total", Title: "a limit larger than the collection", Source: suite.ConventionPagination + ", 4", Needs: 1,
 		Rule: "A limit larger than the collection returns all of it, without error, never a shorter response.",
 		Run: func(p *suite.Probe) {
 			p.Positions(p.List(fmt.Sprintf("limit=%d", len(p.Reference)+1000)), suite.Span(0, len(p.Reference)))
 		},
 	},
 	{
-		ID: "range.alias-o", Title: "o for offset", Source: suite.SeedPagination + ", 5", Needs: 8,
+		ID: "range.alias-o", Title: "o for offset", Source: suite.ConventionPagination + ", 5", Needs: 8,
 		Rule: "o is interchangeable with offset.",
 		Run: func(p *suite.Probe) {
 			p.Positions(p.List("o=3&limit=4"), p.PositionsOf(p.OK(p.List("offset=3&limit=4")).Resources()))
 		},
 	},
 	{
-		ID: "range.alias-l", Title: "l for limit", Source: suite.SeedPagination + ", 5", Needs: 8,
+		ID: "range.alias-l", Title: "l for limit", Source: suite.ConventionPagination + ", 5", Needs: 8,
 		Rule: "l is interchangeable with limit.",
 		Run: func(p *suite.Probe) {
 			p.Positions(p.List("offset=3&l=4"), p.PositionsOf(p.OK(p.List("offset=3&limit=4")).Resources()))

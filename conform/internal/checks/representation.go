@@ -10,7 +10,7 @@ import (
 
 var representationChecks = []suite.Check{
 	{
-		ID: "representation.id", Title: "every representation has an id", Source: suite.SeedResources + ", 1",
+		ID: "representation.id", Title: "every representation has an id", Source: suite.ConventionResources + ", 1",
 		Rule: "Every resource representation carries id, a string.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
@@ -19,7 +19,7 @@ var representationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "representation.type", Title: "every representation has its type", Source: suite.SeedResources + ", 1 and 2",
+		ID: "representation.type", Title: "every representation has its type", Source: suite.ConventionResources + ", 1 and 2",
 		Rule: "Every resource representation carries type, the name of its collection.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
@@ -28,7 +28,7 @@ var representationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "representation.uuid", Title: "ids are UUIDs", Source: suite.SeedResources,
+		ID: "representation.uuid", Title: "ids are UUIDs", Source: suite.ConventionResources,
 		Rule: "The id of a resource is in UUID format.",
 		Run: func(p *suite.Probe) {
 			p.Each(func(r *suite.Reply, each suite.Resource) {
@@ -48,7 +48,7 @@ var representationChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "representation.timestamps", Title: "timestamps are ISO 8601 in UTC", Source: suite.SeedResources,
+		ID: "representation.timestamps", Title: "timestamps are ISO 8601 in UTC", Source: suite.ConventionResources,
 		Rule: "created_at and updated_at, where a representation has them, are ISO 8601 UTC timestamps.",
 		Run: func(p *suite.Probe) {
 			p.EachTimestamp(func(r *suite.Reply, name, text string) {

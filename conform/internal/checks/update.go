@@ -9,7 +9,7 @@ import (
 
 var patchChecks = []suite.Check{
 	{
-		ID: "patch.status", Title: "status of PATCH", Source: suite.SeedOperations, Writes: true, Synchronous: "the status of the response",
+		ID: "patch.status", Title: "status of PATCH", Source: suite.ConventionOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "PATCH /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
@@ -17,7 +17,7 @@ var patchChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "patch.changes", Title: "PATCH changes what it names", Source: suite.SeedPayload, Writes: true,
+		ID: "patch.changes", Title: "PATCH changes what it names", Source: suite.ConventionPayload, Writes: true,
 		Rule: "A PATCH body is an object whose members are the attributes to change, not wrapped in data.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
@@ -27,7 +27,7 @@ var patchChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "patch.partial", Title: "PATCH leaves the rest alone", Source: suite.SeedOperations, Writes: true,
+		ID: "patch.partial", Title: "PATCH leaves the rest alone", Source: suite.ConventionOperations, Writes: true,
 		Rule: "PATCH updates a resource partially: other attributes do not change.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
@@ -42,7 +42,7 @@ var patchChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "patch.full", Title: "PATCH answers with the full resource", Source: suite.SeedStatus, Writes: true, Synchronous: "the resource in the response",
+		ID: "patch.full", Title: "PATCH answers with the full resource", Source: suite.ConventionStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 200 the full resource is returned with all attributes, including after PATCH.",
 		Run: func(p *suite.Probe) {
 			path, before := p.Create()
@@ -127,7 +127,7 @@ var patchChecks = []suite.Check{
 
 var putChecks = []suite.Check{
 	{
-		ID: "put.status", Title: "status of PUT", Source: suite.SeedOperations, Writes: true, Synchronous: "the status of the response",
+		ID: "put.status", Title: "status of PUT", Source: suite.ConventionOperations, Writes: true, Synchronous: "the status of the response",
 		Rule: "PUT /<collection>/<id> answers 200, or 202 if it is asynchronous.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
@@ -135,7 +135,7 @@ var putChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "put.updates", Title: "PUT updates in full", Source: suite.SeedOperations, Writes: true,
+		ID: "put.updates", Title: "PUT updates in full", Source: suite.ConventionOperations, Writes: true,
 		Rule: "PUT updates a resource in full: every attribute has the value that was sent.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()
@@ -145,7 +145,7 @@ var putChecks = []suite.Check{
 		},
 	},
 	{
-		ID: "put.full", Title: "PUT answers with the full resource", Source: suite.SeedStatus, Writes: true, Synchronous: "the resource in the response",
+		ID: "put.full", Title: "PUT answers with the full resource", Source: suite.ConventionStatus, Writes: true, Synchronous: "the resource in the response",
 		Rule: "On 200 the full resource is returned with all attributes, including after PUT.",
 		Run: func(p *suite.Probe) {
 			path, _ := p.Create()

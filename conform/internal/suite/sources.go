@@ -1,15 +1,15 @@
 package suite
 
-// The sources of rules. The seed is the first version of the convention; the interface
-// (docs/interface.md, docs/errors.md) fills its gaps.
+// The sources of rules. The interface (docs/interface.md, docs/errors.md) fills the gaps of the
+// convention.
 const (
-	SeedResources  = "seed: Resources"
-	SeedOperations = "seed: Operations"
-	SeedPayload    = "seed: Request payload"
-	SeedEnvelope   = "seed: Response envelope"
-	SeedStatus     = "seed: Response by status"
-	SeedParameters = "seed: Collection query parameters"
-	SeedPagination = "seed: Pagination rules"
+	ConventionResources  = "convention: Resources"
+	ConventionOperations = "convention: Operations"
+	ConventionPayload    = "convention: Request payload"
+	ConventionEnvelope   = "convention: Response envelope"
+	ConventionStatus     = "convention: Response by status"
+	ConventionParameters = "convention: Collection query parameters"
+	ConventionPagination = "convention: Pagination rules"
 
 	OurResources  = "interface: Resources"
 	OurOperations = "interface: Operations"

@@ -7,8 +7,8 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestSeedEnvelopeRule1: every response body is a JSON object.
-func TestSeedEnvelopeRule1(t *testing.T) {
+// TestConventionEnvelopeRule1: every response body is a JSON object.
+func TestConventionEnvelopeRule1(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		requests := []struct{ method, path, body string }{
@@ -33,9 +33,9 @@ func TestSeedEnvelopeRule1(t *testing.T) {
 	})
 }
 
-// TestSeedEnvelopeRule2: resource objects are under the member data, and it is
+// TestConventionEnvelopeRule2: resource objects are under the member data, and it is
 // the only one.
-func TestSeedEnvelopeRule2(t *testing.T) {
+func TestConventionEnvelopeRule2(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		s.get("/users/"+id(0)).expect(t, 200, `{"data":`+user(0)+`}`)
@@ -43,8 +43,8 @@ func TestSeedEnvelopeRule2(t *testing.T) {
 	})
 }
 
-// TestSeedEnvelopeRule3: for a single resource, data is an object.
-func TestSeedEnvelopeRule3(t *testing.T) {
+// TestConventionEnvelopeRule3: for a single resource, data is an object.
+func TestConventionEnvelopeRule3(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		whole := `{"data":` + user(0) + `}`
@@ -56,9 +56,9 @@ func TestSeedEnvelopeRule3(t *testing.T) {
 	})
 }
 
-// TestSeedEnvelopeRule4: for a collection, data is an array, even when it holds
+// TestConventionEnvelopeRule4: for a collection, data is an array, even when it holds
 // exactly one element.
-func TestSeedEnvelopeRule4(t *testing.T) {
+func TestConventionEnvelopeRule4(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		s.get("/users").expect(t, 200, `{"data":[]}`)
 		s.do("POST", "/users", `[{"id":"`+id(0)+`","name":"User 0","email":"user0@example.com"}]`).expect(t, 201, data(user(0)))
@@ -70,8 +70,8 @@ func TestSeedEnvelopeRule4(t *testing.T) {
 	})
 }
 
-// TestSeedEnvelopeRule5: the content type, to the letter.
-func TestSeedEnvelopeRule5(t *testing.T) {
+// TestConventionEnvelopeRule5: the content type, to the letter.
+func TestConventionEnvelopeRule5(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		requests := []struct{ method, path, body string }{
@@ -88,8 +88,8 @@ func TestSeedEnvelopeRule5(t *testing.T) {
 	})
 }
 
-// TestSeedStatus200: the full resource with all attributes, also after PATCH.
-func TestSeedStatus200(t *testing.T) {
+// TestConventionStatus200: the full resource with all attributes, also after PATCH.
+func TestConventionStatus200(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		s.createAll("/posts", `{"id":"`+id(0)+`"}`)
 		s.get("/posts/"+id(0)).expect(t, 200,
@@ -100,18 +100,18 @@ func TestSeedStatus200(t *testing.T) {
 	})
 }
 
-// TestSeedStatus201: a creation answers with the full resource too, defaults
+// TestConventionStatus201: a creation answers with the full resource too, defaults
 // and nulls included.
-func TestSeedStatus201(t *testing.T) {
+func TestConventionStatus201(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		s.do("POST", "/posts", `{"id":"`+id(0)+`","title":"One"}`).expect(t, 201, `{"data":`+post(0, "One", "null")+`}`)
 		s.do("POST", "/users", `{"id":"`+id(0)+`","name":"User 0","email":"user0@example.com"}`).expect(t, 201, `{"data":`+user(0)+`}`)
 	})
 }
 
-// TestSeedPaginationRule1: offset and a positive limit give a range of limit
+// TestConventionPaginationRule1: offset and a positive limit give a range of limit
 // resources from the offset's position.
-func TestSeedPaginationRule1(t *testing.T) {
+func TestConventionPaginationRule1(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 50)
 		s.get("/users?offset=10&limit=5").expectPositions(t, "offset 10 limit 5", from(10, 15)...)
@@ -119,28 +119,28 @@ func TestSeedPaginationRule1(t *testing.T) {
 	})
 }
 
-// TestSeedPaginationRule2: a negative limit counts backwards. With offset 39
+// TestConventionPaginationRule2: a negative limit counts backwards. With offset 39
 // and limit -25, 25 resources are returned, starting at position 14.
-func TestSeedPaginationRule2(t *testing.T) {
+func TestConventionPaginationRule2(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 50)
 		s.get("/users?offset=39&limit=-25").expectPositions(t, "offset 39 limit -25", from(14, 39)...)
 	})
 }
 
-// TestSeedPaginationRule3: with cursor and limit 30, 30 resources are returned,
+// TestConventionPaginationRule3: with cursor and limit 30, 30 resources are returned,
 // starting at the resource with the given identifier.
-func TestSeedPaginationRule3(t *testing.T) {
+func TestConventionPaginationRule3(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 50)
 		s.get("/users?cursor="+id(7)+"&limit=30").expectPositions(t, "cursor at 7, limit 30", from(7, 37)...)
 	})
 }
 
-// TestSeedPaginationRule4: a limit beyond what is available gives all that is
+// TestConventionPaginationRule4: a limit beyond what is available gives all that is
 // available in the range, without error. With offset 5 and limit -20, 5
 // resources are returned.
-func TestSeedPaginationRule4(t *testing.T) {
+func TestConventionPaginationRule4(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 50)
 		s.get("/users?offset=5&limit=-20").expectPositions(t, "offset 5 limit -20", from(0, 5)...)
@@ -152,8 +152,8 @@ func TestSeedPaginationRule4(t *testing.T) {
 	})
 }
 
-// TestSeedPaginationRule5: the long and the short names are interchangeable.
-func TestSeedPaginationRule5(t *testing.T) {
+// TestConventionPaginationRule5: the long and the short names are interchangeable.
+func TestConventionPaginationRule5(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 50)
 		for _, query := range []string{"offset=39&limit=-25", "o=39&l=-25", "o=39&limit=-25", "offset=39&l=-25", "l=-25&o=39"} {
@@ -162,9 +162,9 @@ func TestSeedPaginationRule5(t *testing.T) {
 	})
 }
 
-// TestSeedFilter: filter[field] restricts the collection; the example selects
+// TestConventionFilter: filter[field] restricts the collection; the example selects
 // the active users.
-func TestSeedFilter(t *testing.T) {
+func TestConventionFilter(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 6)
 		for _, query := range []string{"filter[active]", "filter[active]=true", "filter[active]=", "filter%5Bactive%5D"} {

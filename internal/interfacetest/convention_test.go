@@ -15,8 +15,8 @@ const (
 	adaData = `"type":"users","name":"Ada","email":"ada@example.com","active":true,"created_at":"TIME","updated_at":"TIME"`
 )
 
-// TestSeedResourceFields: the fields of a user.
-func TestSeedResourceFields(t *testing.T) {
+// TestConventionResourceFields: the fields of a user.
+func TestConventionResourceFields(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		created := s.create("/users", ada)
 		if len(created) != 36 || created[14] != '7' {
@@ -27,8 +27,8 @@ func TestSeedResourceFields(t *testing.T) {
 	})
 }
 
-// TestSeedResourceRule1: every representation carries id and type.
-func TestSeedResourceRule1(t *testing.T) {
+// TestConventionResourceRule1: every representation carries id and type.
+func TestConventionResourceRule1(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		author := s.create("/users", ada)
 		written := s.create("/users/"+author+"/posts", `{"title":"One"}`)
@@ -46,9 +46,9 @@ func TestSeedResourceRule1(t *testing.T) {
 	})
 }
 
-// TestSeedResourceRule2: the type equals the name of the collection, in its
+// TestConventionResourceRule2: the type equals the name of the collection, in its
 // plural form, wherever the resource is read.
-func TestSeedResourceRule2(t *testing.T) {
+func TestConventionResourceRule2(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		s.createAll("/users/"+id(0)+"/posts", `{"id":"`+id(0)+`","title":"One"}`)
@@ -58,9 +58,9 @@ func TestSeedResourceRule2(t *testing.T) {
 	})
 }
 
-// TestSeedResourceRule3: some representations omit created_at and updated_at,
+// TestConventionResourceRule3: some representations omit created_at and updated_at,
 // as the example of single-resource retrieval does: id, name, email and type.
-func TestSeedResourceRule3(t *testing.T) {
+func TestConventionResourceRule3(t *testing.T) {
 	people := mustSchema(t, schema.Collection{Name: "users", NoTimestamps: true, Attributes: []schema.Attribute{
 		{Name: "name", Type: schema.String}, {Name: "email", Type: schema.String, Format: schema.Email},
 	}})
@@ -70,8 +70,8 @@ func TestSeedResourceRule3(t *testing.T) {
 	})
 }
 
-// TestSeedOperations: the table of generic operations, row by row.
-func TestSeedOperations(t *testing.T) {
+// TestConventionOperations: the table of generic operations, row by row.
+func TestConventionOperations(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		grace := `{"data":{"id":"` + id(1) + `","type":"users","name":"Grace","email":"g@example.com","active":true,"created_at":"TIME","updated_at":"TIME"}}`
@@ -87,9 +87,9 @@ func TestSeedOperations(t *testing.T) {
 	})
 }
 
-// TestSeedOperationsRule1: PATCH is the update that leaves alone what it does
+// TestConventionOperationsRule1: PATCH is the update that leaves alone what it does
 // not name; PUT is full.
-func TestSeedOperationsRule1(t *testing.T) {
+func TestConventionOperationsRule1(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 2)
 		s.do("PATCH", "/users/"+id(1), `{"name":"Grace"}`).expect(t, 200,
@@ -100,9 +100,9 @@ func TestSeedOperationsRule1(t *testing.T) {
 	})
 }
 
-// TestSeedOperationsRule2: a single resource can be read with a singular first
+// TestConventionOperationsRule2: a single resource can be read with a singular first
 // segment; the convention is the plural.
-func TestSeedOperationsRule2(t *testing.T) {
+func TestConventionOperationsRule2(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		s.get("/users/"+id(0)).expect(t, 200, `{"data":`+user(0)+`}`)
@@ -113,8 +113,8 @@ func TestSeedOperationsRule2(t *testing.T) {
 	})
 }
 
-// TestSeedOperationsRule3: there are sub-collections.
-func TestSeedOperationsRule3(t *testing.T) {
+// TestConventionOperationsRule3: there are sub-collections.
+func TestConventionOperationsRule3(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 2)
 		s.createAll("/users/"+id(0)+"/posts", `{"id":"`+id(0)+`","title":"One"}`, `{"id":"`+id(1)+`","title":"Two"}`)
@@ -123,8 +123,8 @@ func TestSeedOperationsRule3(t *testing.T) {
 	})
 }
 
-// TestSeedRequestContentType: a request with a body is application/json.
-func TestSeedRequestContentType(t *testing.T) {
+// TestConventionRequestContentType: a request with a body is application/json.
+func TestConventionRequestContentType(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		for _, accepted := range []string{"application/json", "application/json;charset=utf-8", "application/json; charset=UTF-8", "Application/JSON"} {
 			if got := s.do("POST", "/users", ada, "Content-Type", accepted); got.status != 201 {
@@ -138,9 +138,9 @@ func TestSeedRequestContentType(t *testing.T) {
 	})
 }
 
-// TestSeedRequestPatchBody: the body of a PATCH is an object whose members are
+// TestConventionRequestPatchBody: the body of a PATCH is an object whose members are
 // the attributes to change, not wrapped in data; the answer is the full resource.
-func TestSeedRequestPatchBody(t *testing.T) {
+func TestConventionRequestPatchBody(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
 		seedUsers(s, 1)
 		s.do("PATCH", "/users/"+id(0), `{"data":{"name":"Grace"}}`).expectErrors(t, 422, "wrapped /data")
