@@ -26,7 +26,7 @@ BENCH    ?= .
 
 # Of make bench: bin/bench -help lists them. bin/bench growth -help, bin/bench check -help.
 BENCHFLAGS ?=
-# Of make bench-check: the commit to compare with; the last tag if it is empty.
+# Of make bench-check: the commit to compare with. Empty: the last tag, or recordedBase in tools/bench/check.go.
 BASE       ?=
 
 # Of make soak: how often at least, and for how long at most.
@@ -286,7 +286,7 @@ bench-growth: bench-tool ## Measure what requests cost at several sizes, with BE
 	bin/bench growth -markdown bin/growth.md -json bin/growth.json -svg bin/growth.svg $(BENCHFLAGS)
 
 .PHONY: bench-check
-bench-check: bench-tool ## Fail if a request costs over 10 % more processor time than with the commit BASE (the last tag), with BENCHFLAGS
+bench-check: bench-tool ## Fail if a request costs over 10 % more processor time than with the commit BASE (the last tag; a recorded commit before the first release), with BENCHFLAGS
 	bin/bench check $(if $(BASE),-base '$(BASE)') $(BENCHFLAGS)
 
 .PHONY: bench-streams

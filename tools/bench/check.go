@@ -17,9 +17,12 @@ import (
 // maxLoss is how much more than with the base a request may cost.
 const maxLoss = 0.10
 
+// recordedBase is the commit to compare with as long as no release has a tag.
+const recordedBase = "81429cd28c066f482204420154915a4673bde0b5"
+
 // Base is what a build is compared with: a commit, or a program that was built already.
 type Base struct {
-	Commit  string // empty: the last tag
+	Commit  string // empty: the last tag, or recordedBase
 	Program string
 }
 
@@ -97,12 +100,12 @@ func (b Base) unpack(ctx context.Context, module, dir string) (name string, err 
 	}
 	if name = b.Commit; name == "" {
 		if name, err = run("git", "describe", "--tags", "--abbrev=0"); err != nil {
-			return "", errors.New("there is no tag to compare with: name a commit, for example make bench-check BASE=HEAD~20")
+			name = recordedBase
 		}
 	}
 	commit, err := run("git", "rev-parse", "--verify", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		return "", fmt.Errorf("there is no commit %s", name)
+		return "", fmt.Errorf("this repository has no commit %s: name another one, for example make bench-check BASE=HEAD~20, or fetch its history", name)
 	}
 	archive := dir + ".tar"
 	if _, err := run("git", "archive", "--format=tar", "--output="+archive, commit); err != nil {

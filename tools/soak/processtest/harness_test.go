@@ -3,6 +3,7 @@ package processtest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural/internal/loopback"
+	"github.com/plural-go/plural/tools/soak"
 )
 
 // binary is the program, built once for all tests.
@@ -33,10 +35,8 @@ func TestMain(m *testing.M) {
 		}
 		defer os.RemoveAll(dir)
 		binary = filepath.Join(dir, "plural")
-		build := exec.Command("go", "build", "-C", "../../..", "-ldflags=-s", "-o", binary, "./cmd/plural")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released
-		if out, err := build.CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		if err := soak.Build(context.Background(), "../../..", binary, soak.Linked{}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
 		return m.Run()

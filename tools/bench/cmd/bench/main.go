@@ -136,7 +136,7 @@ func check(ctx context.Context, args []string) error {
 	f.sized(100_000)
 	f.plan.Processor = true
 	var base bench.Base
-	f.StringVar(&base.Commit, "base", "", "`commit` to compare with (default the last tag)")
+	f.StringVar(&base.Commit, "base", "", "`commit` to compare with (default the last tag, or before the first release the recorded commit)")
 	f.StringVar(&base.Program, "program", "", "plural `program` to compare with, instead of a commit")
 	if err := f.Parse(args); err != nil {
 		return err
