@@ -243,7 +243,6 @@ Plan 1 string
 1 true
 Together Barbara Liskov
 null yes
-function
 /email format Must be an email address such as ada@example.com.
 1
 1
