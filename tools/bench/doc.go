@@ -5,5 +5,5 @@
 // a second, so that other load of the machine affects all of them, and results are ratios
 // within one round. The package uses the server only by HTTP, and imports none of its code.
 //
-// See docs/performance.md for how to run it, and for results.
+// See CONTRIBUTING.md for how to run it, and docs/performance.md for results.
 package bench
