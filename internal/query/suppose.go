@@ -10,7 +10,7 @@ func Suppose(f Filter, column int, referred model.Record, find Lookup) (Filter, 
 	resource[column] = referred[model.IDColumn]
 	decided, err := Map(f, func(each Filter) (Filter, error) {
 		switch condition := each.(type) {
-		case Related:
+		case *Related:
 			if condition.Relation.Column == column {
 				holds, err := condition.holdsFor(referred, find)
 				return constant(holds), err

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,8 +59,16 @@ collections:
 			{fmt.Sprint("matches=", rows/610), "search=gam alpha"},
 			{fmt.Sprint("matches=", rows/70), "search=bet alpha"},
 			{fmt.Sprint("matches=", rows/10), "search=every alph"},
+			{"rare=1777", "search=rare1777 alph"},
+			{"cut", "search=word123 gamma"},
+			{"late", "search=rare3"},
+			{"offset300", "search=gam alpha&offset=300"},
+			{"last", "search=bet alpha&limit=-30"},
+			{"filtered", "search=every alph&filter[year]=10"},
+			{"sorted", "search=every alph&sort=-year"},
+			{"sorted-few", "search=gam alpha&sort=-year"},
 		} {
-			q, err := query.Parse(query.OfList, books, each.query+"&limit=30", query.Limits{DefaultLimit: 30})
+			q, err := query.Parse(query.OfList, books, each.query+map[bool]string{true: "", false: "&limit=30"}[strings.Contains(each.query, "limit")], query.Limits{DefaultLimit: 30})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -67,7 +76,7 @@ collections:
 				fastest := time.Hour // varies less than the mean on a busy machine
 				for b.Loop() {
 					started := time.Now()
-					page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: q.Filter, Range: q.Range})
+					page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: q.Filter, Sort: q.Sort, Range: q.Range})
 					for more := true; err == nil && more; {
 						var row model.Row
 						row, err = page.Next()
