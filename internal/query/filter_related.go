@@ -96,31 +96,28 @@ func EachRelated(f Filter, visit func(*Related)) {
 // EachDirectlyRelated calls visit with every condition on related resources in a filter, but not with those in their scopes and
 // filters.
 func EachDirectlyRelated(f Filter, visit func(*Related)) {
-	for _, each := range parts(f) {
-		EachDirectlyRelated(each, visit)
-	}
-	if related, ok := f.(*Related); ok {
-		visit(related)
-	}
+	eachCondition(f, func(each Filter) {
+		if related, ok := each.(*Related); ok {
+			visit(related)
+		}
+	})
 }
 
 // EachColumn calls visit with every column that a filter on a collection compares, also with those of related
 // resources.
 func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int)) {
-	for _, each := range parts(f) {
-		EachColumn(each, c, visit)
-	}
-	switch f := f.(type) {
-	case onColumn:
-		visit(c, f.column())
-	case *Related:
-		EachColumn(f.Scope, f.Relation.To, visit)
-		EachColumn(f.Filter, f.Relation.To, visit)
-	case Search:
-		for _, column := range f.Columns {
-			visit(c, column)
+	eachCondition(f, func(each Filter) {
+		switch f := each.(type) {
+		case onColumn:
+			visit(c, f.column())
+		case *Related:
+			EachColumn(Both(f.Scope, f.Filter), f.Relation.To, visit)
+		case Search:
+			for _, column := range f.Columns {
+				visit(c, column)
+			}
 		}
-	}
+	})
 }
 
 // ReadsRelated reports whether a filter depends on other resources.
