@@ -65,28 +65,6 @@ func Find(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, common []
 	return ids, found <= most, err
 }
 
-// Part is the sorted ids from low to high, both included, nil: without a bound, and of these at most so many at
-// the start, or at the end.
-func Part(ids []model.ID, low, high *model.ID, most int64, last bool) []model.ID {
-	if high != nil {
-		end, found := slices.BinarySearchFunc(ids, *high, model.ID.Compare)
-		if found {
-			end++
-		}
-		ids = ids[:end]
-	}
-	if low != nil {
-		start, _ := slices.BinarySearchFunc(ids, *low, model.ID.Compare)
-		ids = ids[start:]
-	}
-	if n := int64(len(ids)); most < n && last {
-		return ids[n-most:]
-	} else if most < n {
-		return ids[:most]
-	}
-	return ids
-}
-
 // SampleSize is how many resources are looked at to estimate how frequent the words of a search are. It is a variable for tests.
 var SampleSize = 200
 

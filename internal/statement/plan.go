@@ -1,7 +1,6 @@
 package statement
 
 import (
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,7 +28,7 @@ type Plan struct {
 type Search struct {
 	query.Search
 	// InOrder: the statement reads the index in the order of ids, which is that of the selection, and ends when it has enough
-	// matches. Otherwise IDs are all matches, sorted.
+	// matches. Otherwise IDs are all matches.
 	InOrder bool
 	Rare    []bool // words: see db.SearchTerm; nil: none
 	IDs     []model.ID
@@ -120,31 +119,6 @@ func (s *Statement) text(value string) string { return s.Placeholder(model.TextV
 // inIDs writes that a column, given as SQL, has one of some ids.
 func (s *Statement) inIDs(column string, ids []model.ID) {
 	s.Write("(", s.dialect.InIDs(column, s.Placeholder(db.IDs(s.dialect, ids))), ")")
-}
-
-// narrowed leaves out matches that the selection cannot have, if the order is that of ids and nothing else must hold.
-func (s Selection) narrowed() Plan {
-	p := s.Plan
-	if p.Search == nil || p.Search.InOrder || len(s.Order) != 1 || p.Filter != nil && !query.IsAll(p.Filter) {
-		return p
-	}
-	bound := func(place Place) *model.ID {
-		if place == nil {
-			return nil
-		}
-		id := place[0].ID()
-		return &id
-	}
-	low, high, last := bound(s.From), bound(s.Until), s.Order[0].Descending
-	if last {
-		low, high = high, low
-	}
-	most := s.Skip + s.Take + 2 // the bounds may be left out
-	if s.Take == 0 || most < 0 {
-		most = math.MaxInt64
-	}
-	p.Search = &Search{IDs: search.Part(p.Search.IDs, low, high, most, last)}
-	return p
 }
 
 // Finds reports whether an index of a collection finds what passes the filter of a plan, and that is probably little.
