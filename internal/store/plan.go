@@ -21,7 +21,7 @@ var (
 )
 
 // plan chooses how the statements of a page find the resources that pass a filter, so that they do not find related resources
-// and words again and again.
+// and words again and again. What else a filter, a sort or a group may ask of a database is planned here.
 func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Order, r query.Range) (p statement.Plan, err error) {
 	if p, err = t.planRelated(c, filter); err != nil {
 		return p, err
@@ -31,37 +31,43 @@ func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Orde
 	if !ok {
 		return p, nil
 	}
+
+	// The search leaves the filter, unless an index for the rest of the filter serves the page better.
+	searched := p
+	searched.Filter, searched.Search = rest, &statement.Search{Search: words}
+	indexed := t.store.sql.Finds(c, searched)
 	byID, descends := len(order) == 1, order[0].Descending
-	last := byID && descends != (r.Limit < 0 && r.Anchor != query.AtOffset)
-	ordered, table, terms := t.store.db.Traits().OrderedSearch, t.store.tables[c].words, search.Terms(c, words.Columns, words.Words)
-	sample, err := search.ReadSample(t.conn, t.store.db, table, terms, last)
+	fromEnd := byID && descends != (r.Limit < 0 && r.Anchor != query.AtOffset)
+	table, ordered := t.store.tables[c].words, t.store.db.Traits().OrderedSearch
+	sample, err := search.ReadSample(t.conn, t.store.db, table, searched.Search.Terms(c), fromEnd)
 	if err != nil {
 		return p, t.fault(err)
 	}
-	planned := p
-	planned.Filter, planned.Search = rest, &statement.Search{Search: words, Rare: sample.Rare()}
-	indexed := t.store.sql.Finds(c, planned) // by an index for the rest
-	switch {
-	case byID && ordered: // the index of words returns the matches in the order of the page
-		planned.Search.InOrder = true
-		if indexed {
-			if passes, err := t.oftenPasses(c, planned); err != nil || !passes {
-				return p, err
-			}
+	searched.Search.Rare = sample.Rare()
+
+	if byID && ordered { // the index of words has the order of the page
+		searched.Search.InOrder = true
+		if !indexed {
+			return searched, nil
 		}
-		return planned, nil
-	case ordered || !sample.Dense():
-		ids, all, err := search.Find(t.conn, t.store.db, table, planned.Search.Terms(c), sample.Common(), maxMatches)
+		if passes, err := t.oftenPasses(c, searched); err != nil || !passes {
+			return p, err
+		}
+		return searched, nil
+	}
+	if ordered || !sample.Dense() {
+		ids, all, err := search.Find(t.conn, t.store.db, table, searched.Search.Terms(c), sample.Common(), maxMatches)
 		if err != nil {
 			return p, t.fault(err)
 		}
 		if all {
-			planned.Search.IDs = ids
-			return planned, nil
+			searched.Search.IDs = ids
+			return searched, nil
 		}
 	}
-	if planned.Search.InOrder = byID && !indexed; planned.Search.InOrder {
-		return planned, nil
+	if byID && !indexed {
+		searched.Search.InOrder = true
+		return searched, nil
 	}
 	return p, nil
 }
