@@ -90,7 +90,7 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 	case query.Has:
 		dst = strconv.AppendInt(strconv.AppendBool(append(dst, "has "...), f.All), int64(f.Column), 10)
 		return appendValues(dst, f.Values)
-	case query.Related:
+	case *query.Related:
 		dst = append(append(append(dst, "related "...), f.Relation.To.Name...), 0)
 		dst = append(append(dst, f.Relation.Name...), '(')
 		dst = append(appendFilter(dst, f.Scope), ')', '(')

@@ -60,7 +60,7 @@ type view struct {
 
 	// related is the conditions on other resources in the rules that decide what is seen. When a change of
 	// one of these changes what is seen, nobody knows which resources that concerns.
-	related []query.Related
+	related []*query.Related
 }
 
 // newView makes a view of a shape, whose canonical text is given.
@@ -77,9 +77,9 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	v.scope = query.SharingWords(v.scope, f.words.of)
 	v.visible = s.visible()
 	v.showsCaller = showsCaller(s.Path.By, c)
-	query.EachRelated(v.scope, func(r query.Related) { v.related = append(v.related, r) })
+	query.EachRelated(v.scope, func(r *query.Related) { v.related = append(v.related, r) })
 	if parents := v.parents(); parents != nil {
-		query.EachRelated(s.Path.By.Scope(parents), func(r query.Related) { v.related = append(v.related, r) })
+		query.EachRelated(s.Path.By.Scope(parents), func(r *query.Related) { v.related = append(v.related, r) })
 	} else if len(v.related) == 0 {
 		v.narrow = narrowed{collection: c, id: s.ID}
 	}

@@ -11,7 +11,7 @@ import (
 
 // readsRelated reports whether what is seen depends on resources of a collection by a reference.
 func (v *view) readsRelated(c *model.Collection) bool {
-	return slices.ContainsFunc(v.related, func(r query.Related) bool { return r.Relation.To == c })
+	return slices.ContainsFunc(v.related, func(r *query.Related) bool { return r.Relation.To == c })
 }
 
 // changesOthers reports whether an update of a resource may change whether subscribers see the parent in the path, or
@@ -55,7 +55,7 @@ func changesOne(filter query.Filter, c *model.Collection, id model.ID, e *change
 // reference by which the filter reads it, what remains of the filter for those that have it there is compared. If that is the same
 // before and after the update, whatever else they have decides.
 func mayChange(filter query.Filter, e *changelog.Entry, states *changelog.States) (changed bool, err error) {
-	query.EachDirectlyRelated(filter, func(r query.Related) {
+	query.EachDirectlyRelated(filter, func(r *query.Related) {
 		if changed || err != nil {
 			return
 		}

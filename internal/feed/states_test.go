@@ -196,7 +196,7 @@ func (w *things) compare(t *rapid.T, filter query.Filter) {
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	rows, err := tx.Select(w.c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
+	rows, err := tx.Select(w.c, statement.Selection{Plan: statement.Plan{Filter: filter}, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func (l *Page) Took() []Took {
 
 // takeTimes adds the times of all relations that were read, and forgets them.
 func (k *chunk) takeTimes(all []Took) []Took {
-	for i, include := range k.asked {
+	for i, include := range k.includes {
 		r := k.related[i]
 		if r.took > 0 {
 			all = append(all, Took{include, r.took})
@@ -152,9 +152,8 @@ func (l *Page) load(tx *store.Tx) error {
 type chunk struct {
 	collection *model.Collection
 	visible    model.ColumnSet
-	asked      []*query.Include // by the request
-	includes   []*query.Include // the same for statements, once prepared: see store.Tx.Prepare
-	prepared   bool
+	includes   []*query.Include  // by the request
+	included   []*store.Included // with their plans, once prepared
 
 	texts   texts      // representations without their closing braces
 	buffer  []byte     // for the next one
@@ -183,7 +182,7 @@ type related struct {
 type span struct{ from, to int }
 
 func newChunk(c *model.Collection, visible model.ColumnSet, includes []*query.Include) *chunk {
-	k := &chunk{collection: c, visible: visible, asked: includes, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
+	k := &chunk{collection: c, visible: visible, includes: includes, keys: make([][]key, len(includes)), related: make([]*related, len(includes))}
 	for i, include := range includes {
 		k.related[i] = &related{
 			chunk: newChunk(include.Relation.To, include.Visible, include.Includes), of: map[model.ID]int32{}, totals: map[model.ID]int64{},
@@ -285,7 +284,7 @@ func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
 	if err := k.prepare(tx); err != nil {
 		return err
 	}
-	for i, include := range k.includes {
+	for i, include := range k.included {
 		r := k.related[i]
 		r.want(k.keys[i][from:to])
 		if len(r.ids) == 0 {
@@ -304,19 +303,19 @@ func (k *chunk) loadAll(tx *store.Tx, from, to int, left *int) error {
 	return nil
 }
 
-// prepare rewrites the includes, once: all resources are read from the same snapshot.
+// prepare plans the includes, once: all resources are read from the same snapshot.
 func (k *chunk) prepare(tx *store.Tx) error {
-	if k.prepared {
+	if k.included != nil {
 		return nil
 	}
-	all := make([]*query.Include, len(k.includes))
+	all := make([]*store.Included, len(k.includes))
 	for i, include := range k.includes {
 		var err error
 		if all[i], err = tx.Prepare(include); err != nil {
 			return err
 		}
 	}
-	k.includes, k.prepared = all, true
+	k.included = all
 	return nil
 }
 
@@ -340,7 +339,7 @@ func (r *related) want(keys []key) {
 }
 
 // read reads the resources of the ids, and how many there are if that is asked for. Those of one id follow each other.
-func (r *related) read(tx *store.Tx, include *query.Include, left *int) error {
+func (r *related) read(tx *store.Tx, include *store.Included, left *int) error {
 	if include.Total {
 		if err := tx.RelatedTotals(include, r.ids, func(key model.ID, total int64) { r.totals[key] = total }); err != nil {
 			return err

@@ -35,24 +35,17 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 		}
 	}
 	for _, collection := range s.All() {
-		t := db.NewTable(d, collection)
-		totals, err := countLists(c, t)
-		if err == nil {
-			err = storeTotals(c, t, totals)
-		}
-		if err != nil {
+		if err := Recount(c, db.NewTable(d, collection)); err != nil {
 			return err
 		}
 	}
 	return CountRecords(c)
 }
 
-// RecountParents computes again the totals and offset indexes of the sub-collections of a
-// collection.
-func RecountParents(c db.Conn, t *db.Table) error {
-	name := t.Collection.Name
+// Recount computes the totals and offset indexes of a collection again. No deltas of it may be pending.
+func Recount(c db.Conn, t *db.Table) error {
 	for _, derived := range []string{db.TotalsTable, db.OffsetsTable} {
-		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1 AND parent <> ''", model.TextValue(name)); err != nil {
+		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1", model.TextValue(t.Collection.Name)); err != nil {
 			return err
 		}
 	}
@@ -60,18 +53,11 @@ func RecountParents(c db.Conn, t *db.Table) error {
 	if err != nil {
 		return err
 	}
-	delete(totals, List{name, ""})
-	return storeTotals(c, t, totals)
-}
-
-// storeTotals stores the totals of lists that have none, and builds the indexes of long ones.
-func storeTotals(c db.Conn, t *db.Table, totals map[List]int64) error {
 	var rows []model.Record
 	for key, total := range totals {
 		rows = append(rows, append(key.Args(), model.IntValue(total)))
 	}
-	err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows)
-	if err != nil {
+	if err := db.ExecEach(c, "INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ($1, $2, $3)", rows); err != nil {
 		return err
 	}
 	return buildIndexes(c, t, totals)
@@ -86,14 +72,12 @@ func BuildIndexes(c db.Conn, t *db.Table) error {
 	return buildIndexes(c, t, totals)
 }
 
-// buildIndexes builds the indexes of the long ones of some lists, which must have none.
 func buildIndexes(c db.Conn, t *db.Table, totals map[List]int64) error {
 	for key, total := range totals {
-		if total <= 2*BlockSize {
-			continue
-		}
-		if err := (&offsetIndex{conn: c, table: t, List: key}).build(); err != nil {
-			return err
+		if total > 2*BlockSize {
+			if err := (&offsetIndex{conn: c, table: t, List: key}).build(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -19,24 +19,10 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 	if err := mergeRecords(c, byList); err != nil {
 		return 0, err
 	}
-	own := map[List][]Delta{}
 	for _, d := range more {
-		own[d.List] = append(own[d.List], d)
-		byList[d.List] = append(byList[d.List], nil...) // the list is among the keys, even if it has no pending deltas
+		byList[d.List] = d.appendTo(slices.Grow(byList[d.List], len(d.IDs)))
 	}
-	m := merging{conn: c, dialect: d, of: func(key List) (deltas []resourceDelta) {
-		deltas = slices.Grow(byList[key], int(Count(own[key])))
-		for _, d := range own[key] {
-			deltas = d.appendTo(deltas)
-		}
-		return deltas
-	}, sum: func(key List) int64 {
-		change := key.Changed(own[key])
-		for _, d := range byList[key] {
-			change += d.change
-		}
-		return change
-	}}
+	m := merging{conn: c, dialect: d, byList: byList}
 	all := slices.SortedFunc(maps.Keys(byList), compareLists) // in a fixed order
 	for len(all) > 0 {
 		collection, n := all[0].collection, 1
@@ -72,8 +58,15 @@ func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, 
 type merging struct {
 	conn    db.Conn
 	dialect db.Dialect
-	of      func(List) []resourceDelta
-	sum     func(List) int64
+	byList  map[List][]resourceDelta
+}
+
+// sum is by how much the deltas change the total of a list.
+func (m *merging) sum(key List) (change int64) {
+	for _, d := range m.byList[key] {
+		change += d.change
+	}
+	return change
 }
 
 // merge adds the deltas of lists of one collection.
@@ -140,10 +133,7 @@ func (m *merging) mergeParents(t *db.Table, keys []List) error {
 
 // index adds the deltas of a list to its offset index, which a short list does not have.
 func (m *merging) index(t *db.Table, key List, total int64) error {
-	var deltas []resourceDelta
-	if total > BlockSize {
-		deltas = m.of(key)
-		slices.SortFunc(deltas, func(a, b resourceDelta) int { return a.id.Compare(b.id) })
-	}
+	deltas := m.byList[key]
+	slices.SortFunc(deltas, func(a, b resourceDelta) int { return a.id.Compare(b.id) })
 	return (&offsetIndex{conn: m.conn, table: t, List: key}).add(deltas, total)
 }

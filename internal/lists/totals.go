@@ -141,32 +141,18 @@ func Record(c db.Conn, d db.Database, deltas []Delta) error {
 		return nil
 	}
 	type group struct {
-		List
-		change int64
+		collection string
+		change     int64
 	}
-	byList := map[group][]model.ID{}
+	texts := map[group][]string{} // id and parent in one text
 	for _, delta := range deltas {
-		g := group{delta.List, delta.Change}
-		byList[g] = append(byList[g], delta.IDs...)
-	}
-	// Many deltas of one list need only their ids; those of other lists are stored together.
-	mixed := map[group][]string{} // id and parent in one text
-	for g, ids := range byList {
-		of := group{List{collection: g.collection}, g.change}
-		for chunk := range slices.Chunk(ids, db.MaxListed) {
-			if len(chunk) > singly {
-				if err := c.Defer(db.Statement{SQL: insertOfList(d), Args: append(g.Args(), model.IntValue(g.change), db.IDs(d, chunk))}); err != nil {
-					return err
-				}
-				continue
-			}
-			for _, id := range chunk {
-				mixed[of] = append(mixed[of], id.String()+g.parent)
-			}
+		g := group{delta.collection, delta.Change}
+		for _, id := range delta.IDs {
+			texts[g] = append(texts[g], id.String()+delta.parent)
 		}
 	}
-	for g, texts := range mixed {
-		for chunk := range slices.Chunk(texts, db.MaxListed) {
+	for g, all := range texts {
+		for chunk := range slices.Chunk(all, db.MaxListed) {
 			if err := c.Defer(db.Statement{SQL: insertDeltas(d), Args: []model.Value{model.TextValue(g.collection), model.IntValue(g.change), d.List(chunk)}}); err != nil {
 				return err
 			}
@@ -175,8 +161,7 @@ func Record(c db.Conn, d db.Database, deltas []Delta) error {
 	return nil
 }
 
-// recordSingly is how many deltas are stored by a statement for each, and how many of one list together with those of
-// others, where a statement costs little.
+// recordSingly is how many deltas are stored by a statement for each, where a statement costs little.
 const recordSingly = 16
 
 // idLength is the length of an id as text.
@@ -185,11 +170,6 @@ const idLength = 36
 func insertDeltas(d db.Dialect) string {
 	return "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) SELECT CAST($1 AS text), substr(value, " + strconv.Itoa(idLength+1) + "), " +
 		d.ToID("substr(value, 1, "+strconv.Itoa(idLength)+")") + ", CAST($2 AS " + d.ColumnType(model.KindInteger) + ") FROM " + d.Listed("$3")
-}
-
-func insertOfList(d db.Dialect) string {
-	return "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) SELECT CAST($1 AS text), CAST($2 AS text), value, CAST($3 AS " +
-		d.ColumnType(model.KindInteger) + ") FROM " + d.ListedIDs("$4")
 }
 
 const insertDelta = "INSERT INTO " + db.DeltasTable + " (collection, parent, id, change) VALUES ($1, $2, $3, $4)"

@@ -117,7 +117,7 @@ func (m *migration) recount() error {
 		if p.sameParent() && !changed {
 			continue
 		}
-		if err := lists.RecountParents(m.conn, db.NewTable(m.dialect, p.to)); err != nil {
+		if err := lists.Recount(m.conn, db.NewTable(m.dialect, p.to)); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func (o *Operations) DeleteOld(ctx context.Context, age time.Duration) error {
 
 // finished reads the oldest operations that pass a filter.
 func finished(tx *store.Tx, c *model.Collection, old query.Filter) (records []model.Record, err error) {
-	rows, err := tx.Select(c, statement.Selection{Filter: old, Order: statement.NewOrder(nil), Take: deleteBatch})
+	rows, err := tx.Select(c, statement.Selection{Plan: statement.Plan{Filter: old}, Order: statement.NewOrder(nil), Take: deleteBatch})
 	if err != nil {
 		return nil, err
 	}

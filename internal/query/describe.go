@@ -24,7 +24,7 @@ func Conditions(c *model.Collection, f Filter) []string {
 		return []string{"not " + strings.Join(Conditions(c, f.Filter), " ")}
 	case onColumn:
 		return []string{c.Columns()[f.column()].Name + operator(f)}
-	case Related:
+	case *Related:
 		return []string{f.Relation.Name}
 	case Search:
 		return []string{"search"}

@@ -71,17 +71,23 @@ func IsAll(f Filter) bool {
 	return ok && !slices.ContainsFunc(and, func(each Filter) bool { return !IsAll(each) })
 }
 
-// parts lists the filters that an And, Or or Not joins. Other filters have none.
-func parts(f Filter) []Filter {
+// eachCondition calls visit with every condition that a tree of And, Or and Not joins.
+func eachCondition(f Filter, visit func(Filter)) {
+	var joined []Filter
 	switch f := f.(type) {
+	case nil:
 	case And:
-		return f
+		joined = f
 	case Or:
-		return f
+		joined = f
 	case Not:
-		return []Filter{f.Filter}
+		eachCondition(f.Filter, visit)
+	default:
+		visit(f)
 	}
-	return nil
+	for _, each := range joined {
+		eachCondition(each, visit)
+	}
 }
 
 // onColumn is a condition on one column.

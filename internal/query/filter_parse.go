@@ -41,33 +41,55 @@ func parseFilterName(name string) (parsed filterName, ok bool) {
 // anyGroup begins the names of conditions of which one group must hold.
 const anyGroup = "any"
 
-// conditions are filters of one group, all of which must hold. Those of one name are one condition.
+// conditions are filters of one group, all of which must hold.
 type conditions struct {
-	plain  []plainFilter
-	lists  []listFilter
+	lists  []*list
 	others []Filter
 }
 
-// plainFilter is filter[field], given once or more: one of its values must match.
-type plainFilter struct {
+// list is a condition whose values may come from several parameters of one name: filter[field], or filter[field] with in, not_in
+// or has.
+type list struct {
 	target *target
-	values []model.Value // any of these, or
-	others Or            // any of these
+	op     string // empty: filter[field], of which one value must match
+	values []model.Value
+	others Or // other alternatives of filter[field]
 }
 
-func (f plainFilter) filter() Filter {
-	column := f.target.field.Column
-	switch {
-	case len(f.values) == 0:
-	case len(f.values) == 1:
-		f.others = append(f.others, Compare{Column: column, Op: Equal, Value: f.values[0]})
+// list finds the condition that a parameter belongs to, or adds it.
+func (c *conditions) list(to *target, op string) *list {
+	for _, each := range c.lists {
+		if each.target.name == to.name && each.op == op {
+			return each
+		}
+	}
+	added := &list{target: to, op: op}
+	c.lists = append(c.lists, added)
+	return added
+}
+
+// condition is the condition on the field. Nil: the values are wrong.
+func (l *list) condition() Filter {
+	switch l.op {
+	case "has":
+		return l.target.has(l.values, false)
+	case "in":
+		return l.target.in(l.values)
+	case "not_in":
+		return Not{l.target.in(l.values)}
+	}
+	any := l.others
+	switch len(l.values) {
+	case 0:
+	case 1:
+		any = append(any, l.target.compare(Equal, l.values[0]))
 	default:
-		f.others = append(f.others, In{Column: column, Values: f.values})
+		any = append(any, l.target.in(l.values))
 	}
-	if len(f.others) == 1 {
-		return f.target.condition(f.others[0])
+	if len(any) == 1 {
+		return any[0]
 	}
-	return f.target.condition(f.others)
+	return any
 }
 
 // filter reads a parameter that filters.
@@ -122,32 +144,20 @@ func (p *parser) alternative(number int) *conditions {
 }
 
 func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
-	at := slices.IndexFunc(group.plain, func(f plainFilter) bool { return f.target.name == to.name })
-	if at < 0 {
-		at = len(group.plain)
-		group.plain = append(group.plain, plainFilter{target: to})
-	}
-	f, field := &group.plain[at], to.field
+	l := group.list(to, "")
 	switch {
-	case field.Kind == model.KindBoolean && given.value == "":
+	case to.field.Kind == model.KindBoolean && given.value == "":
 		if p.countValue(given) {
-			f.values = append(f.values, model.BoolValue(true))
+			l.values = append(l.values, model.BoolValue(true))
 		}
 	case given.bare:
 		if p.countValue(given) {
-			f.others = append(f.others, Not{to.isNull()})
+			l.others = append(l.others, Not{to.isNull()})
 		}
-	case field.Kind == model.KindJSON:
+	case to.field.Kind == model.KindJSON:
 		p.failJSON(given, to)
 	default:
-		value, ok := p.choice(given, to, given.value)
-		switch {
-		case !ok:
-		case field.Column == model.NoColumn:
-			f.others = append(f.others, to.compare(Equal, value))
-		default:
-			f.values = append(f.values, value)
-		}
+		p.addToList(l, given, []string{given.value})
 	}
 }
 
@@ -192,7 +202,7 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 	case isHas(op) && to.attribute.ScalarItems() == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for arrays whose items are declared as strings, numbers or booleans, which the field %q has not.", op, to.name)
 	case op == "has":
-		p.addToList(group, given, to, op, []string{given.value})
+		p.addToList(group.list(to, op), given, []string{given.value})
 	case op == "has_all":
 		return to.has(p.listValues(given, to, splitList(given.value)), true)
 	case to.field.Kind == model.KindJSON:
@@ -200,7 +210,7 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 	case isPart(op) && to.field.Kind != model.KindText:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(to.field.Kind))
 	case op == "in" || op == "not_in":
-		p.addToList(group, given, to, op, splitList(given.value))
+		p.addToList(group.list(to, op), given, splitList(given.value))
 	case isPart(op) && !p.isShort(given, op): // which isShort has reported
 	default:
 		return p.comparison(given, to, op)
@@ -251,21 +261,9 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	return Not{to.isNull()}
 }
 
-// listFilter is filter[field][in], [not_in] or [has] with all its values.
-type listFilter struct {
-	target *target
-	op     string
-	values []model.Value
-}
-
 // addToList adds the values of one parameter to those of the parameters of the same name.
-func (p *parser) addToList(group *conditions, given parameter, to *target, op string, texts []string) {
-	at := slices.IndexFunc(group.lists, func(f listFilter) bool { return f.target.name == to.name && f.op == op })
-	if at < 0 {
-		at = len(group.lists)
-		group.lists = append(group.lists, listFilter{target: to, op: op})
-	}
-	group.lists[at].values = append(group.lists[at].values, p.listValues(given, to, texts)...)
+func (p *parser) addToList(l *list, given parameter, texts []string) {
+	l.values = append(l.values, p.listValues(given, l.target, texts)...)
 }
 
 func (p *parser) listValues(given parameter, to *target, texts []string) (values []model.Value) {
@@ -275,18 +273,6 @@ func (p *parser) listValues(given parameter, to *target, texts []string) (values
 		}
 	}
 	return values
-}
-
-// condition is the condition on the field. Nil: the values are wrong.
-func (f listFilter) condition() Filter {
-	if f.op == "has" {
-		return f.target.has(f.values, false)
-	}
-	condition := f.target.in(f.values)
-	if f.op == "not_in" {
-		return Not{condition}
-	}
-	return condition
 }
 
 // splitList splits at commas; a comma after a backslash belongs to the value.
@@ -353,9 +339,6 @@ func (p *parser) finishFilters() {
 
 // all lists the conditions.
 func (c *conditions) all() (all And) {
-	for _, plain := range c.plain {
-		all = append(all, plain.filter())
-	}
 	for _, list := range c.lists {
 		if condition := list.condition(); condition != nil {
 			all = append(all, list.target.condition(condition))

@@ -66,7 +66,7 @@ func TestParseFilter(t *testing.T) {
 		{"filter[type]=things", All},
 		{"filter[type]=users", None},
 		{"filter[type]", Not{None}},
-		{"filter[type]=users&filter[type]=things", Or{None, All}},
+		{"filter[type]=users&filter[type]=things", All},
 		{"filter[type][ne]=things", Not{All}},
 		{"filter[type][starts_with]=th", All},
 		{"filter[type][gt]=things", None},

@@ -19,13 +19,13 @@ type Related struct {
 // values.
 func Through(relation *model.Relation, scope, f Filter) Filter {
 	if relation.One && matchesNull(f) {
-		return Not{Related{Relation: relation, Scope: scope, Filter: Not{f}}}
+		return Not{&Related{Relation: relation, Scope: scope, Filter: Not{f}}}
 	}
-	return Related{Relation: relation, Scope: scope, Filter: f}
+	return &Related{Relation: relation, Scope: scope, Filter: f}
 }
 
 // Match cannot decide: it does not know other resources. Resolve must have replaced the filter.
-func (f Related) Match(model.Record) bool {
+func (f *Related) Match(model.Record) bool {
 	panic("query: a filter on related resources was not resolved")
 }
 
@@ -48,7 +48,7 @@ func Resolve(f Filter, r model.Record, find Lookup) (Filter, error) {
 		return f, nil
 	}
 	return Map(f, func(each Filter) (Filter, error) {
-		related, ok := each.(Related)
+		related, ok := each.(*Related)
 		if !ok {
 			return each, nil
 		}
@@ -60,7 +60,7 @@ func Resolve(f Filter, r model.Record, find Lookup) (Filter, error) {
 // errManyRelated: one resource can be looked up, but not all that refer to another.
 var errManyRelated = errors.New("a filter on resources that refer to others cannot be decided for one of these")
 
-func (f Related) holds(r model.Record, find Lookup) (bool, error) {
+func (f *Related) holds(r model.Record, find Lookup) (bool, error) {
 	if !f.Relation.One {
 		return false, errManyRelated
 	}
@@ -76,7 +76,7 @@ func (f Related) holds(r model.Record, find Lookup) (bool, error) {
 }
 
 // holdsFor decides the condition for the related resource.
-func (f Related) holdsFor(related model.Record, find Lookup) (bool, error) {
+func (f *Related) holdsFor(related model.Record, find Lookup) (bool, error) {
 	if holds, err := Holds(f.Scope, related, find); err != nil || !holds {
 		return false, err
 	}
@@ -85,8 +85,8 @@ func (f Related) holdsFor(related model.Record, find Lookup) (bool, error) {
 
 // EachRelated calls visit with every condition on related resources in a filter, also with those in
 // their scopes and filters.
-func EachRelated(f Filter, visit func(Related)) {
-	EachDirectlyRelated(f, func(related Related) {
+func EachRelated(f Filter, visit func(*Related)) {
+	EachDirectlyRelated(f, func(related *Related) {
 		visit(related)
 		EachRelated(related.Scope, visit)
 		EachRelated(related.Filter, visit)
@@ -95,37 +95,34 @@ func EachRelated(f Filter, visit func(Related)) {
 
 // EachDirectlyRelated calls visit with every condition on related resources in a filter, but not with those in their scopes and
 // filters.
-func EachDirectlyRelated(f Filter, visit func(Related)) {
-	for _, each := range parts(f) {
-		EachDirectlyRelated(each, visit)
-	}
-	if related, ok := f.(Related); ok {
-		visit(related)
-	}
+func EachDirectlyRelated(f Filter, visit func(*Related)) {
+	eachCondition(f, func(each Filter) {
+		if related, ok := each.(*Related); ok {
+			visit(related)
+		}
+	})
 }
 
 // EachColumn calls visit with every column that a filter on a collection compares, also with those of related
 // resources.
 func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int)) {
-	for _, each := range parts(f) {
-		EachColumn(each, c, visit)
-	}
-	switch f := f.(type) {
-	case onColumn:
-		visit(c, f.column())
-	case Related:
-		EachColumn(f.Scope, f.Relation.To, visit)
-		EachColumn(f.Filter, f.Relation.To, visit)
-	case Search:
-		for _, column := range f.Columns {
-			visit(c, column)
+	eachCondition(f, func(each Filter) {
+		switch f := each.(type) {
+		case onColumn:
+			visit(c, f.column())
+		case *Related:
+			EachColumn(Both(f.Scope, f.Filter), f.Relation.To, visit)
+		case Search:
+			for _, column := range f.Columns {
+				visit(c, column)
+			}
 		}
-	}
+	})
 }
 
 // ReadsRelated reports whether a filter depends on other resources.
 func ReadsRelated(f Filter) (reads bool) {
-	EachRelated(f, func(Related) { reads = true })
+	EachRelated(f, func(*Related) { reads = true })
 	return reads
 }
 

@@ -10,7 +10,7 @@ func Suppose(f Filter, column int, referred model.Record, find Lookup) (Filter, 
 	resource[column] = referred[model.IDColumn]
 	decided, err := Map(f, func(each Filter) (Filter, error) {
 		switch condition := each.(type) {
-		case Related:
+		case *Related:
 			if condition.Relation.Column == column {
 				holds, err := condition.holdsFor(referred, find)
 				return constant(holds), err
@@ -29,29 +29,9 @@ func Suppose(f Filter, column int, referred model.Record, find Lookup) (Filter, 
 func simplify(f Filter) Filter {
 	switch f := f.(type) {
 	case And:
-		rest := And(nil)
-		for _, each := range f {
-			each = simplify(each)
-			if isNone(each) {
-				return None
-			}
-			if !IsAll(each) {
-				rest = append(rest, each)
-			}
-		}
-		return rest
+		return simplifyAll(f, func(rest []Filter) Filter { return And(rest) }, IsAll, isNone)
 	case Or:
-		rest := Or(nil)
-		for _, each := range f {
-			each = simplify(each)
-			if IsAll(each) {
-				return All
-			}
-			if !isNone(each) {
-				rest = append(rest, each)
-			}
-		}
-		return rest
+		return simplifyAll(f, func(rest []Filter) Filter { return Or(rest) }, isNone, IsAll)
 	case Not:
 		inner := simplify(f.Filter)
 		if IsAll(inner) || isNone(inner) {
@@ -60,6 +40,21 @@ func simplify(f Filter) Filter {
 		return Not{inner}
 	}
 	return f
+}
+
+// simplifyAll simplifies what a junction joins. Neutral filters do not matter in it, and one that decides is the result.
+func simplifyAll(filters []Filter, join func([]Filter) Filter, neutral, decides func(Filter) bool) Filter {
+	var rest []Filter
+	for _, each := range filters {
+		each = simplify(each)
+		if decides(each) {
+			return each
+		}
+		if !neutral(each) {
+			rest = append(rest, each)
+		}
+	}
+	return join(rest)
 }
 
 // isNone reports whether a simplified filter never holds.

@@ -17,22 +17,12 @@ const (
 
 // ConditionsWork is what the conditions of a filter cost for a resource besides Work, in the same unit. A few are free.
 func ConditionsWork(f Filter) int {
-	n := countConditions(f)
+	n := 0
+	eachCondition(f, func(Filter) { n++ })
 	if n <= fewConditions {
 		return 0
 	}
 	return conditionWork * n
-}
-
-func countConditions(f Filter) (n int) {
-	all := parts(f)
-	if len(all) == 0 {
-		return 1
-	}
-	for _, each := range all {
-		n += countConditions(each)
-	}
-	return n
 }
 
 // Work is what Match costs at most for a resource, about, as the bytes of text in which a part could be
@@ -42,24 +32,23 @@ func Work(f Filter, r model.Record) (work int) {
 	if r == nil {
 		return 0
 	}
-	for _, each := range parts(f) {
-		work += Work(each, r)
-	}
-	switch f := f.(type) {
-	case Compare:
-		if f.Op == Contains {
-			return len(r[f.Column].Text())
+	eachCondition(f, func(each Filter) {
+		switch f := each.(type) {
+		case Compare:
+			if f.Op == Contains {
+				work += len(r[f.Column].Text())
+			}
+		case In:
+			work += valueWork * len(f.Values)
+		case Has:
+			work += (parseWork + itemWork*len(f.Values)) * len(r[f.Column].Text())
+		case Inside:
+			work += parseWork * len(r[f.Column].Text())
+		case Search:
+			for _, column := range f.Columns {
+				work += wordWork * len(r[column].Text())
+			}
 		}
-	case In:
-		return valueWork * len(f.Values)
-	case Has:
-		return (parseWork + itemWork*len(f.Values)) * len(r[f.Column].Text())
-	case Inside:
-		return parseWork * len(r[f.Column].Text())
-	case Search:
-		for _, column := range f.Columns {
-			work += wordWork * len(r[column].Text())
-		}
-	}
+	})
 	return work
 }

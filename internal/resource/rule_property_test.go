@@ -371,7 +371,7 @@ func selecting(t *rapid.T, st *store.Store, c *model.Collection, filter query.Fi
 		t.Fatal(err)
 	}
 	defer tx.Close()
-	rows, err := tx.Select(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
+	rows, err := tx.Select(c, statement.Selection{Plan: statement.Plan{Filter: filter}, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func (w *Work) requireValues(path Path, before, after []model.Record, pointer fu
 
 // readsCollection reports whether a filter depends on other resources of a collection.
 func readsCollection(f query.Filter, c *model.Collection) (reads bool) {
-	query.EachRelated(f, func(r query.Related) { reads = reads || r.Relation.To == c })
+	query.EachRelated(f, func(r *query.Related) { reads = reads || r.Relation.To == c })
 	return reads
 }
 

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"math"
 	"slices"
 	"strconv"
 
@@ -66,123 +65,55 @@ func Find(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, common []
 	return ids, found <= most, err
 }
 
-// Part is the sorted ids from low to high, both included, nil: without a bound, and of these at most so many at
-// the start, or at the end.
-func Part(ids []model.ID, low, high *model.ID, most int64, last bool) []model.ID {
-	if high != nil {
-		end, found := slices.BinarySearchFunc(ids, *high, model.ID.Compare)
-		if found {
-			end++
-		}
-		ids = ids[:end]
-	}
-	if low != nil {
-		start, _ := slices.BinarySearchFunc(ids, *low, model.ID.Compare)
-		ids = ids[start:]
-	}
-	if n := int64(len(ids)); most < n && last {
-		return ids[n-most:]
-	} else if most < n {
-		return ids[:most]
-	}
-	return ids
+// SampleSize is how many resources are looked at to estimate how frequent the words of a search are. It is a variable for tests.
+var SampleSize = 200
+
+// Sample is how many of some resources have the words of a search. With Traits.OrderedSearch, they are the first that the index
+// finds by the prefixes that it has; otherwise they are the first of the collection.
+type Sample struct {
+	size int
+	all  int   // that have all words
+	each []int // that have each word
 }
 
-// FirstSampled is how many resources are looked at to estimate how many matches a search has, and MoreSampled
-// how many if these have few. They are variables for tests.
-var FirstSampled, MoreSampled = 200, 1000
-
-// sample is how many of some resources have the words of a search.
-type sample struct {
-	size int64
-	all  int64   // that have all words
-	each []int64 // that have each word
-}
-
-// readSample looks at the first resources of a collection, or at the last ones. Where nothing needs a sample, it is empty.
-func readSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool, most int) (found sample, err error) {
+// ReadSample looks at the first resources, or at the last ones. Where nothing needs a sample, it is empty.
+func ReadSample(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (found Sample, err error) {
 	b := &builder{}
-	b.Write(d.SampleSearched(table, terms, last, strconv.Itoa(most), b.text))
+	b.Write(d.SampleSearched(table, terms, last, strconv.Itoa(SampleSize), b.text))
+	found.each = make([]int, len(terms))
 	if b.String() == "" {
-		return sample{}, nil
+		return found, nil
 	}
 	_, err = db.One(c, func(row model.Row) {
-		found.size, found.all = row.Int(0), row.Int(1)
+		found.size, found.all = int(row.Int(0)), int(row.Int(1))
 		for i := range terms {
-			found.each = append(found.each, row.Int(2+i))
+			found.each[i] = int(row.Int(2 + i))
 		}
 	}, b.String(), b.Args...)
 	return found, err
 }
 
-// RareSampled is how many resources that the index finds are looked at to find the words that few of them have. Of 50, at
-// least one must have a word, or it is rare. It is a variable for tests.
-var RareSampled = 100
-
-// FindRare finds the terms that are rare among the resources that the index finds by shorter prefixes.
-func FindRare(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool) (rare []bool, err error) {
-	rare = make([]bool, len(terms))
-	found, err := readSample(c, d, table, terms, last, RareSampled)
-	if err != nil || found.size < int64(RareSampled) {
-		return rare, err // all that the index finds is compared soon
+// Rare reports the words that few of the resources have which the index finds by shorter prefixes. If these resources are few, all
+// are compared soon.
+func (s Sample) Rare() []bool {
+	rare := make([]bool, len(s.each))
+	for i, n := range s.each {
+		rare[i] = s.size == SampleSize && 50*n < s.size
 	}
-	for i, n := range found.each {
-		rare[i] = 50*n < found.size
-	}
-	return rare, nil
+	return rare
 }
 
-// Choose estimates which way is faster where the index of words has no order: to read the words in the order
-// of ids until need matches were found, or to find all matches by the index. Common are words for which
-// the index need not be asked, because another word is in no resource of the sample. Total returns the number of
-// resources.
-func Choose(c db.Conn, d db.Dialect, table string, terms db.SearchTerms, last bool, need int64, total func() (int64, error)) (inOrder bool, common []bool, err error) {
-	common = make([]bool, len(terms))
-	first, err := readSample(c, d, table, terms, last, FirstSampled)
-	if dense := 2*first.size >= int64(FirstSampled) && 50*first.all >= first.size; err != nil || dense {
-		return dense, common, err
-	}
-	more, err := readSample(c, d, table, terms, last, MoreSampled)
-	if err != nil {
-		return false, nil, err
-	}
-	if slices.Contains(more.each, 0) {
-		for i, n := range more.each {
-			common[i] = n > 0
-		}
-	}
-	if more.all == 0 || more.size < int64(MoreSampled)/2 {
-		return false, common, nil
-	}
-	n, err := total()
-	return more.inOrder(need, n), common, err
-}
+// Dense reports whether so many resources match that a page in the order of ids finds its matches soon by comparing words. The
+// sample does not have long texts, which are slow to compare.
+func (s Sample) Dense() bool { return 2*s.size >= SampleSize && 100*s.all >= s.size }
 
-// fewMatches is how many matches a sample must have to tell how frequent they are.
-const fewMatches = 4
-
-// Nanoseconds to read the words of a resource in the order of ids, to read them by the index, and for the index to read an
-// entry of a word.
-const (
-	inOrderCost = 300
-	byIndexCost = 3000
-	entryCost   = 500
-)
-
-// inOrder compares the costs of both ways. If there are few matches, these may be chance: the estimate is between them and
-// what there would be if no word had to do with another.
-func (s sample) inOrder(need, total int64) bool {
-	size, all := float64(s.size), float64(total)
-	matches, entries, independent := float64(s.all)/size*all, 0.0, all
-	for _, n := range s.each {
-		entries += float64(n) / size * all
-		independent *= float64(n) / size
+// Common reports the words for which the index need not be asked, because other words are less frequent.
+func (s Sample) Common() []bool {
+	common, least := make([]bool, len(s.each)), slices.Min(s.each)
+	for i, n := range s.each {
+		common[i] = n > least
 	}
-	if s.all < fewMatches {
-		matches = math.Sqrt(matches * independent)
-	}
-	read := min(all, float64(need)/matches*all)
-	return read*inOrderCost <= entries*entryCost+matches*byIndexCost
+	return common
 }
 
 // builder is SQL with texts as arguments.

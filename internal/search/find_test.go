@@ -2,6 +2,7 @@ package search
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -83,24 +84,23 @@ func TestTextsAreSplitOnce(t *testing.T) {
 	}
 }
 
-// TestChoiceOfAWay: the words are read in the order of ids where that needs less than the lists of the index.
+// TestChoiceOfAWay: the words are compared in the order of ids where matches are frequent, and otherwise the index is asked for the
+// words that are less frequent than others.
 func TestChoiceOfAWay(t *testing.T) {
-	const total = 1_000_000
 	for _, each := range []struct {
 		name   string
-		sample sample
-		need   int64
-		want   bool
+		sample Sample
+		dense  bool
+		common []bool
+		rare   []bool
 	}{
-		{"a page of frequent matches", sample{1000, 14, []int64{143, 100}}, 31, true},
-		{"a page of matches as frequent as chance makes them", sample{1000, 2, []int64{16, 100}}, 31, true},
-		{"the same with an offset", sample{1000, 2, []int64{16, 100}}, 1000, false},
-		{"a match by chance", sample{1000, 1, []int64{11, 16}}, 31, false},
-		{"all matches", sample{1000, 5, []int64{6, 6}}, 1 << 62, false},
-		{"all matches of frequent words", sample{1000, 300, []int64{500, 500}}, 1 << 62, true},
+		{"frequent matches", Sample{200, 2, []int{40, 20}}, true, []bool{true, false}, []bool{false, false}},
+		{"few matches of frequent words", Sample{200, 1, []int{40, 3}}, false, []bool{true, false}, []bool{false, true}},
+		{"words that are in no text", Sample{200, 0, []int{40, 0, 0}}, false, []bool{true, false, false}, []bool{false, true, true}},
+		{"a small collection", Sample{99, 99, []int{99}}, false, []bool{false}, []bool{false}},
 	} {
-		if got := each.sample.inOrder(each.need, total); got != each.want {
-			t.Errorf("%s: got %v", each.name, got)
+		if s := each.sample; s.Dense() != each.dense || !slices.Equal(s.Common(), each.common) || !slices.Equal(s.Rare(), each.rare) {
+			t.Errorf("%s: got %v %v %v", each.name, s.Dense(), s.Common(), s.Rare())
 		}
 	}
 }

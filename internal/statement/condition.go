@@ -15,6 +15,7 @@ type Statement struct {
 	within  *columnSource // of a part of a condition; nil: the table of the statement
 	aliases int           // of tables in conditions on related resources
 	byID    bool          // its resources are found by their ids: no other index is needed
+	plan    Plan          // that its conditions follow
 }
 
 // Condition writes a filter, or its negation. Negations are pushed down to the comparisons,
@@ -42,33 +43,15 @@ func (s *Statement) Condition(filter query.Filter, holds bool) {
 	case query.Compare:
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
 	case query.Search:
-		s.search(f, !s.byID, holds)
-	case FoundSearch:
-		s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(s.table.Columns[model.IDColumn], s.Placeholder(db.IDs(s.dialect, f.IDs))), ")")
-	case OrderedSearch: // the index has found it
-		s.Write("(", s.dialect.SearchHolds(f.Terms(s.table.Collection), s.text), ")")
-	case RowSearch:
-		s.search(f.Search, false, holds)
+		s.search(f, holds)
 	case query.Inside:
 		s.inside(f, holds)
 	case query.Has:
 		s.has(f, holds)
-	case query.Related:
+	case *query.Related:
 		s.related(f, holds)
-	case RefersTo:
-		s.orNull(f.Column, holds, func(column string) {
-			s.Write(db.Choose(holds, "", "NOT "), "(", s.dialect.InIDs(db.Choose(f.Many, "+", "")+column, s.Placeholder(db.IDs(s.dialect, f.IDs))), ")")
-		})
 	default:
 		panic("statement: a filter of an unknown type")
-	}
-}
-
-// And adds a condition to others, unless it is nil.
-func (s *Statement) And(filter query.Filter) {
-	if filter != nil {
-		s.Write(" AND ")
-		s.Condition(filter, true)
 	}
 }
 

@@ -13,14 +13,14 @@ import (
 )
 
 // Groups selects groups of resources: their keys, their counts and their values. ReadGroup reads the rows.
-func (t *Tables) Groups(c *model.Collection, filter query.Filter, groups query.Groups, skip, take int64) *Statement {
+func (t *Tables) Groups(c *model.Collection, plan Plan, groups query.Groups, skip, take int64) *Statement {
 	s := t.Statement(c, "SELECT ")
 	s.groupKeys(groups.By)
 	s.Write(db.Choose(len(groups.By) > 0, ", ", ""), "count(*) AS _count")
 	for _, value := range groups.Values {
 		s.groupValue(value)
 	}
-	s.grouped(filter, groups.By)
+	s.grouped(plan, groups.By)
 	s.groupOrder(groups.Sort)
 	s.Write(" LIMIT ")
 	s.Arg(model.IntValue(take))
@@ -30,10 +30,10 @@ func (t *Tables) Groups(c *model.Collection, filter query.Filter, groups query.G
 }
 
 // CountGroups selects the number of groups.
-func (t *Tables) CountGroups(c *model.Collection, filter query.Filter, by []query.GroupKey) *Statement {
+func (t *Tables) CountGroups(c *model.Collection, plan Plan, by []query.GroupKey) *Statement {
 	s := t.Statement(c, "SELECT count(*) FROM (SELECT ")
 	s.groupKeys(by)
-	s.grouped(filter, by)
+	s.grouped(plan, by)
 	s.Write(") AS _all")
 	return s
 }
@@ -86,12 +86,9 @@ func groupAlias(key int) string {
 }
 
 // grouped writes which resources are grouped, by the first columns of the SELECT.
-func (s *Statement) grouped(filter query.Filter, by []query.GroupKey) {
+func (s *Statement) grouped(plan Plan, by []query.GroupKey) {
 	s.Write(" FROM ", s.table.Name)
-	if filter != nil {
-		s.Write(" WHERE ")
-		s.Condition(filter, true)
-	}
+	s.where(s.conditions(plan))
 	for i := range by {
 		s.Write(db.Choose(i == 0, " GROUP BY ", ", "), strconv.Itoa(i+1))
 	}

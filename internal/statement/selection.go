@@ -7,17 +7,16 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/search"
 )
 
 // Selection is a range of resources in an order.
 type Selection struct {
-	Filter query.Filter
-	Order  Order
-	From   Place // start; nil: the beginning
-	Until  Place // end, exclusive; nil: the end
-	Skip   int64
-	Take   int64 // at most so many; math.MaxInt64: all. Any ignores it and Skip
+	Plan
+	Order Order
+	From  Place // start; nil: the beginning
+	Until Place // end, exclusive; nil: the end
+	Skip  int64
+	Take  int64 // at most so many; math.MaxInt64: all. Any ignores it and Skip
 
 	// Total is the number of resources without From, Until, Skip and Take; zero: it is not known.
 	Total int64
@@ -28,7 +27,7 @@ type Selection struct {
 
 // FromEnd is the selection up to its end, read from there: its exclusive end becomes the start.
 func (s Selection) FromEnd() Selection {
-	return Selection{Filter: s.Filter, Order: s.Order.Reversed(), From: s.Until, AfterFrom: true}
+	return Selection{Plan: s.Plan, Order: s.Order.Reversed(), From: s.Until, AfterFrom: true}
 }
 
 // MaxByID is the largest number of rows for which the ids are found first: see Rows.
@@ -40,7 +39,7 @@ const MaxByID = 1000
 func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 	table := t.Of(c)
 	sorted := len(selection.Order) > 1
-	skips := selection.Skip > 0 && (sorted || selection.Filter != nil)
+	skips := selection.Skip > 0 && (sorted || selection.Filter != nil || selection.Search != nil)
 	if selection.Take > MaxByID || !skips && !(sorted && selection.Order[0].Descending) {
 		return t.Columns(c, table.All, selection)
 	}
@@ -59,7 +58,7 @@ func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 // of the result. SQLite takes a third of the time then.
 func (s *Statement) skipInIndex(selection Selection) bool {
 	equals, ok := selection.Filter.(query.Compare)
-	if !ok || equals.Op != query.Equal || selection.Skip == 0 || selection.From != nil || selection.Until != nil {
+	if !ok || selection.Search != nil || equals.Op != query.Equal || selection.Skip == 0 || selection.From != nil || selection.Until != nil {
 		return false
 	}
 	descending := selection.Order[0].Descending
@@ -101,12 +100,13 @@ func (t *Tables) Columns(c *model.Collection, columns string, selection Selectio
 // selection writes a SELECT of columns, ordered or in any order. Ranges follow each other: the next one is read when a range
 // has ended, and the databases return them in their order. With a LIMIT, SQLite keeps the order of each.
 func (s *Statement) selection(columns string, selection Selection, ordered bool) {
-	ranges, filter := selection.ranges(s.table.Collection), s.filter(selection)
+	ranges, filter := selection.ranges(s.table.Collection), s.conditions(selection.Plan)
 	if len(ranges) == 1 {
 		s.keyRange(columns, selection, ranges[0], filter, ordered)
 		s.limit(selection)
 		return
 	}
+	filter = s.repeatable(filter)
 	for i, r := range ranges {
 		s.Write(db.Choose(i > 0, " UNION ALL ", ""), "SELECT * FROM (")
 		s.keyRange(columns, selection, r, filter, ordered)
@@ -116,36 +116,58 @@ func (s *Statement) selection(columns string, selection Selection, ordered bool)
 	s.limit(selection)
 }
 
-// filter returns what writes the filter of a selection, nil if it has none. Its arguments are added only once, as their number
-// is limited.
-func (s *Statement) filter(selection Selection) func() {
-	if selection.Filter == nil {
-		return nil
-	}
-	written := ""
-	return func() {
-		if written != "" {
-			s.Write(written)
-			return
+// repeatable lets conditions be written several times. Their arguments are added only once, as the number of arguments is limited.
+func (s *Statement) repeatable(conditions []func()) []func() {
+	written := make([]string, len(conditions))
+	repeatable := make([]func(), len(conditions))
+	for i, condition := range conditions {
+		repeatable[i] = func() {
+			if start := s.Len(); written[i] == "" {
+				condition()
+				written[i] = s.String()[start:]
+			} else {
+				s.Write(written[i])
+			}
 		}
-		start := s.Len()
-		s.Condition(selection.narrowed(), true)
-		written = s.String()[start:]
 	}
+	return repeatable
 }
 
 // keyRange writes a SELECT of one range.
-func (s *Statement) keyRange(columns string, selection Selection, r keyRange, filter func(), ordered bool) {
+func (s *Statement) keyRange(columns string, selection Selection, r keyRange, filter []func(), ordered bool) {
 	s.Write("SELECT ", columns, " FROM ")
-	s.From(selection.Filter)
-	s.where(selection, r, filter)
-	_, inIndex := Ordered(selection.Filter)
+	s.From(selection.Plan)
+	conditions, descends := slices.Clone(filter), selection.Order[0].Descending
+	for _, condition := range r.conditions {
+		conditions = append(conditions, func() { s.Condition(condition, true) })
+	}
+	if r.from != nil {
+		conditions = append(conditions, func() {
+			s.bound(selection.Plan, descends, selection.From[len(selection.From)-1])
+			s.compareKeys(r, r.from, true)
+		})
+	}
+	if r.until != nil {
+		conditions = append(conditions, func() {
+			s.bound(selection.Plan, !descends, selection.Until[len(selection.Until)-1])
+			s.compareKeys(r, r.until, false)
+		})
+	}
+	s.where(conditions)
 	switch {
 	case !ordered:
-	case inIndex:
-		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(selection.Order[0].Descending, " DESC", ""))
+	case selection.inOrder():
+		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(descends, " DESC", ""))
 	default:
 		s.Order(r.keys())
+	}
+}
+
+// where writes conditions, if there are any.
+func (s *Statement) where(conditions []func()) {
+	for i, condition := range conditions {
+		s.Write(db.Choose(i == 0, " WHERE ", " AND "))
+		condition()
 	}
 }
 
@@ -170,66 +192,11 @@ func (t *Tables) Any(c *model.Collection, selection Selection) *Statement {
 	return s
 }
 
-// Count selects the number of resources of a selection.
+// Count selects the number of resources of a selection. It needs all matches of a search, which the index finds.
 func (t *Tables) Count(c *model.Collection, selection Selection) *Statement {
 	s := t.Statement(c, "SELECT count(*) FROM (")
+	selection.ByRow = false
 	s.selection("1", selection, false)
 	s.Write(") AS _counted")
 	return s
-}
-
-// where writes the conditions of a range of a selection.
-func (s *Statement) where(selection Selection, r keyRange, filter func()) {
-	separator := " WHERE "
-	and := func() {
-		s.Write(separator)
-		separator = " AND "
-	}
-	if filter != nil {
-		and()
-		filter()
-	}
-	for _, condition := range r.conditions {
-		and()
-		s.Condition(condition, true)
-	}
-	if r.from != nil {
-		and()
-		s.bound(selection.Filter, selection.Order[0].Descending, selection.From[len(selection.From)-1])
-		s.compareKeys(r, r.from, true)
-	}
-	if r.until != nil {
-		and()
-		s.bound(selection.Filter, !selection.Order[0].Descending, selection.Until[len(selection.Until)-1])
-		s.compareKeys(r, r.until, false)
-	}
-}
-
-// narrowed leaves out matches of a search that a selection cannot have, if its filter is that of WithFound without a rest and
-// its order is that of ids.
-func (s Selection) narrowed() query.Filter {
-	and, ok := s.Filter.(query.And)
-	if !ok || len(and) != 2 || len(s.Order) != 1 || !query.IsAll(and[1]) {
-		return s.Filter
-	}
-	found, ok := and[0].(FoundSearch)
-	if !ok {
-		return s.Filter
-	}
-	bound := func(place Place) *model.ID {
-		if place == nil {
-			return nil
-		}
-		id := place[0].ID()
-		return &id
-	}
-	low, high, last := bound(s.From), bound(s.Until), s.Order[0].Descending
-	if last {
-		low, high = high, low
-	}
-	most := s.Skip + s.Take + 2 // the bounds may be left out
-	if s.Take == 0 || most < 0 {
-		most = math.MaxInt64
-	}
-	return WithFound(found.Search, search.Part(found.IDs, low, high, most, last), and[1])
 }

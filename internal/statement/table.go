@@ -63,17 +63,17 @@ func (t *Tables) Statement(c *model.Collection, parts ...string) *Statement {
 func (t *Tables) One(c *model.Collection, sql string, args []model.Value, scope query.Filter) *Statement {
 	s := t.Statement(c, sql)
 	s.byID, s.Args = true, args
-	s.And(scope)
+	s.And(Plan{Filter: scope})
 	return s
 }
 
-// Listed selects columns of the resources with some ids that pass a filter, in no order. The filter is compared for each of
+// Listed selects columns of the resources with some ids that pass the filter of a plan, in no order. The filter is compared for each of
 // them: a database that chose an index for it could find all that pass it first, however many.
-func (t *Tables) Listed(c *model.Collection, columns string, ids []model.ID, filter query.Filter) *Statement {
+func (t *Tables) Listed(c *model.Collection, columns string, ids []model.ID, plan Plan) *Statement {
 	s, table := t.Statement(c, "SELECT ", columns, " FROM (SELECT value AS _listed FROM "), t.Of(c)
 	s.byID = true
 	// SQLite reads the first table of a CROSS JOIN first. No column of a collection has the name _listed.
 	s.Write(s.dialect.ListedIDs(s.Placeholder(db.IDs(s.dialect, ids))), ") AS _ids CROSS JOIN ", table.Name, " WHERE ", table.Columns[model.IDColumn], " = _listed")
-	s.And(filter)
+	s.And(plan)
 	return s
 }

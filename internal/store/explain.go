@@ -22,13 +22,15 @@ func (s *Store) Explain(ctx context.Context, q PageQuery, later bool) (sql strin
 	case q.Range.Anchor == query.AtOffset:
 		selection.Skip = q.Range.Offset
 	}
-	selection.Filter = searchByRow(q.Collection, selection.Filter, selection.Order)
+	selection.ByRow = comparesWords(q.Collection, selection.Order)
 	return s.explain(ctx, func(*Tx) *statement.Statement { return s.sql.Rows(q.Collection, selection) })
 }
 
 // ExplainRelated returns the statement of an included relation, for one resource, and its plan.
 func (s *Store) ExplainRelated(ctx context.Context, i *query.Include) (sql string, plan []string, err error) {
-	return s.explain(ctx, func(tx *Tx) *statement.Statement { return tx.relatedStatement(i, make([]model.ID, 1)) })
+	return s.explain(ctx, func(tx *Tx) *statement.Statement {
+		return tx.relatedStatement(&Included{Include: i, plan: statement.Plan{Filter: query.Both(i.Scope, i.Filter)}}, make([]model.ID, 1))
+	})
 }
 
 func (s *Store) explain(ctx context.Context, write func(*Tx) *statement.Statement) (sql string, plan []string, err error) {

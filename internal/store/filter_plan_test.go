@@ -56,7 +56,7 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := planOf(t, st, c, statement.Selection{Filter: q.Filter, Order: statement.NewOrder(nil), Take: 100}, isPostgres)
+			plan := planOf(t, st, c, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(nil), Take: 100}, isPostgres)
 			scans := slices.ContainsFunc(plan, func(line string) bool {
 				return strings.Contains(line, "Seq Scan") || strings.HasPrefix(line, "SCAN ")
 			})
@@ -159,7 +159,7 @@ collections:
 			if err != nil {
 				t.Fatal(err)
 			}
-			plan := planOf(t, st, issues, statement.Selection{Filter: q.Filter, Order: statement.NewOrder(q.Sort), Take: 30, Skip: each.skip}, isPostgres)
+			plan := planOf(t, st, issues, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(q.Sort), Take: 30, Skip: each.skip}, isPostgres)
 			text := strings.Join(plan, "\n")
 			if !strings.Contains(text, each.index) || strings.Contains(text, "Seq Scan") || strings.Contains(text, "SCAN issues\n") {
 				t.Errorf("%s from %d does not use %s:\n%s", each.query, each.skip, each.index, text)

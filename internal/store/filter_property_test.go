@@ -67,11 +67,11 @@ func TestRelatedFiltersSelectWhatTheyMatch(t *testing.T) {
 					holds := func(row model.Record) bool { return dataset.holds(filter, row) }
 					checkFilterBy(rt, tx, c, filter, dataset[c], holds)
 					fewRelated, maxRelated, manyReferring = int64(rapid.IntRange(0, 6).Draw(rt, "few")), rapid.IntRange(0, 4).Draw(rt, "most"), int64(rapid.IntRange(0, 3).Draw(rt, "many"))
-					listed, err := tx.listRelated(c, filter)
+					plan, err := tx.planRelated(c, filter)
 					if err != nil {
 						rt.Fatal(err)
 					}
-					checkFilterBy(rt, tx, c, listed, dataset[c], holds)
+					checkPlanned(rt, tx, c, plan, dataset[c], holds)
 				}
 			})
 		})
@@ -90,7 +90,7 @@ func (w relatedDataset) holds(f query.Filter, row model.Record) bool {
 		return slices.ContainsFunc(f, func(each query.Filter) bool { return w.holds(each, row) })
 	case query.Not:
 		return !w.holds(f.Filter, row)
-	case query.Related:
+	case *query.Related:
 		for _, other := range w[f.Relation.To] {
 			from, to := other, row
 			if f.Relation.One {
@@ -211,7 +211,7 @@ func (t *table) insertAny() string {
 func drawRelatedFilter(c *model.Collection, depth, steps int) *rapid.Generator[query.Filter] {
 	leaf := rapid.Custom(func(t *rapid.T) query.Filter {
 		if relations := c.Relations(); steps > 0 && rapid.IntRange(0, 2).Draw(t, "through") == 0 {
-			f := query.Related{Relation: rapid.SampledFrom(relations).Draw(t, "relation")}
+			f := &query.Related{Relation: rapid.SampledFrom(relations).Draw(t, "relation")}
 			f.Filter = drawRelatedFilter(f.Relation.To, 1, steps-1).Draw(t, "there")
 			if rapid.Bool().Draw(t, "scoped") {
 				f.Scope = drawRelatedFilter(f.Relation.To, 1, 0).Draw(t, "scope")

@@ -25,6 +25,7 @@ type Groups struct {
 
 	snapshot
 	query    GroupQuery
+	plan     statement.Plan
 	rows     db.Rows // nil: not begun, or ended
 	skip     int64   // groups before the next one
 	start    int64   // offset of the first group
@@ -57,7 +58,7 @@ func (s *Store) Groups(ctx context.Context, q GroupQuery) (*Groups, error) {
 // locate finds the offsets of the range.
 func (g *Groups) locate() (err error) {
 	r, fromEnd := g.query.Range, g.query.Range.Anchor != query.AtOffset && g.query.Range.Limit < 0
-	if g.query.Filter, err = g.tx.listRelated(g.query.Collection, g.query.Filter); err != nil {
+	if g.plan, err = g.tx.planRelated(g.query.Collection, g.query.Filter); err != nil {
 		return err
 	}
 	total := int64(math.MaxInt64)
@@ -81,7 +82,7 @@ func (g *Groups) count() (n int64, err error) {
 	if len(g.query.Groups.By) == 0 {
 		return 1, nil
 	}
-	s := g.tx.store.sql.CountGroups(g.query.Collection, g.query.Filter, g.query.Groups.By)
+	s := g.tx.store.sql.CountGroups(g.query.Collection, g.plan, g.query.Groups.By)
 	_, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) })
 	return n, err
 }
@@ -115,7 +116,7 @@ func (g *Groups) begin() (err error) {
 	if take < math.MaxInt64 {
 		take++
 	}
-	s := g.tx.store.sql.Groups(g.query.Collection, g.query.Filter, g.query.Groups, g.skip+g.given, take)
+	s := g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, g.skip+g.given, take)
 	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
 	return g.tx.fault(err)
 }

@@ -88,9 +88,9 @@ func (s *Store) Page(ctx context.Context, q PageQuery) (*Page, error) {
 
 func newPage(q PageQuery) *Page {
 	return &Page{query: q, selection: statement.Selection{
-		Filter: query.Both(q.Scope, q.Filter),
-		Order:  statement.NewOrder(q.Sort),
-		Take:   q.Range.Size(),
+		Plan:  statement.Plan{Filter: query.Both(q.Scope, q.Filter)},
+		Order: statement.NewOrder(q.Sort),
+		Take:  q.Range.Size(),
 	}}
 }
 
@@ -119,18 +119,12 @@ func (p *Page) begin() (err error) {
 			return err
 		}
 	}
-	// The filter is rewritten, so that the statements of the page do not find related resources and words again and again.
-	if p.selection.Filter, err = p.tx.listRelated(p.query.Collection, p.selection.Filter); err != nil {
-		return err
-	}
-	if p.selection.Filter, err = p.tx.findSearched(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range); err != nil {
+	if p.selection.Plan, err = p.tx.plan(p.query.Collection, p.selection.Filter, p.selection.Order, p.query.Range); err != nil {
 		return err
 	}
 	if err := p.count(); err != nil {
 		return err
 	}
-	// Only now: a count needs all matches, and the page only its own.
-	p.selection.Filter = searchByRow(p.query.Collection, p.selection.Filter, p.selection.Order)
 	return p.locate()
 }
 
@@ -217,7 +211,7 @@ func (p *Page) locateEmpty() (err error) {
 		return nil
 	}
 	p.endRows()
-	p.start, err = p.tx.Count(p.query.Collection, p.selection.Filter)
+	p.start, err = p.tx.countPlanned(p.query.Collection, p.selection.Plan)
 	p.hasBefore = p.start > 0
 	return err
 }
@@ -272,7 +266,7 @@ func (p *Page) probe() (err error) {
 	rest.From, rest.AfterFrom = p.place, true
 	p.endRows()
 	if p.endless {
-		before := statement.Selection{Filter: rest.Filter, Order: rest.Order, Until: start, Take: math.MaxInt64}
+		before := statement.Selection{Plan: rest.Plan, Order: rest.Order, Until: start, Take: math.MaxInt64}
 		p.start, err = p.tx.countSelection(p.query.Collection, before)
 	} else {
 		next := *rest

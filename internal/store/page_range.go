@@ -27,7 +27,7 @@ func (p *Page) runDeferred() error { return p.tx.fault(p.tx.conn.Batch()) }
 // count counts the total if it is wanted and not stored.
 func (p *Page) count() (err error) {
 	if p.query.Exact && !p.TotalKnown {
-		p.Total, err = p.tx.Count(p.query.Collection, p.selection.Filter)
+		p.Total, err = p.tx.countPlanned(p.query.Collection, p.selection.Plan)
 		p.TotalKnown = true
 	}
 	return err
@@ -97,7 +97,7 @@ func (p *Page) seek() error {
 
 // locateCursor starts or ends the range at the place of the cursor. Other is the part of the list on the other side of it.
 func (p *Page) locateCursor(place statement.Place) (err error) {
-	other := statement.Selection{Filter: p.selection.Filter, Order: p.selection.Order}
+	other := statement.Selection{Plan: p.selection.Plan, Order: p.selection.Order}
 	if p.query.Range.Limit > 0 {
 		p.selection.From, p.lookAhead = place, true
 		other.Until = place
@@ -116,8 +116,7 @@ func (p *Page) locateCursor(place statement.Place) (err error) {
 // one by one until there are enough matches. So the ids of these are selected, and no word is compared a second time.
 func (p *Page) locateLast() (err error) {
 	size := p.query.Range.Size()
-	search, ok := statement.Ordered(p.selection.Filter)
-	if !ok || size > statement.MaxByID {
+	if p.selection.Search == nil || !p.selection.Search.InOrder || size > statement.MaxByID {
 		p.selection.From, p.hasBefore, err = p.tx.PlaceBefore(p.query.Collection, p.selection, size)
 		return err
 	}
@@ -126,7 +125,7 @@ func (p *Page) locateLast() (err error) {
 		ids = ids[:size]
 	}
 	slices.SortFunc(ids, model.ID.Compare)
-	p.selection.Filter = statement.WithFound(search.Search, ids, query.All) // they pass the rest of the filter
+	p.selection.Plan = statement.Plan{Search: &statement.Search{IDs: ids}} // they pass the filter
 	return err
 }
 

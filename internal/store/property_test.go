@@ -40,23 +40,7 @@ func checkFilter(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter, r
 
 // checkFilterBy compares what a filter selects with the rows for which it holds.
 func checkFilterBy(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter, rows []model.Record, holds func(model.Record) bool) {
-	want := []model.ID{}
-	for _, row := range rows {
-		if holds(row) {
-			want = append(want, row.ID(model.IDColumn))
-		}
-	}
-	slices.SortFunc(want, func(a, b model.ID) int { return slices.Compare(a[:], b[:]) })
-	if got := selected(t, tx, c, filter); !slices.Equal(got, want) {
-		t.Fatalf("%#v\nselects %v\nmatches %v", filter, got, want)
-	}
-	count, err := tx.Count(c, filter)
-	if err != nil || count != int64(len(want)) {
-		t.Fatalf("%#v\ncounts %d (%v), but matches %d", filter, count, err, len(want))
-	}
-	if _, ok := statement.Ordered(filter); ok {
-		return // it is only for lists
-	}
+	want := checkPlanned(t, tx, c, statement.Plan{Filter: filter}, rows, holds)
 	for _, row := range rows {
 		id := row.ID(model.IDColumn)
 		found, err := tx.View(c, filter, id, nil)
@@ -66,15 +50,34 @@ func checkFilterBy(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter,
 	}
 }
 
-func selected(t *rapid.T, tx *Tx, c *model.Collection, filter query.Filter) []model.ID {
-	rows, err := tx.Select(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
+// checkPlanned compares what a plan selects and counts with the rows for which its filter holds, and returns these.
+func checkPlanned(t *rapid.T, tx *Tx, c *model.Collection, plan statement.Plan, rows []model.Record, holds func(model.Record) bool) []model.ID {
+	want := []model.ID{}
+	for _, row := range rows {
+		if holds(row) {
+			want = append(want, row.ID(model.IDColumn))
+		}
+	}
+	slices.SortFunc(want, func(a, b model.ID) int { return slices.Compare(a[:], b[:]) })
+	if got := selected(t, tx, c, plan); !slices.Equal(got, want) {
+		t.Fatalf("%#v\nselects %v\nmatches %v", plan, got, want)
+	}
+	count, err := tx.countPlanned(c, plan)
+	if err != nil || count != int64(len(want)) {
+		t.Fatalf("%#v\ncounts %d (%v), but matches %d", plan, count, err, len(want))
+	}
+	return want
+}
+
+func selected(t *rapid.T, tx *Tx, c *model.Collection, plan statement.Plan) []model.ID {
+	rows, err := tx.Select(c, statement.Selection{Plan: plan, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 	if err != nil {
-		t.Fatalf("%#v: %v", filter, err)
+		t.Fatalf("%#v: %v", plan, err)
 	}
 	defer rows.Close()
 	ids := []model.ID{}
 	if err := readRows(rows, func() { ids = append(ids, rows.ID(model.IDColumn)) }); err != nil {
-		t.Fatalf("%#v: %v", filter, err)
+		t.Fatalf("%#v: %v", plan, err)
 	}
 	return ids
 }

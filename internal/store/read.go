@@ -62,7 +62,7 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		return found, err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
-		s := t.store.sql.Listed(c, t.store.tables[c].Columns[model.IDColumn], chunk, scope)
+		s := t.store.sql.Listed(c, t.store.tables[c].Columns[model.IDColumn], chunk, statement.Plan{Filter: scope})
 		if err := t.each(s, func(row model.Row) { found[row.ID(0)] = true }); err != nil {
 			return nil, err
 		}
@@ -75,12 +75,12 @@ func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID
 	if len(ids) == 0 {
 		return nil
 	}
-	filter, err := t.listRelated(c, filter) // as a page does, or it would be slow where the page that found the ids was not
+	plan, err := t.planRelated(c, filter) // as a page does, or it would be slow where the page that found the ids was not
 	if err != nil {
 		return err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
-		s := t.store.sql.Listed(c, t.store.tables[c].All, chunk, filter)
+		s := t.store.sql.Listed(c, t.store.tables[c].All, chunk, plan)
 		if err := db.EachOrError(t.conn, func(row model.Row) error { return read(c.Scan(row)) }, s.String(), s.Args...); err != nil {
 			return t.fault(err)
 		}
@@ -90,7 +90,11 @@ func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID
 
 // Count counts the resources that pass a filter.
 func (t *Tx) Count(c *model.Collection, filter query.Filter) (int64, error) {
-	return t.countSelection(c, statement.Selection{Filter: filter, Order: statement.NewOrder(nil), Take: math.MaxInt64})
+	return t.countPlanned(c, statement.Plan{Filter: filter})
+}
+
+func (t *Tx) countPlanned(c *model.Collection, plan statement.Plan) (int64, error) {
+	return t.countSelection(c, statement.Selection{Plan: plan, Order: statement.NewOrder(nil), Take: math.MaxInt64})
 }
 
 func (t *Tx) countSelection(c *model.Collection, selection statement.Selection) (n int64, err error) {

@@ -6,32 +6,32 @@ import (
 	"github.com/plural-go/plural/internal/statement"
 )
 
-// Prepare rewrites the filter of an include as that of a page, for all statements in the snapshot.
-func (t *Tx) Prepare(i *query.Include) (*query.Include, error) {
-	filter, err := t.listRelated(i.Relation.To, query.Both(i.Scope, i.Filter))
-	if err != nil {
-		return nil, err
-	}
-	prepared := *i
-	prepared.Scope, prepared.Filter = nil, filter
-	return &prepared, nil
+// Included is a relation that is included, with the plan of its filter for all statements in a snapshot.
+type Included struct {
+	*query.Include
+	plan statement.Plan
+}
+
+// Prepare plans the filter of an include.
+func (t *Tx) Prepare(i *query.Include) (*Included, error) {
+	plan, err := t.planRelated(i.Relation.To, query.Both(i.Scope, i.Filter))
+	return &Included{i, plan}, err
 }
 
 // Related reads the resources that a relation leads to from the resources with the keys: their ids or,
 // if it leads to one resource, the ids that they refer to. Those of a relation to many are in
 // the order of their keys and then of the include. It stops when read returns false.
-func (t *Tx) Related(i *query.Include, keys []model.ID, read func(model.Row) bool) error {
+func (t *Tx) Related(i *Included, keys []model.ID, read func(model.Row) bool) error {
 	return t.eachWhile(t.relatedStatement(i, keys), read)
 }
 
-func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement.Statement {
+func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement {
 	to := t.store.tables[i.Relation.To]
 	id := to.Columns[model.IDColumn]
-	filter := query.Both(i.Scope, i.Filter)
 	if i.Relation.One {
 		s := t.store.sql.Statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
 		s.InIDs(keys)
-		s.And(filter)
+		s.And(i.plan)
 		return s
 	}
 	// For each key, the first resources of its own are found by the index of the reference. No
@@ -48,7 +48,7 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement.Stat
 	}
 	own := func(columns string) {
 		s.Write("(SELECT ", columns, " FROM ", to.Name, " WHERE ", referring, " = _key")
-		s.And(filter)
+		s.And(i.plan)
 		s.Order(first)
 		s.Write(" LIMIT ")
 		s.Arg(model.IntValue(i.Size()))
@@ -72,12 +72,12 @@ func (t *Tx) relatedStatement(i *query.Include, keys []model.ID) *statement.Stat
 }
 
 // RelatedTotals counts the resources of a relation to many, for each of the keys that has some.
-func (t *Tx) RelatedTotals(i *query.Include, keys []model.ID, read func(key model.ID, total int64)) error {
+func (t *Tx) RelatedTotals(i *Included, keys []model.ID, read func(key model.ID, total int64)) error {
 	to := t.store.tables[i.Relation.To]
 	referring := to.Columns[i.Relation.Column]
 	s := t.store.sql.Statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
 	s.InIDs(keys)
-	s.And(query.Both(i.Scope, i.Filter))
+	s.And(i.plan)
 	s.Write(" GROUP BY ", referring)
 	return t.each(s, func(row model.Row) {
 		read(row.ID(0), row.Int(1))

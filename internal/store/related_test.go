@@ -74,9 +74,13 @@ func TestRelated(t *testing.T) {
 				{query.Include{Relation: many, Limit: 2, Scope: least, Filter: query.Not{Filter: query.Compare{Column: rank, Op: query.Equal, Value: model.IntValue(2)}}}, "[104 106] [101 103]"},
 			} {
 				_, _ = tx.Total(users, nil) // the transaction has begun
+				included, err := tx.Prepare(&c.include)
+				if err != nil {
+					t.Fatal(err)
+				}
 				statements.take()
 				got := map[model.ID][]int{}
-				err := tx.Related(&c.include, []model.ID{id(3), id(1), id(2)}, func(row model.Row) bool {
+				err = tx.Related(included, []model.ID{id(3), id(1), id(2)}, func(row model.Row) bool {
 					by, own := row.ID(many.Column), row.ID(model.IDColumn)
 					got[by] = append(got[by], int(own[14])*100+int(own[15]))
 					return true
@@ -88,28 +92,28 @@ func TestRelated(t *testing.T) {
 					t.Errorf("%d statements: %q", len(sent), sent)
 				}
 				totals := map[model.ID]int64{}
-				if err := tx.RelatedTotals(&c.include, []model.ID{id(1), id(3)}, func(key model.ID, total int64) { totals[key] = total }); err != nil || len(totals) != 1 {
+				if err := tx.RelatedTotals(included, []model.ID{id(1), id(3)}, func(key model.ID, total int64) { totals[key] = total }); err != nil || len(totals) != 1 {
 					t.Errorf("totals %v, %v", totals, err)
 				}
 				if sent := statements.take(); len(sent) != 1 {
 					t.Errorf("%d statements: %q", len(sent), sent)
 				}
-				related := tx.relatedStatement(&c.include, []model.ID{id(1), id(2)})
+				related := tx.relatedStatement(included, []model.ID{id(1), id(2)})
 				checkPlan(t, tx, related, name)
 				if !store.db.Traits().Lateral && !strings.Contains(related.String(), "AS _sorted") {
 					t.Errorf("whole resources are sorted: %s", related.String())
 				}
 			}
-			one := query.Include{Relation: posts.Relation("user")}
+			one := &Included{Include: &query.Include{Relation: posts.Relation("user")}}
 			var found []model.ID
-			if err := tx.Related(&one, []model.ID{id(2), id(9), id(1)}, func(row model.Row) bool { found = append(found, row.ID(0)); return true }); err != nil {
+			if err := tx.Related(one, []model.ID{id(2), id(9), id(1)}, func(row model.Row) bool { found = append(found, row.ID(0)); return true }); err != nil {
 				t.Fatal(err)
 			}
 			slices.SortFunc(found, func(a, b model.ID) int { return strings.Compare(a.String(), b.String()) })
 			if !slices.Equal(found, []model.ID{id(1), id(2)}) {
 				t.Errorf("found %v", found)
 			}
-			checkPlan(t, tx, tx.relatedStatement(&one, []model.ID{id(1), id(2)}), name)
+			checkPlan(t, tx, tx.relatedStatement(one, []model.ID{id(1), id(2)}), name)
 		})
 	}
 }

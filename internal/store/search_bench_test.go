@@ -15,7 +15,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// BenchmarkSearch reads the first page of searches for two words, and of an indexed filter to compare with.
+// BenchmarkSearch reads pages of searches, and of an indexed filter to compare with.
 // It has 100,000 resources, or as many as PLURAL_BENCH_ROWS says. PLURAL_BENCH_DATABASE is sqlite or postgres; both
 // if it is empty.
 //
@@ -58,8 +58,16 @@ collections:
 			{fmt.Sprint("matches=", rows/610), "search=gam alpha"},
 			{fmt.Sprint("matches=", rows/70), "search=bet alpha"},
 			{fmt.Sprint("matches=", rows/10), "search=every alph"},
+			{"rare=1777", "search=rare1777 alph"},
+			{"cut", "search=word123 gamma"},
+			{"late", "search=rare3"},
+			{"offset300", "search=gam alpha&offset=300"},
+			{"last", "search=bet alpha&limit=-30"},
+			{"filtered", "search=every alph&filter[year]=10"},
+			{"sorted", "search=every alph&sort=-year"},
+			{"sorted-few", "search=gam alpha&sort=-year"},
 		} {
-			q, err := query.Parse(query.OfList, books, each.query+"&limit=30", query.Limits{DefaultLimit: 30})
+			q, err := query.Parse(query.OfList, books, each.query, query.Limits{DefaultLimit: 30})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -67,7 +75,7 @@ collections:
 				fastest := time.Hour // varies less than the mean on a busy machine
 				for b.Loop() {
 					started := time.Now()
-					page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: q.Filter, Range: q.Range})
+					page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: q.Filter, Sort: q.Sort, Range: q.Range})
 					for more := true; err == nil && more; {
 						var row model.Row
 						row, err = page.Next()

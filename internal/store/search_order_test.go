@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -21,10 +20,8 @@ import (
 // with other filters. Clients have chosen the ids, of which many begin alike. Every way to find the matches
 // is taken.
 func TestSearchRanges(t *testing.T) {
-	size, least, many, first, more, rare := sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled, search.RareSampled
-	t.Cleanup(func() {
-		sampleSize, sampleLeast, manyMatches, search.FirstSampled, search.MoreSampled, search.RareSampled = size, least, many, first, more, rare
-	})
+	sample, least, many, size := passSample, leastPass, maxMatches, search.SampleSize
+	t.Cleanup(func() { passSample, leastPass, maxMatches, search.SampleSize = sample, least, many, size })
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
 	year := books.Field("year").Column
@@ -46,10 +43,9 @@ func TestSearchRanges(t *testing.T) {
 			})
 			slices.SortFunc(rows, func(a, b model.Record) int { return a.ID(0).Compare(b.ID(0)) })
 			for i := range 10 {
-				sampleSize = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
-				search.FirstSampled, search.MoreSampled = rapid.SampledFrom([]int{1, 5, 200}).Draw(rt, "first"), rapid.SampledFrom([]int{1, 10, 1000}).Draw(rt, "more")
-				search.RareSampled = rapid.SampledFrom([]int{1, 3, 100}).Draw(rt, "rare")
-				sampleLeast, manyMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
+				passSample = rapid.SampledFrom([]int{1, 5, 300}).Draw(rt, "sample")
+				search.SampleSize = rapid.SampledFrom([]int{1, 3, 5, 200}).Draw(rt, "size")
+				leastPass, maxMatches = rapid.IntRange(1, 3).Draw(rt, "least"), rapid.SampledFrom([]int{2, 10, 4000}).Draw(rt, "many")
 				q := PageQuery{Collection: books, Filter: searchFor(books, rapid.SampledFrom([]string{"ad", "lov", "ada lovel", "lovelace ad", "adam", "x"}).Draw(rt, "search"), "title"), Exact: rapid.Bool().Draw(rt, "exact")}
 				if rapid.Bool().Draw(rt, "filter") {
 					other := query.Compare{Column: year, Op: query.Equal, Value: model.IntValue(int64(rapid.IntRange(0, 2).Draw(rt, "year")))}
@@ -123,17 +119,13 @@ func TestSearchInOrderStops(t *testing.T) {
 			"from a cursor":     {Order: statement.NewOrder(nil), From: id},
 			"before a cursor":   {Order: backwards, From: id, AfterFrom: true},
 			"between two":       {Order: statement.NewOrder(nil), From: id, Until: statement.Place{model.IDValue(model.ID{9})}},
-			"with another rule": {Order: statement.NewOrder(nil), Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}},
+			"with another rule": {Order: statement.NewOrder(nil), Plan: statement.Plan{Filter: query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}}},
 		} {
 			if isPostgres && selection.Until != nil {
 				continue // of a range with two ends, it expects few resources, and sorts these
 			}
 			selection.Take = 30
-			filter := query.And{statement.OrderedSearch{Search: words}}
-			if selection.Filter != nil {
-				filter = append(filter, selection.Filter)
-			}
-			selection.Filter = filter
+			selection.Search = &statement.Search{Search: words, InOrder: true}
 			plan := planOf(t, st, books, selection, isPostgres)
 			text := strings.Join(plan, "\n")
 			if strings.Contains(text, "TEMP B-TREE") || strings.Contains(text, "Sort") || strings.Contains(text, "Seq Scan") || !strings.HasPrefix(text, begins) {
@@ -259,25 +251,4 @@ func TestSearchFromTheEndReadsOnce(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestNeededMatches counts what is read for a range: what an offset skips is read too.
-func TestNeededMatches(t *testing.T) {
-	for _, each := range []struct {
-		r    query.Range
-		want int64
-	}{
-		{query.Range{Limit: 30}, 31},
-		{query.Range{Limit: -30}, 31},
-		{query.Range{Limit: math.MaxInt64}, math.MaxInt64},
-		{query.Range{Limit: math.MinInt64}, math.MaxInt64},
-		{query.Range{Limit: -30, Anchor: query.AtCursor}, 31},
-		{query.Range{Limit: 30, Anchor: query.AtOffset, Offset: 300}, 331},
-		{query.Range{Limit: -30, Anchor: query.AtOffset, Offset: 300}, 301},
-		{query.Range{Limit: math.MaxInt64, Anchor: query.AtOffset, Offset: 300}, math.MaxInt64},
-	} {
-		if got := needed(each.r); got != each.want {
-			t.Errorf("%+v: got %d, want %d", each.r, got, each.want)
-		}
-	}
 }

@@ -114,17 +114,17 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 				for i := range 6 {
 					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
 					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
-					found, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder([]query.SortKey{{Column: other.Column}}), query.Range{Limit: 10})
-					if err != nil {
-						rt.Fatal(err)
+					both := query.And{other, search}
+					for _, order := range []statement.Order{statement.NewOrder(nil), statement.NewOrder([]query.SortKey{{Column: other.Column}})} {
+						plan, err := tx.plan(books, both, order, query.Range{Limit: []int64{-10, 10}[i%2]})
+						if err != nil {
+							rt.Fatal(err)
+						}
+						checkPlanned(rt, tx, books, plan, rows, both.Match)
 					}
-					known := found.(query.And)[0]
-					inOrder, err := tx.findSearched(books, query.And{other, search}, statement.NewOrder(nil), query.Range{Limit: []int64{-10, 10}[i%2]})
-					if err != nil {
-						rt.Fatal(err)
-					}
-					for _, filter := range []query.Filter{inOrder, search, statement.RowSearch{Search: search}, query.Not{Filter: search}, query.Not{Filter: statement.RowSearch{Search: search}}, query.And{other, search}, query.Or{other, statement.RowSearch{Search: search}}, known, query.Not{Filter: known}, found} {
+					for _, filter := range []query.Filter{search, query.Not{Filter: search}, both, query.Or{other, search}} {
 						checkFilter(rt, tx, books, filter, rows)
+						checkPlanned(rt, tx, books, statement.Plan{Filter: filter, ByRow: true}, rows, filter.Match)
 					}
 				}
 			})
@@ -176,8 +176,8 @@ func TestSearchAsksTheIndexOnce(t *testing.T) {
 
 // TestSearchWithManyMatches: the page is the same whichever way is chosen.
 func TestSearchWithManyMatches(t *testing.T) {
-	many := manyMatches
-	t.Cleanup(func() { manyMatches = many })
+	many := maxMatches
+	t.Cleanup(func() { maxMatches = many })
 	s := parse(t, strings.Replace(searched, "year: {type: integer}", "year: {type: integer, index: true}", 1))
 	books := s.Collection("books")
 	eachStore(t, s, func(t *testing.T, st *Store) {
@@ -189,22 +189,22 @@ func TestSearchWithManyMatches(t *testing.T) {
 				want = append(want, book.ID(model.IDColumn).String())
 			}
 		}
-		for _, manyMatches = range []int{9, 10, 11} {
+		for _, maxMatches = range []int{9, 10, 11} {
 			for _, sort := range [][]query.SortKey{nil, {{Column: books.Field("year").Column, Descending: true}}, {{Column: books.Field("title").Column}}} {
 				page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lov ad", "title", "body"), Sort: sort, Exact: true,
 					Range: query.Range{Anchor: query.AtOffset, Offset: 2, Limit: 5}})
 				if err != nil {
 					t.Fatal(err)
 				}
-				_, byRow := page.selection.Filter.(statement.RowSearch)
-				_, inOrder := statement.Ordered(page.selection.Filter)
-				wantInOrder := sort == nil && (manyMatches < 10 || st.db.Traits().OrderedSearch)
-				if want := manyMatches < 10 && sort != nil && sort[0].Descending; byRow != want || inOrder != wantInOrder {
-					t.Errorf("%d matches at most, sorted by %v: searched by row: %v, in the order of the index: %v", manyMatches, sort, byRow, inOrder)
+				plan := page.selection.Plan
+				byRow, inOrder := plan.Search == nil && plan.ByRow, plan.Search != nil && plan.Search.InOrder
+				wantInOrder := sort == nil && (maxMatches < 10 || st.db.Traits().OrderedSearch)
+				if want := maxMatches < 10 && sort != nil && sort[0].Descending; byRow != want || inOrder != wantInOrder {
+					t.Errorf("%d matches at most, sorted by %v: searched by row: %v, in the order of the index: %v", maxMatches, sort, byRow, inOrder)
 				}
 				got := idsOf(t, page)
 				if !slices.Equal(got, want[2:7]) || page.Total != 10 {
-					t.Errorf("%d matches at most: got %v of %d, want %v", manyMatches, got, page.Total, want[2:7])
+					t.Errorf("%d matches at most: got %v of %d, want %v", maxMatches, got, page.Total, want[2:7])
 				}
 			}
 		}
@@ -226,7 +226,7 @@ func found(t *testing.T, st *Store, search query.Search, name string) []string {
 	c := st.schema.Collections()[0]
 	texts := []string{}
 	read(t, st, func(tx *Tx) {
-		rows, err := tx.Select(c, statement.Selection{Filter: search, Order: statement.NewOrder(nil), Take: 100})
+		rows, err := tx.Select(c, statement.Selection{Plan: statement.Plan{Filter: search}, Order: statement.NewOrder(nil), Take: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

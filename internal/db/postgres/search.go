@@ -57,19 +57,19 @@ func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, ar
 // FindSearched asks GIN for the terms that are not common: it reads the whole list of each prefix first.
 // The others are compared row by row.
 func (dialect) FindSearched(table string, terms db.SearchTerms, common []bool, most string, arg func(string) string) string {
-	var asked db.SearchTerms
+	var asked, compared db.SearchTerms
 	for i, term := range terms {
-		if !common[i] {
+		if common[i] {
+			compared = append(compared, term)
+		} else {
 			asked = append(asked, term)
 		}
 	}
-	find := func(terms db.SearchTerms) string {
-		return `SELECT _resource, true FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(terms)) + "::text::tsquery"
+	found := `SELECT _resource, true FROM "` + table + `" WHERE _words @@ ` + arg(tsquery(asked)) + "::text::tsquery"
+	if len(compared) > 0 {
+		found += " AND " + holds(compared, arg)
 	}
-	if len(asked) == 0 || len(asked) == len(terms) {
-		return find(terms) + " LIMIT " + most
-	}
-	return find(asked) + " AND " + holds(terms, arg) + " LIMIT " + most
+	return found + " LIMIT " + most
 }
 
 // maxSampled is how many bytes the words of a sampled resource have at most. Longer ones are not stored

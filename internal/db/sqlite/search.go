@@ -11,7 +11,7 @@ import (
 )
 
 // The words of resources are in a table, and an FTS5 table is the index of that table. Triggers keep
-// the two alike where rows are added and removed; search_change.go does it for rows that change. FTS5 only splits
+// the two alike where rows are added, numbered again and removed; search_change.go does it for rows that change. FTS5 only splits
 // at spaces and finds prefixes: package words has made the words before. FTS5 returns matches in the order of their
 // numbers, without finding all of them first. So the numbers have the order of the ids: they are ranks, see search_ranks.go.
 
@@ -24,7 +24,7 @@ func (dialect) Search(table string) db.SearchSQL {
 	insert := "INSERT INTO " + index + " (rowid, _words) VALUES (new._rank, new._words); "
 	remove := "INSERT INTO " + index + " (" + index + ", rowid, _words) VALUES ('delete', old._rank, old._words); "
 	trigger := func(event, actions string) string {
-		return `CREATE TRIGGER "` + table + "." + strings.ToLower(event) + `" AFTER ` + event + " ON " + quoted + " BEGIN " + actions + "END"
+		return `CREATE TRIGGER "` + table + "." + strings.ToLower(event[:6]) + `" AFTER ` + event + " ON " + quoted + " BEGIN " + actions + "END"
 	}
 	return db.SearchSQL{
 		Create: []string{
@@ -32,7 +32,7 @@ func (dialect) Search(table string) db.SearchSQL {
 			"CREATE VIRTUAL TABLE " + index + " USING fts5(_words, content='" + table + "', content_rowid='_rank', detail=none, columnsize=0, prefix='" + strings.Trim(fmt.Sprint(prefixes), "[]") + "', tokenize=\"" +
 				strings.ReplaceAll(tokenizer, `"`, `""`) + "\")",
 			"CREATE VIRTUAL TABLE " + terms + " USING fts5vocab(" + index + ", instance)", // shows what is in the index
-			trigger("INSERT", insert), trigger("DELETE", remove),
+			trigger("INSERT", insert), trigger("DELETE", remove), trigger("UPDATE OF _rank", remove+insert),
 		},
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},

@@ -59,7 +59,7 @@ func (r *ranks) putOne(row db.ResourceWords) error {
 		}
 		rank, ok := between(boundOf(before, 1, math.MinInt64), boundOf(after, 1, math.MaxInt64), wanted(id))
 		if ok {
-			_, err = r.conn.Exec(r.insert(), model.IntValue(rank), row.ID, model.TextValue(row.Words))
+			_, err = r.conn.Exec("INSERT INTO "+r.table+" (_rank, _resource, _words) VALUES ($1, $2, $3)", model.IntValue(rank), row.ID, model.TextValue(row.Words))
 			return err
 		}
 		if err := r.spread(id); err != nil {
@@ -122,82 +122,28 @@ func (r *ranks) spread(id model.ID) error {
 	}
 }
 
-// move gives rows other ranks, at equal distances after one. No two rows have the same rank in between:
-// those that move down are moved from the lowest on, and then the others from the highest on.
+// move gives rows other ranks, at equal distances after one. No two rows have the same rank in between: rows that get a lower
+// rank are moved from the lowest on, and then the others from the highest on.
 func (r *ranks) move(rows []numbered, low int64, each uint64) error {
-	target := func(i int) int64 { return low + int64(each*uint64(i+1)) } // #nosec G115 -- modulo 2^64
-	isDown := func(i int) bool { return target(i) <= rows[i].rank }
-	for i := 0; i < len(rows); i++ {
-		end := i
-		for end < len(rows) && isDown(end) {
-			end++
+	move := func(i int, down bool) error {
+		from, to := rows[i].rank, low+int64(each*uint64(i+1)) // #nosec G115 -- modulo 2^64
+		if from == to || to < from != down {
+			return nil
 		}
-		for i < end {
-			moved, err := r.moveSome(rows[i:end], "", target(i), each)
-			if err != nil {
-				return err
-			}
-			i += moved
+		_, err := r.conn.Exec("UPDATE "+r.table+" SET _rank = $1 WHERE _rank = $2", model.IntValue(to), model.IntValue(from))
+		return err
+	}
+	for i := range rows {
+		if err := move(i, true); err != nil {
+			return err
 		}
 	}
-	for end := len(rows); end > 0; end-- {
-		i := end
-		for i > 0 && !isDown(i-1) {
-			i--
-		}
-		for i < end {
-			moved, err := r.moveSome(rows[i:end], " DESC", target(end-1), each)
-			if err != nil {
-				return err
-			}
-			end -= moved
+	for i := range slices.Backward(rows) {
+		if err := move(i, false); err != nil {
+			return err
 		}
 	}
 	return nil
-}
-
-// Bounds of what is moved at once.
-const (
-	movedRows  = 256
-	movedBytes = 4 << 20
-)
-
-// moveSome moves some of the rows, the first ones or with DESC the last ones, and returns how many. Outermost is the new rank
-// of the first or the last row. All are removed before the first is stored again: FTS5 writes to the disk whenever it gets a lower
-// number than before.
-func (r *ranks) moveSome(rows []numbered, order string, outermost int64, each uint64) (moved int, err error) {
-	var words []model.Value
-	bytes := 0
-	if err := db.EachWhile(r.conn, func(row model.Row) bool {
-		text := row.Text(0)
-		words, bytes = append(words, model.TextValue(text)), bytes+len(text)
-		return bytes < movedBytes
-	}, "SELECT _words FROM "+r.table+" WHERE _rank BETWEEN $1 AND $2 ORDER BY _rank"+order+" LIMIT $3",
-		model.IntValue(rows[0].rank), model.IntValue(rows[len(rows)-1].rank), model.IntValue(movedRows)); err != nil {
-		return 0, err
-	}
-	moved = len(words)
-	if order == "" {
-		rows = rows[:moved]
-	} else {
-		rows = rows[len(rows)-moved:]
-		slices.Reverse(words)
-		outermost -= int64(each * uint64(moved-1)) // #nosec G115 -- modulo 2^64
-	}
-	if _, err := r.conn.Exec("DELETE FROM "+r.table+" WHERE _rank BETWEEN $1 AND $2", model.IntValue(rows[0].rank), model.IntValue(rows[moved-1].rank)); err != nil {
-		return 0, err
-	}
-	for i, row := range rows {
-		rank := outermost + int64(each*uint64(i)) // #nosec G115 -- modulo 2^64
-		if _, err := r.conn.Exec(r.insert(), model.IntValue(rank), model.IDValue(row.id), words[i]); err != nil {
-			return 0, err
-		}
-	}
-	return moved, nil
-}
-
-func (r *ranks) insert() string {
-	return "INSERT INTO " + r.table + " (_rank, _resource, _words) VALUES ($1, $2, $3)"
 }
 
 // before reads up to so many rows before an id, the nearest first.

@@ -108,7 +108,7 @@ type counted struct {
 
 func (c *counted) Exec(sql string, args ...model.Value) (int, error) {
 	rows, err := c.Conn.Exec(sql, args...)
-	if strings.HasPrefix(sql, "DELETE") {
+	if strings.HasPrefix(sql, "UPDATE") {
 		c.moved += rows
 	}
 	return rows, err
