@@ -46,7 +46,7 @@ func Schema(collections ...model.Collection) (*model.Schema, error) {
 	for i := range collections {
 		declared[i] = collections[i].Declaration()
 	}
-	return checked(declared, false)
+	return checked(declared)
 }
 
 // Stored compiles what Schema.Document has written.
@@ -55,14 +55,13 @@ func Stored(document []byte) (*model.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked(declared, true)
+	return checked(declared)
 }
 
-// checked derives what a declaration may leave out, checks everything and compiles it. Stored: the
-// declaration comes from a database.
-func checked(declared []model.Collection, stored bool) (*model.Schema, error) {
+// checked derives what a declaration may leave out, checks everything and compiles it.
+func checked(declared []model.Collection) (*model.Schema, error) {
 	FillIn(declared)
-	k := Checker{declared: declared, stored: stored}
+	k := Checker{declared: declared}
 	k.schema()
 	if len(k.Problems) > 0 {
 		return nil, k.Problems

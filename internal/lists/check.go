@@ -44,7 +44,7 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 			return err
 		}
 	}
-	return CountRecords(c)
+	return countRecords(c)
 }
 
 // RecountParents computes again the totals and offset indexes of the sub-collections of a

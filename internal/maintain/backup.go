@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
@@ -42,11 +43,12 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	if len(found) == 0 {
 		return errors.New("it is empty")
 	}
-	stored, oldFormat, err := migrate.AnyStoredSchema(c, d, found)
+	stored, err := catalog.Open(c, d, found)
 	if err != nil {
 		return err
 	}
-	if err := migrate.CheckObjects(c, d, stored, oldFormat, found); err != nil {
+	create := func(c db.Conn, d db.Dialect) error { return migrate.CreateTables(c, d, stored) }
+	if err := databases.CheckObjects(c, create); err != nil {
 		return err
 	}
 	for _, collection := range stored.All() {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
@@ -256,7 +257,7 @@ func (c *copying) checkDefinitions(target db.Conn, d db.Dialect) error {
 	if err != nil {
 		return err
 	}
-	if differences := migrate.TableDifferences(d, c.source.schema, found); len(differences) > 0 {
+	if differences := catalog.Differences(d, c.source.schema, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	last, err := db.Int(target, d.LastGiven())

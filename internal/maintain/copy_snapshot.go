@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -74,7 +74,7 @@ func (s *snapshot) survey() error {
 	if err != nil {
 		return err
 	}
-	if s.schema, err = migrate.StoredSchema(s, s, found); err != nil {
+	if s.schema, err = catalog.Open(s, s, found); err != nil {
 		return err
 	}
 	if s.floor, err = db.ReadFloor(s); err != nil {

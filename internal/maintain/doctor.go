@@ -5,10 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
 )
@@ -38,7 +38,7 @@ func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := migrate.StoredSchema(c, d, found)
+	stored, err := catalog.Open(c, d, found)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/migrate"
@@ -17,7 +18,7 @@ import (
 func RenewHistory(ctx context.Context, url string) error {
 	return databases.With(ctx, url, func(b db.Database) error {
 		return b.Migrate(ctx, func(c db.Conn) error {
-			if err := migrate.RequireSchema(c, b); err != nil {
+			if err := catalog.Require(c, b); err != nil {
 				return err
 			}
 			return renewHistoryNow(c, b)
@@ -26,7 +27,7 @@ func RenewHistory(ctx context.Context, url string) error {
 }
 
 func renewHistoryNow(c db.Conn, d db.Dialect) error {
-	return migrate.RenewHistory(c, d, model.TimeValue(model.FormatTime(time.Now())))
+	return catalog.RenewHistory(c, d, model.TimeValue(model.FormatTime(time.Now())))
 }
 
 // ExamineLog compares the change log with the resources. Where it begins anew, what was before
@@ -39,7 +40,7 @@ func ExamineLog(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, er
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := migrate.ReadNumbers(c, s)
+	numbers, err := catalog.ReadNumbers(c, s)
 	if err != nil {
 		return nil, err
 	}

@@ -16,34 +16,10 @@ func (p *pair) sameSearch() bool {
 	return len(before) == len(after) && slices.Equal(p.carried(before), after)
 }
 
-// formerWords lists the collections whose tables of words have an earlier form.
-func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) (former []*model.Collection) {
-	for _, c := range s.All() {
-		name := db.SearchTable(c)
-		if len(c.SearchColumns()) == 0 || found[name] == nil {
-			continue
-		}
-		isFormer := func(before db.TableDefinition) bool { return slices.Equal(found[name].Columns, before.Columns) }
-		if slices.ContainsFunc(d.Search(name).Former, isFormer) {
-			former = append(former, c)
-		}
-	}
-	return former
-}
-
-// rebuildWords adds steps for the tables of words that have an earlier form.
-func (p *plan) rebuildWords(former []*model.Collection) {
-	for _, pair := range p.pairs {
-		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
-			p.add(Additive, costOf("indexes", pair.from, allResources), "%s: the search index is built again, in its present form", pair.to.Name)
-		}
-	}
-}
-
 // keepsWords reports whether the words in the index stay right.
 func (p *pair) keepsWords() bool {
 	changed := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
-	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, changed)
+	return p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, changed)
 }
 
 // compareSearch adds a step if other attributes are searched.

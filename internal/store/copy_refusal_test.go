@@ -11,10 +11,10 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/maintain"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -78,8 +78,8 @@ func TestCopyRefuses(t *testing.T) {
 		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+db.QueueTable+" ADD COLUMN more int")
 		expectNoCopy(t, url, to, "copying from SOURCE: the column more of _plural_queue would not be copied")
 		alter(t, url, "ALTER TABLE "+db.QueueTable+" DROP COLUMN more", "UPDATE "+db.MetaTable+" SET value = '99' WHERE key = 'format'")
-		expectNoCopy(t, url, to, `copying from SOURCE: the database has format "99", but this version of Plural supports only format "`+migrate.Format+`"`)
-		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+migrate.Format+"' WHERE key = 'format'")
+		expectNoCopy(t, url, to, `copying from SOURCE: the database has format "99", but this version of Plural supports only format "`+catalog.Format+`"`)
+		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+catalog.Format+"' WHERE key = 'format'")
 
 		// Nothing of all this has left anything there.
 		expectEmpty(t, to)

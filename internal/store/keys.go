@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -68,7 +68,7 @@ func AddAPIKey(ctx context.Context, url string, key auth.StoredKey) error {
 // ListAPIKeys lists the API keys of a database, the oldest first.
 func ListAPIKeys(ctx context.Context, url string) (keys []auth.StoredKey, err error) {
 	err = databases.Read(ctx, url, func(b db.Database, c db.Conn) error {
-		if err := migrate.RequireSchema(c, b); err != nil {
+		if err := catalog.Require(c, b); err != nil {
 			return err
 		}
 		keys, err = listKeys(c)
@@ -131,7 +131,7 @@ func revokeKey(c db.Conn, prefix, at string) (*auth.StoredKey, error) {
 func withKeys(ctx context.Context, url string, fn func(db.Conn) error) error {
 	return databases.With(ctx, url, func(b db.Database) error {
 		return db.Write(ctx, b, func(c db.Conn) error {
-			if err := migrate.RequireSchema(c, b); err != nil {
+			if err := catalog.Require(c, b); err != nil {
 				return err
 			}
 			return fn(c)

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/db/postgres"
@@ -228,7 +229,7 @@ func dump(t *rapid.T, url string) string {
 	}
 	defer b.Close()
 	err = db.Write(context.Background(), b, func(c db.Conn) error {
-		stored, err := migrate.ReadSchema(c)
+		stored, err := catalog.Read(c)
 		if err != nil {
 			return err
 		}
@@ -261,7 +262,7 @@ func dump(t *rapid.T, url string) string {
 			note("%s.%s -> %s", name, column, target)
 		}
 	}
-	s, err := migrate.ReadSchema(c)
+	s, err := catalog.Read(c)
 	if err != nil {
 		t.Fatal(err)
 	}
