@@ -2,11 +2,15 @@ package store
 
 import (
 	"context"
+	"os"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -47,6 +51,34 @@ func TestKeys(t *testing.T) {
 			if got, err := st.APIKey(ctx, prefix); !reflect.DeepEqual(got, want) || err != nil {
 				t.Errorf("got %+v, %v, want %+v", got, err, want)
 			}
+		}
+	})
+}
+
+// TestKeysOfAnEmptyDatabase: the error says that the database is empty, and how it gets its tables.
+func TestKeysOfAnEmptyDatabase(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		ctx := context.Background()
+		if file, ok := strings.CutPrefix(url, "sqlite:"); ok {
+			if err := os.WriteFile(file, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const want = `the database is empty: create its tables first, by "plural migrate" or by starting a server`
+		for name, err := range map[string]error{
+			"AddAPIKey":    AddAPIKey(ctx, url, auth.StoredKey{Prefix: "a"}),
+			"RevokeAPIKey": RevokeAPIKey(ctx, url, "a", ""),
+			"RenewHistory": maintain.RenewHistory(ctx, url),
+		} {
+			if err == nil || err.Error() != want {
+				t.Errorf("%s: got %v, want %s", name, err, want)
+			}
+		}
+		if _, err := migrate.Run(ctx, url, (*model.Schema)(schema.Example()), migrate.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := AddAPIKey(ctx, url, auth.StoredKey{Prefix: "a", Created: "2026-11-15T08:00:00.000Z"}); err != nil {
+			t.Error(err)
 		}
 	})
 }
