@@ -410,7 +410,7 @@ collections:
 			}
 			runSQLite(t, file, c.statements...)
 			misfit := "its tables, indexes, views and triggers are not those that Plural creates:\n  - " + c.want +
-				"\nUndo these changes in the database, or in a copy of the file, with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), or use another backup."
+				"\nUndo these changes with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), in the database or in a copy of the file. To copy a database with them, use VACUUM INTO of sqlite3 instead of \"plural backup\"."
 			err := maintain.Restore(context.Background(), "sqlite:"+at("live.db"), file, true)
 			if want := file + " cannot be restored: " + misfit; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)

@@ -45,7 +45,7 @@ func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error) (err error)
 	if differences := compareObjects(found, wanted); len(differences) > 0 {
 		return &db.MisfitError{
 			Problem: "its tables, indexes, views and triggers are not those that Plural creates", Differences: differences,
-			Advice: "Undo these changes in the database, or in a copy of the file, with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), or use another backup.",
+			Advice: "Undo these changes with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), in the database or in a copy of the file. To copy a database with them, use VACUUM INTO of sqlite3 instead of \"plural backup\".",
 		}
 	}
 	return nil
