@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -210,7 +210,7 @@ func TestWrongQuotas(t *testing.T) {
 		want := []string{`the idempotency records of "" should have 0 bytes, but 100 are counted`, `the idempotency records of "adds" should have 200 bytes, but 100 are counted`,
 			`the idempotency records of "new" should have 100 bytes, but 0 are counted`, `the idempotency records of "removes" should have 0 bytes, but 100 are counted`,
 			`the idempotency records of "x" should have 0 bytes, but 1 are counted`}
-		if got, err := maintain.Examine(context.Background(), url, true); err != nil || !slices.Equal(got, want) {
+		if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: true}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %q, %v\nwant %q", got, err, want)
 		}
 		for caller, want := range map[string]int64{"adds": 200, "removes": 0, "": 0, "neither": 100, "new": 100} {

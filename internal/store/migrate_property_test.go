@@ -14,12 +14,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/db/postgres"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -115,7 +115,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				}
 				if name == "sqlite" { // the statements in the file are those of a new one as well
 					os.Remove(strings.TrimPrefix(two, "sqlite:"))
-					if err := maintain.Backup(context.Background(), one, strings.TrimPrefix(two, "sqlite:")); err != nil {
+					if err := admin.Backup(context.Background(), one, strings.TrimPrefix(two, "sqlite:")); err != nil {
 						rt.Fatalf("no backup: %v\n%s", err, describeSteps(steps))
 					}
 				}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -56,7 +56,7 @@ func TestExamineSearch(t *testing.T) {
 		for want, broken := range breaks {
 			write(t, st, broken)
 			for _, repair := range []bool{false, true} {
-				if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, []string{want}) {
+				if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, []string{want}) {
 					t.Errorf("got %q, %v\nwant %q", got, err, want)
 				}
 			}
@@ -92,10 +92,10 @@ func TestExamineSearchPrefixes(t *testing.T) {
 		t.Fatalf("found %q: the list of prefixes is still right", got)
 	}
 	want := []string{"books: the search index has wrong lists of prefixes"}
-	if got, err := maintain.Examine(context.Background(), url, true); err != nil || !slices.Equal(got, want) {
+	if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: true}); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
-	if got, err := maintain.Examine(context.Background(), url, true); err != nil || len(got) > 0 {
+	if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: true}); err != nil || len(got) > 0 {
 		t.Errorf("after the repair: got %q, %v", got, err)
 	}
 	if got := found(t, st, searchFor(books, "se", "title"), "title"); !slices.Equal(got, []string{"second"}) {
@@ -174,7 +174,7 @@ func TestCopySearch(t *testing.T) {
 		insert(t, st, books, `{"title":"Ada Lovelace"}`)
 		insert(t, st, books, `{"title":"Alan"}`)
 		eachDatabase(t, func(t *testing.T, to string) {
-			if _, err := maintain.Copy(context.Background(), from, to, nil); err != nil {
+			if _, err := admin.Copy(context.Background(), from, to, nil); err != nil {
 				t.Fatal(err)
 			}
 			expectHealthy(t, to)
