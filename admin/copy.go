@@ -66,7 +66,7 @@ func Copy(ctx context.Context, from, to string, progress func(CopyProgress)) (*C
 	if err != nil {
 		return nil, failedAt(ctx, "to", to, err)
 	}
-	now, err := lastOf(source)
+	now, err := ask(source, func(c db.Conn) (int64, error) { return db.Int(c, source.LastGiven()) })
 	if err != nil {
 		return nil, fmt.Errorf("everything was copied, but it is unknown whether the source was written to during the copy: %w", err)
 	}

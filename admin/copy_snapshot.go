@@ -11,23 +11,18 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-func tablesOf(p *databases.Source) (map[string]*db.TableDefinition, error) {
-	c, release, err := p.Read()
+// ask asks a source something, in a snapshot of its own.
+func ask[T any](source *databases.Source, question func(db.Conn) (T, error)) (answer T, err error) {
+	c, release, err := source.Read()
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	defer release()
-	return db.Describe(c, p)
+	return question(c)
 }
 
-// lastOf is the highest revision assigned so far.
-func lastOf(p *databases.Source) (revision int64, err error) {
-	c, release, err := p.Read()
-	if err != nil {
-		return 0, err
-	}
-	defer release()
-	return db.Int(c, p.LastGiven())
+func tablesOf(p *databases.Source) (map[string]*db.TableDefinition, error) {
+	return ask(p, func(c db.Conn) (map[string]*db.TableDefinition, error) { return db.Describe(c, p) })
 }
 
 // snapshot is a consistent view of everything that a database of Plural stores.

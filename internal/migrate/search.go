@@ -42,30 +42,23 @@ func (p *plan) compareSearch(pair *pair) {
 
 // dropWords removes the tables of words that do not stay.
 func (m *migration) dropWords() error {
-	gone := slices.Clone(m.plan.removed)
-	for _, p := range m.plan.pairs {
-		if !p.keepsWords() {
-			gone = append(gone, p.from)
-		}
-	}
-	for _, c := range gone {
-		if err := search.Drop(m.conn, m.dialect, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.words(search.Drop, m.plan.removed, func(p *pair) *model.Collection { return p.from })
 }
 
 // buildWords makes the tables of words that are missing.
 func (m *migration) buildWords() error {
-	missing := slices.Clone(m.plan.added)
+	return m.words(search.Build, m.plan.added, func(p *pair) *model.Collection { return p.to })
+}
+
+// words calls do with collections, and with those of the pairs whose words do not stay.
+func (m *migration) words(do func(db.Conn, db.Dialect, *model.Collection) error, collections []*model.Collection, of func(*pair) *model.Collection) error {
 	for _, p := range m.plan.pairs {
 		if !p.keepsWords() {
-			missing = append(missing, p.to)
+			collections = append(slices.Clip(collections), of(p))
 		}
 	}
-	for _, c := range missing {
-		if err := search.Build(m.conn, m.dialect, c); err != nil {
+	for _, c := range collections {
+		if err := do(m.conn, m.dialect, c); err != nil {
 			return err
 		}
 	}
