@@ -42,11 +42,7 @@ func Examine(ctx context.Context, database string, options ExamineOptions) (find
 }
 
 func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
-	found, err := db.Describe(c, d)
-	if err != nil {
-		return nil, err
-	}
-	stored, err := catalog.Open(c, d, found)
+	stored, err := catalog.Require(c, d)
 	if err != nil {
 		return nil, err
 	}

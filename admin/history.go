@@ -20,7 +20,7 @@ import (
 func RenewHistory(ctx context.Context, database string) error {
 	return databases.With(ctx, database, func(b db.Database) error {
 		return b.Migrate(ctx, func(c db.Conn) error {
-			if err := catalog.Require(c, b); err != nil {
+			if _, err := catalog.Require(c, b); err != nil {
 				return err
 			}
 			return renewHistoryNow(c, b)

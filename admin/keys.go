@@ -56,7 +56,7 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 func Keys(ctx context.Context, database string) ([]Key, error) {
 	var all []Key
 	err := databases.Read(ctx, database, func(b db.Database, c db.Conn) error {
-		if err := catalog.Require(c, b); err != nil {
+		if _, err := catalog.Require(c, b); err != nil {
 			return err
 		}
 		stored, err := keys.All(c)
@@ -95,7 +95,7 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 func changeKeys(ctx context.Context, database string, fn func(db.Conn) error) error {
 	return databases.With(ctx, database, func(b db.Database) error {
 		return db.Write(ctx, b, func(c db.Conn) error {
-			if err := catalog.Require(c, b); err != nil {
+			if _, err := catalog.Require(c, b); err != nil {
 				return err
 			}
 			return fn(c)

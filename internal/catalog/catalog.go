@@ -15,14 +15,13 @@ import (
 // Format is the format of the tables of Plural. It changes when they do.
 const Format = "4"
 
-// Require refuses a database that Plural did not create.
-func Require(c db.Conn, d db.Dialect) error {
+// Require returns the current schema of a database, and refuses one that Plural did not create: see Open.
+func Require(c db.Conn, d db.Dialect) (*model.Schema, error) {
 	found, err := db.Describe(c, d)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = Open(c, d, found)
-	return err
+	return Open(c, d, found)
 }
 
 // Open returns the current schema of a database, after checking that the tables found are those that Plural created for it.

@@ -53,7 +53,7 @@ func (n *Numbering) Add(c *model.Collection) {
 	n.Collections[c.Name] = numbered
 }
 
-// ReadNumbering reads the numbering of the schema in force.
+// ReadNumbering reads the numbering of the current schema.
 func ReadNumbering(c db.Conn) (*Numbering, error) {
 	var text []byte
 	if _, err := db.One(c, func(row model.Row) { text = row.AppendText(nil, 0) }, "SELECT numbers FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1"); err != nil {
@@ -81,7 +81,7 @@ type NumberedTable struct {
 	Columns []NumberedColumn
 }
 
-// ReadNumbers reads how the change log names the collections of the schema in force.
+// ReadNumbers reads how the change log names the collections of the current schema.
 func ReadNumbers(c db.Conn, s *model.Schema) (map[*model.Collection]*NumberedTable, error) {
 	n, err := ReadNumbering(c)
 	if err != nil {
