@@ -48,11 +48,6 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 			return nil
 		}
 	}
-	b.tasks.Go(func() {
-		if err := inTurn(running, s.store.CorrectQuotas); err != nil && running.Err() == nil {
-			s.observer.MaintenanceFailed(err)
-		}
-	})
 	for _, forgetting := range []struct {
 		age    time.Duration
 		forget func(context.Context, time.Duration) error

@@ -10,8 +10,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/catalog"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/db/databases"
+	"github.com/plural-go/plural/internal/keys"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/store"
 )
 
 // Key is an API key without its secret.
@@ -46,20 +49,26 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 		declared.Expires = model.FormatTime(key.Expires)
 	}
 	stored, secret := auth.NewAPIKey(declared, time.Now())
-	return secret, store.AddAPIKey(ctx, database, stored)
+	return secret, changeKeys(ctx, database, func(c db.Conn) error { return keys.Add(c, stored) })
 }
 
 // Keys lists the API keys of a database, the oldest first.
 func Keys(ctx context.Context, database string) ([]Key, error) {
-	stored, err := store.ListAPIKeys(ctx, database)
-	keys := make([]Key, len(stored))
-	for i, each := range stored {
-		keys[i] = Key{
-			Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
-			Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
+	var all []Key
+	err := databases.Read(ctx, database, func(b db.Database, c db.Conn) error {
+		if _, err := catalog.Require(c, b); err != nil {
+			return err
 		}
-	}
-	return keys, err
+		stored, err := keys.All(c)
+		for _, each := range stored {
+			all = append(all, Key{
+				Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
+				Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
+			})
+		}
+		return err
+	})
+	return all, err
 }
 
 // RevokeKey revokes an API key, at once and on every server. It accepts the prefix of the
@@ -69,10 +78,29 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")
 	}
-	if err := store.RevokeAPIKey(ctx, database, prefix, model.FormatTime(time.Now())); err != nil {
+	err = changeKeys(ctx, database, func(c db.Conn) error {
+		revoked, err := keys.Revoke(c, prefix, model.FormatTime(time.Now()))
+		if err == nil && revoked == nil {
+			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
+		}
+		return err
+	})
+	if err != nil {
 		return "", fmt.Errorf("nothing was revoked: %w", err)
 	}
 	return prefix, nil
+}
+
+// changeKeys runs fn in a transaction on a database, whatever its schema.
+func changeKeys(ctx context.Context, database string, fn func(db.Conn) error) error {
+	return databases.With(ctx, database, func(b db.Database) error {
+		return db.Write(ctx, b, func(c db.Conn) error {
+			if _, err := catalog.Require(c, b); err != nil {
+				return err
+			}
+			return fn(c)
+		})
+	})
 }
 
 const maxKeyText = 255

@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -58,7 +57,7 @@ type MigrateOptions struct {
 func Migrate(ctx context.Context, database string, to *schema.Schema, options MigrateOptions) ([]MigrationStep, error) {
 	o := migrate.Options{AllowLoss: options.AllowLoss}
 	if options.Backup != "" {
-		o.Before = func() error { return maintain.Backup(ctx, database, options.Backup) }
+		o.Before = func() error { return Backup(ctx, database, options.Backup) }
 	}
 	steps, err := migrate.Run(ctx, database, (*model.Schema)(to), o)
 	return migrationSteps(steps), err

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/plural-go/plural/internal/model"
@@ -25,6 +26,26 @@ func TestExample(t *testing.T) {
 	}
 	if got, want := declarations(Example()), declarations(want); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestNewChangesNoArguments: what a declaration leaves out is derived in a copy.
+func TestNewChangesNoArguments(t *testing.T) {
+	declared := func() []Collection {
+		return []Collection{
+			{Name: "people", Attributes: []Attribute{{Name: "address", Type: Object, Properties: []Attribute{{Name: "city", Type: String}}}}},
+			{Name: "notes", Parent: &Parent{Collection: "people", Attribute: "author"}, Attributes: []Attribute{
+				{Name: "author", References: &Reference{Collection: "people", OnDelete: SetNull}},
+			}},
+			{Name: "posts", Parent: &Parent{Collection: "people"}, Unique: [][]string{{"person_id"}}},
+		}
+	}
+	given := declared()
+	if _, err := New(given...); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(given, declared()) {
+		t.Errorf("they became %+v", given)
 	}
 }
 

@@ -169,7 +169,7 @@ type Schema model.Schema
 func New(collections ...Collection) (*Schema, error) {
 	declared := make([]model.Collection, len(collections))
 	for i := range collections {
-		model.CopyDeclaration(&declared[i], collections[i])
+		declared[i] = copyDeclaration[model.Collection](collections[i])
 	}
 	compiled, err := compile.Schema(declared...)
 	if err != nil {

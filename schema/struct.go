@@ -53,9 +53,7 @@ import (
 // All mistakes are reported at once, as errors that are joined.
 func Of[T any]() (Collection, error) {
 	declared, err := declare(reflect.TypeFor[T]())
-	var c Collection
-	model.CopyDeclaration(&c, declared)
-	return c, err
+	return copyDeclaration[Collection](declared), err
 }
 
 func declare(t reflect.Type) (model.Collection, error) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -58,10 +59,10 @@ written to meanwhile.`,
 		for _, table := range copied.Tables {
 			rows += table.Rows
 		}
-		fmt.Fprintf(out, "Copied %s of %s. Counts and checksums are the same on both sides.\n", counted(int(rows), "row"), counted(len(copied.Tables), "table"))
+		fmt.Fprintf(out, "Copied %s of %s. Counts and checksums are the same on both sides.\n", suggest.Counted(rows, "row"), suggest.Counted(len(copied.Tables), "table"))
 		if copied.Newer > 0 {
 			return fmt.Errorf("the source was changed during the copy, and %s may be missing: stop its servers, and copy it again into another database",
-				counted(int(copied.Newer), "change"))
+				suggest.Counted(copied.Newer, "change"))
 		}
 		return nil
 	}
@@ -81,7 +82,7 @@ func stage(p admin.CopyProgress) string {
 	if p.Table == "" {
 		return p.Stage
 	}
-	return fmt.Sprintf("%s %s: %s", p.Stage, p.Table, counted(int(p.Rows), "row"))
+	return fmt.Sprintf("%s %s: %s", p.Stage, p.Table, suggest.Counted(p.Rows, "row"))
 }
 
 // barOfTable is how long the text behind a bar may be: longer ones would need two lines.

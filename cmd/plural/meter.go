@@ -93,10 +93,3 @@ func rowsOf(n int64) string {
 	}
 	return grouped(n) + " rows"
 }
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return fmt.Sprint(n, " ", noun)
-}

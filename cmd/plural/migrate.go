@@ -13,6 +13,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -79,14 +80,14 @@ func migrate(ctx context.Context, config plural.Config, f migrateFlags, in io.Re
 	if f.backup != "" && len(steps) > 0 {
 		fmt.Fprintf(out, "Wrote the backup %s.\n", f.backup)
 	}
-	fmt.Fprintf(out, "Done: %s. Restart the servers that use the database.\n", counted(len(steps), "step"))
+	fmt.Fprintf(out, "Done: %s. Restart the servers that use the database.\n", suggest.Counted(len(steps), "step"))
 	return nil
 }
 
 // shownPlan prints the steps.
 func shownPlan(steps []admin.MigrationStep) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s to fit the schema:\n\n", counted(len(steps), "step"))
+	fmt.Fprintf(&b, "%s to fit the schema:\n\n", suggest.Counted(len(steps), "step"))
 	for _, step := range steps {
 		fmt.Fprintf(&b, "  %-9s  %s\n             %s\n", step.Class, step.Text, step.Cost)
 		if step.Complaint != "" {

@@ -7,8 +7,8 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -25,7 +25,7 @@ type Log struct {
 
 // Open reads how the log of a database names the collections of its schema, which has a version.
 func Open(c db.Conn, d db.Database, s *model.Schema, version int64) (*Log, error) {
-	numbers, err := migrate.ReadNumbers(c, s)
+	numbers, err := catalog.ReadNumbers(c, s)
 	if err != nil {
 		return nil, err
 	}

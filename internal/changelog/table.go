@@ -6,22 +6,22 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
 // table is how the change log stores the former values of a collection: a JSON object of
 // numbers of columns and values.
 type table struct {
-	*migrate.NumberedTable
+	*catalog.NumberedTable
 	collection *model.Collection
 	rows       *db.Table      // of the current states
 	keys       [][]byte       // of each column, nil for id and revision
 	column     map[string]int // by number
 }
 
-func newTable(d db.Dialect, c *model.Collection, numbers *migrate.NumberedTable) *table {
+func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable) *table {
 	l := &table{NumberedTable: numbers, collection: c, rows: db.NewTable(d, c), keys: make([][]byte, len(c.Columns())), column: map[string]int{}}
 	for i, column := range numbers.Columns {
 		if column.Number != 0 {

@@ -25,7 +25,6 @@ func (p Path) Item(index int) Path { return p.To(strconv.Itoa(index)) }
 type Checker struct {
 	Problems Problems
 	declared []model.Collection
-	stored   bool            // the schema was accepted before: names may have been reserved since
 	reported map[string]bool // paths
 }
 
@@ -80,7 +79,7 @@ func (k *Checker) renamed(rule NameRule, n int, names func(i int) (now, before s
 		if before == "" {
 			continue
 		}
-		if problem := rule.Problem(before); problem != "" && (rule.What != CollectionNames.What || !slices.Contains(reservedLater, before)) {
+		if problem := rule.Problem(before); problem != "" {
 			k.Report(at, "%s", problem)
 		} else if declared[before] {
 			k.Report(at, "there is still %s %s, so this one cannot have been renamed from it: remove renamed_from, or the other one", suggest.Article(rule.What), before)
@@ -139,23 +138,11 @@ func (rule NameRule) JSONSchema() map[string]any {
 	return schema
 }
 
-// reservedLater are names of collections that a schema from before may have, and that it can
-// rename.
-var reservedLater = []string{"changes", "webhooks", "webhook-deliveries"}
-
 // reservedSingulars are those of the reserved names of collections.
 var reservedSingulars = []string{"operation", "collection", "change", "webhook", "webhook-delivery"}
 
-// collectionProblem returns what is wrong with the name of a collection, empty if it is valid.
-func (k *Checker) collectionProblem(name string) string {
-	if k.stored && slices.Contains(reservedLater, name) {
-		return ""
-	}
-	return CollectionNames.Problem(name)
-}
-
 func (k *Checker) collectionName(c *model.Collection, earlier []model.Collection, at Path) {
-	if problem := k.collectionProblem(c.Name); problem != "" {
+	if problem := CollectionNames.Problem(c.Name); problem != "" {
 		k.Report(at, "%s", problem)
 	}
 	if find(earlier, c.Name) != nil {
@@ -164,18 +151,18 @@ func (k *Checker) collectionName(c *model.Collection, earlier []model.Collection
 }
 
 func (k *Checker) singular(c *model.Collection, earlier []model.Collection, at Path) {
-	if k.collectionProblem(c.Name) != "" {
+	if CollectionNames.Problem(c.Name) != "" {
 		return
 	}
 	if c.Singular == "" {
 		k.Report(at, "no singular can be derived from %s: add singular: with a name for one of them", c.Name)
 		return
 	}
-	if problem := k.collectionProblem(c.Singular); problem != "" {
+	if problem := CollectionNames.Problem(c.Singular); problem != "" {
 		k.Report(at, "%s", problem)
 		return
 	}
-	if slices.Contains(reservedSingulars, c.Singular) && !k.stored {
+	if slices.Contains(reservedSingulars, c.Singular) {
 		k.Report(at, "the singular %s is reserved: add singular: with another name", c.Singular)
 		return
 	}

@@ -39,14 +39,16 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Schema checks and compiles collections that were declared in Go code. All
-// mistakes are reported at once, as Problems. The arguments are not changed.
-func Schema(collections ...model.Collection) (*model.Schema, error) {
-	declared := make([]model.Collection, len(collections))
-	for i := range collections {
-		declared[i] = collections[i].Declaration()
+// Schema derives what the declarations of collections leave out, checks everything and compiles it. All mistakes are
+// reported at once, as Problems. It keeps the declarations, and changes them.
+func Schema(declared ...model.Collection) (*model.Schema, error) {
+	FillIn(declared)
+	k := Checker{declared: declared}
+	k.schema()
+	if len(k.Problems) > 0 {
+		return nil, k.Problems
 	}
-	return checked(declared, false)
+	return model.NewSchema(declared, operations(), changes()), nil
 }
 
 // Stored compiles what Schema.Document has written.
@@ -55,17 +57,5 @@ func Stored(document []byte) (*model.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked(declared, true)
-}
-
-// checked derives what a declaration may leave out, checks everything and compiles it. Stored: the
-// declaration comes from a database.
-func checked(declared []model.Collection, stored bool) (*model.Schema, error) {
-	FillIn(declared)
-	k := Checker{declared: declared, stored: stored}
-	k.schema()
-	if len(k.Problems) > 0 {
-		return nil, k.Problems
-	}
-	return model.NewSchema(declared, operations(), changes()), nil
+	return Schema(declared...)
 }

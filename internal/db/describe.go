@@ -1,6 +1,7 @@
 package db
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -108,6 +109,9 @@ const Misfit = "the database does not fit the schema"
 
 // NoPluralTables is the error for a database that has no tables of Plural.
 func NoPluralTables(found map[string]*TableDefinition) error {
+	if len(found) == 0 {
+		return errors.New(`the database is empty: create its tables first, by "plural migrate" or by starting a server`)
+	}
 	return &MisfitError{
 		Problem:     Misfit,
 		Differences: []string{fmt.Sprintf("it has tables that Plural did not create (%s), and none of Plural's own", strings.Join(SortedNames(found), ", "))},

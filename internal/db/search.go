@@ -40,8 +40,7 @@ type SearchSQL struct {
 	Create     []string // makes the table
 	Finish     []string // makes its index, or improves it, when it has the words of all resources
 	Drop       []string
-	Definition TableDefinition   // what Describe returns for it
-	Former     []TableDefinition // of the table in earlier forms, which a migration replaces
+	Definition TableDefinition // what Describe returns for it
 
 	// Put sets the words of resources.
 	Put    func(c Conn, rows []ResourceWords) error

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
@@ -78,7 +78,7 @@ func TestNewHistoriesEndStreams(t *testing.T) {
 		take(t, s, 1)
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
 		position := take(t, s, 1)[0].Position
-		if err := maintain.RenewHistory(context.Background(), url); err != nil {
+		if err := admin.RenewHistory(context.Background(), url); err != nil {
 			t.Fatal(err)
 		}
 		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"label": "b"})

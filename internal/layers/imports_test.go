@@ -47,12 +47,13 @@ var mayImport = map[string][]string{
 	"internal/db/databases": {"internal/db", "internal/db/sqlite", "internal/db/postgres"},
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
-	"internal/migrate":      {"problem", "internal/fault", "internal/model", "internal/compile", "internal/db", "internal/db/databases", "internal/lists", "internal/search"},
-	"internal/maintain":     {"internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate"},
+	"internal/catalog":      {"internal/model", "internal/compile", "internal/db"},
+	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
 
-	"internal/changelog": {"internal/model", "internal/query", "internal/db", "internal/migrate"},
+	"internal/changelog": {"internal/suggest", "internal/model", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
+	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
@@ -71,7 +72,7 @@ var mayImport = map[string][]string{
 	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	// Works on databases without a server.
-	"admin": {"internal/model", "schema", "internal/migrate", "internal/maintain", "internal/store", "internal/auth"},
+	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
 
 	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
@@ -162,8 +163,8 @@ var testedAgainst = map[string][]string{
 	"internal/search":    {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
-	"internal/resource": {"schema", "internal/maintain"},
-	"internal/store":    {"schema", "internal/maintain", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
+	"internal/resource": {"schema", "admin"},
+	"internal/store":    {"schema", "admin", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
 
 	// A schema as it is written.
 	"internal/include": {"schema"},
@@ -172,7 +173,7 @@ var testedAgainst = map[string][]string{
 	"schema": {"internal/openapi"},
 
 	// Streams end when another program changes the schema or the history.
-	"internal/feed": {"internal/migrate", "internal/maintain"},
+	"internal/feed": {"internal/migrate", "admin"},
 
 	// It gets a compiled schema, and its tests the example.
 	"internal/operation":   {"schema"},

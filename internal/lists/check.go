@@ -39,7 +39,7 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 			return err
 		}
 	}
-	return CountRecords(c)
+	return countRecords(c)
 }
 
 // Recount computes the totals and offset indexes of a collection again. No deltas of it may be pending.

@@ -65,64 +65,19 @@ func mergeRecords(c db.Conn, deltas map[List][]resourceDelta) error {
 	return err
 }
 
-// CountRecords computes the bytes of all records, unless they are kept already. It is for databases of versions that did not.
-func CountRecords(c db.Conn) error {
-	kept, err := areKept(c)
-	if err == nil && !kept {
-		_, err = c.Exec("INSERT INTO "+db.TotalsTable+" (collection, parent, total) SELECT CAST($1 AS text), "+selectRecords+" GROUP BY caller", model.TextValue(recordsCollection))
-	}
+// countRecords computes the bytes of the records of all callers, of which none are kept.
+func countRecords(c db.Conn) error {
+	_, err := c.Exec("INSERT INTO "+db.TotalsTable+" (collection, parent, total) SELECT CAST($1 AS text), "+selectRecords+" GROUP BY caller", model.TextValue(recordsCollection))
 	return err
-}
-
-// areKept reports whether the bytes of any records are kept. Without, there are no records, or no server that keeps
-// them has been started yet.
-func areKept(c db.Conn) (bool, error) {
-	const some = " WHERE collection = $1 LIMIT 1) AS "
-	kept, err := db.Int(c, "SELECT count(*) FROM (SELECT 1 FROM (SELECT 1 FROM "+db.TotalsTable+some+"merged UNION ALL SELECT 1 FROM (SELECT 1 FROM "+db.DeltasTable+some+"pending) AS kept",
-		model.TextValue(recordsCollection))
-	return kept > 0, err
 }
 
 const selectRecords = "'" + recordsPrefix + "' || caller AS parent, CAST(sum(" + RecordBytes + ") AS bigint) AS bytes FROM " + db.IdempotencyTable
 
 // checkRecords compares the bytes that are kept with the records.
 func checkRecords(c db.Conn) (wrong []string, err error) {
-	if kept, err := areKept(c); err != nil || !kept {
-		return nil, err
-	}
-	sums, err := WrongSums(c)
-	for _, s := range sums {
-		wrong = append(wrong, "the idempotency records of "+strconv.Quote(s.Caller)+" should have "+strconv.FormatInt(s.bytes, 10)+
-			" bytes, but "+strconv.FormatInt(s.kept, 10)+" are counted")
-	}
-	return wrong, err
-}
-
-// WrongSum is the bytes of the records of a caller, and other bytes that are kept for them.
-type WrongSum struct {
-	Caller      string
-	bytes, kept int64
-}
-
-// WrongSums finds the callers whose records have other bytes than those that are kept.
-func WrongSums(c db.Conn) ([]WrongSum, error) {
-	return wrongSums(c, "", " WHERE collection = $1", model.TextValue(recordsCollection))
-}
-
-func wrongSums(c db.Conn, records, totals string, args ...model.Value) ([]WrongSum, error) {
-	return db.All(c, func(row model.Row) WrongSum {
-		return WrongSum{strings.TrimPrefix(row.Text(0), recordsPrefix), row.Int(1), row.Int(2)}
-	}, "SELECT parent, CAST(sum(bytes) AS bigint), CAST(sum(kept) AS bigint) FROM (SELECT parent, bytes, 0 AS kept FROM (SELECT "+selectRecords+records+" GROUP BY caller) AS records"+
-		" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+totals+") AS callers GROUP BY parent HAVING sum(bytes) <> sum(kept) ORDER BY parent", args...)
-}
-
-// CorrectSum makes the bytes that are kept for a caller those of the records.
-func CorrectSum(c db.Conn, caller string) error {
-	wrong, err := wrongSums(c, " WHERE caller = $1", " WHERE collection = $2 AND parent = $3", append([]model.Value{model.TextValue(caller)}, RecordsOf(caller).Args()...)...)
-	for _, s := range wrong {
-		if err == nil {
-			_, err = AddBytes(c, RecordsOf(caller), s.bytes-s.kept)
-		}
-	}
-	return err
+	return db.All(c, func(row model.Row) string {
+		return "the idempotency records of " + strconv.Quote(strings.TrimPrefix(row.Text(0), recordsPrefix)) + " should have " + strconv.FormatInt(row.Int(1), 10) +
+			" bytes, but " + strconv.FormatInt(row.Int(2), 10) + " are counted"
+	}, "SELECT parent, CAST(sum(bytes) AS bigint), CAST(sum(kept) AS bigint) FROM (SELECT parent, bytes, 0 AS kept FROM (SELECT "+selectRecords+" GROUP BY caller) AS records"+
+		" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+" WHERE collection = $1) AS callers GROUP BY parent HAVING sum(bytes) <> sum(kept) ORDER BY parent", model.TextValue(recordsCollection))
 }

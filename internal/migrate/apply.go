@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
@@ -31,7 +32,6 @@ func (m *migration) apply() error {
 		name string
 		run  func() error
 	}{
-		{"format", m.upgradeFormat},
 		{"drop search", m.dropWords},
 		{"drop foreign keys", m.execute(m.dropForeignKeys)},
 		{"drop indexes", m.execute(m.dropIndexes)},
@@ -130,7 +130,7 @@ func (m *migration) verify() error {
 	if err != nil {
 		return err
 	}
-	if differences := TableDifferences(m.dialect, m.plan.to, found); len(differences) > 0 {
+	if differences := catalog.Differences(m.dialect, m.plan.to, found); len(differences) > 0 {
 		return fmt.Errorf("the tables would not match the schema, so nothing was changed; this is a bug in Plural:\n  - %s", strings.Join(differences, "\n  - "))
 	}
 	return nil

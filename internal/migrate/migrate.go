@@ -1,5 +1,5 @@
-// Package migrate changes the tables of a database from one schema to another: it stores
-// schemas, compares them, plans steps, surveys the affected rows, and applies the steps.
+// Package migrate changes the tables of a database from one schema to another: it compares the
+// schemas, plans steps, surveys the affected rows, and applies the steps.
 package migrate
 
 import (

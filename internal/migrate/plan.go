@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/plural-go/plural/internal/compile"
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -57,7 +57,6 @@ type plan struct {
 
 	version int64 // of from
 	earlier int64 // version of to, if the database has had it before; 0 if not
-	upgrade bool  // the database has the previous format
 }
 
 // pair is a collection that is in both schemas, perhaps under two names. Columns are numbered in each
@@ -67,8 +66,6 @@ type pair struct {
 	source   []int // the column of from for each column of to; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
-
-	formerWords bool // the table of words has an earlier form
 }
 
 // Instead of a number of a column:
@@ -106,34 +103,17 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
 	if len(found) == 0 {
 		return newPlan(&model.Schema{}, to), nil
 	}
-	stored, oldFormat, err := AnyStoredSchema(c, d, found)
-	if err != nil {
+	stored, err := catalog.Open(c, d, found)
+	if err != nil || bytes.Equal(stored.Document(), to.Document()) {
 		return nil, err
 	}
-	former := formerWords(d, stored, found)
-	if !oldFormat && len(former) == 0 && bytes.Equal(stored.Document(), to.Document()) {
-		return nil, nil
-	}
 	p := newPlan(stored, to)
-	p.rebuildWords(former)
-	if oldFormat {
-		p.upgradeStep()
-	}
 	current, err := db.ReadVersion(c)
 	if err != nil {
 		return nil, err
 	}
 	p.version = current.Number
-	err = db.Each(c, func(row model.Row) {
-		// A schema that this version cannot read is not equal to the new one.
-		before, err := compile.Stored(row.AppendText(nil, 1))
-		if err == nil && bytes.Equal(before.Document(), to.Document()) {
-			p.earlier = row.Int(0)
-		}
-	}, "SELECT version, document FROM "+db.SchemasTable+" ORDER BY version")
-	if bytes.Equal(stored.Document(), to.Document()) {
-		p.earlier = 0 // only the form of the tables differs
-	}
+	p.earlier, err = catalog.Find(c, to)
 	return p, err
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // newAttribute plans an attribute that the old schema does not have. That it must be unique is a step of its own: see planIndexes.
@@ -135,17 +135,13 @@ func differingKeywords(before, a *model.Attribute) string {
 func costOf(verb string, c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, false)
-		return fmt.Sprintf("%s %s", verb, Counted(n, "resource")), err
+		return fmt.Sprintf("%s %s", verb, suggest.Counted(n, "resource")), err
 	}
 }
 
 func costOfNulls(c *model.Collection, column int) func(*survey) (string, error) {
 	return func(s *survey) (string, error) {
 		n, err := s.count(c, column, true)
-		return "writes " + Counted(n, "resource"), err
+		return "writes " + suggest.Counted(n, "resource"), err
 	}
-}
-
-func Counted(n int64, noun string) string {
-	return fmt.Sprintf("%d %s%s", n, noun, db.Choose(n == 1, "", "s"))
 }

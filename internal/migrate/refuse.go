@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // RefusedError says why a migration was refused.
@@ -49,7 +50,7 @@ func (s *Step) Complaint() string {
 	if rest := s.Violations - int64(len(ids)); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
-	return fmt.Sprintf("%s this: %s%s (%s)", Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(ids, ", "), more, s.Problem)
+	return fmt.Sprintf("%s this: %s%s (%s)", suggest.Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(ids, ", "), more, s.Problem)
 }
 
 // refusal returns nil if the steps may be applied. Steps that AllowLoss cannot permit are

@@ -16,34 +16,10 @@ func (p *pair) sameSearch() bool {
 	return len(before) == len(after) && slices.Equal(p.carried(before), after)
 }
 
-// formerWords lists the collections whose tables of words have an earlier form.
-func formerWords(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) (former []*model.Collection) {
-	for _, c := range s.All() {
-		name := db.SearchTable(c)
-		if len(c.SearchColumns()) == 0 || found[name] == nil {
-			continue
-		}
-		isFormer := func(before db.TableDefinition) bool { return slices.Equal(found[name].Columns, before.Columns) }
-		if slices.ContainsFunc(d.Search(name).Former, isFormer) {
-			former = append(former, c)
-		}
-	}
-	return former
-}
-
-// rebuildWords adds steps for the tables of words that have an earlier form.
-func (p *plan) rebuildWords(former []*model.Collection) {
-	for _, pair := range p.pairs {
-		if pair.formerWords = slices.Contains(former, pair.from); pair.formerWords && len(pair.to.SearchColumns()) > 0 {
-			p.add(Additive, costOf("indexes", pair.from, allResources), "%s: the search index is built again, in its present form", pair.to.Name)
-		}
-	}
-}
-
 // keepsWords reports whether the words in the index stay right.
 func (p *pair) keepsWords() bool {
 	changed := func(c *change) bool { return slices.Contains(p.to.SearchColumns(), c.toColumn) }
-	return !p.formerWords && p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, changed)
+	return p.from.Name == p.to.Name && p.sameSearch() && !slices.ContainsFunc(p.changes, changed)
 }
 
 // compareSearch adds a step if other attributes are searched.
@@ -66,30 +42,23 @@ func (p *plan) compareSearch(pair *pair) {
 
 // dropWords removes the tables of words that do not stay.
 func (m *migration) dropWords() error {
-	gone := slices.Clone(m.plan.removed)
-	for _, p := range m.plan.pairs {
-		if !p.keepsWords() {
-			gone = append(gone, p.from)
-		}
-	}
-	for _, c := range gone {
-		if err := search.Drop(m.conn, m.dialect, c); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.words(search.Drop, m.plan.removed, func(p *pair) *model.Collection { return p.from })
 }
 
 // buildWords makes the tables of words that are missing.
 func (m *migration) buildWords() error {
-	missing := slices.Clone(m.plan.added)
+	return m.words(search.Build, m.plan.added, func(p *pair) *model.Collection { return p.to })
+}
+
+// words calls do with collections, and with those of the pairs whose words do not stay.
+func (m *migration) words(do func(db.Conn, db.Dialect, *model.Collection) error, collections []*model.Collection, of func(*pair) *model.Collection) error {
 	for _, p := range m.plan.pairs {
 		if !p.keepsWords() {
-			missing = append(missing, p.to)
+			collections = append(slices.Clip(collections), of(p))
 		}
 	}
-	for _, c := range missing {
-		if err := search.Build(m.conn, m.dialect, c); err != nil {
+	for _, c := range collections {
+		if err := do(m.conn, m.dialect, c); err != nil {
 			return err
 		}
 	}

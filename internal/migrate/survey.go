@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // survey finds the resources that a plan affects. It changes nothing.
@@ -52,7 +53,7 @@ func (s *survey) operations() error {
 			return err
 		}
 		if waiting > 0 {
-			step := s.plan.add(Losing, nil, "%s on %s may fail: accepted under the old schema", Counted(waiting, "pending operation"), c.Name)
+			step := s.plan.add(Losing, nil, "%s on %s may fail: accepted under the old schema", suggest.Counted(waiting, "pending operation"), c.Name)
 			step.Cost = "let a server with the old schema finish them first"
 		}
 	}

@@ -3,6 +3,7 @@ package migrate
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
@@ -194,11 +195,5 @@ func createAll(c db.Conn, d db.Dialect, s *model.Schema, at model.Value) error {
 	if err := CreateTables(c, d, s); err != nil {
 		return err
 	}
-	if err := db.ExecAll(c, "INSERT INTO "+db.MetaTable+" (key, value) VALUES ('format', '"+Format+"'), ('last_id', '')"); err != nil {
-		return err
-	}
-	if err := db.NewHistory(c); err != nil {
-		return err
-	}
-	return saveSchema(c, s, numberAll(s), at)
+	return catalog.Create(c, s, at)
 }

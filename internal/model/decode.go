@@ -131,15 +131,13 @@ func (c *Collection) Restore(representation []byte) (Record, error) {
 	return record, nil
 }
 
+// array reads the resources of an array after its opening bracket.
 func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
 	inputs := []Input{}
-	for d.json.PeekKind() != ']' {
+	err := d.items(options.MaxItems, "An array can create at most %d resources at once.", func() error {
 		token, err := d.token()
 		if err != nil {
-			return nil, err
-		}
-		if len(inputs) == options.MaxItems {
-			return nil, fault.New(problem.CodeTooManyItems, "An array can create at most %d resources at once.", options.MaxItems)
+			return err
 		}
 		var in Input
 		if token.Kind() == '{' {
@@ -148,13 +146,24 @@ func (d *decoder) array(c *Collection, options DecodeOptions) ([]Input, error) {
 			d.fail(problem.CodeNotAnObject, "Each item must be a JSON object with the attributes, but this is %s.", jsonNames[token.Kind()])
 			err = d.skip(token)
 		}
-		if err != nil {
-			return nil, err
-		}
 		inputs = append(inputs, in)
+		return err
+	})
+	return inputs, err
+}
+
+// items reads the items of an array after its opening bracket, and the closing one.
+func (d *decoder) items(most int, tooMany string, read func() error) error {
+	for count := 0; d.json.PeekKind() != ']'; count++ {
+		if err := read(); err != nil {
+			return err
+		}
+		if count == most {
+			return fault.New(problem.CodeTooManyItems, tooMany, most)
+		}
 	}
 	_, err := d.token()
-	return inputs, err
+	return err
 }
 
 // object reads the members of a resource after its opening brace.

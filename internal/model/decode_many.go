@@ -70,7 +70,7 @@ func split(body []byte, options DecodeOptions) (items [][]byte, many bool, err e
 	defer d.release()
 	switch kind := d.json.PeekKind(); kind {
 	case '[':
-		items, err = d.items(options.MaxItems, "An array can create or change at most %d resources at once.")
+		items, err = d.rawItems(options.MaxItems, "An array can create or change at most %d resources at once.")
 		many = true
 	default:
 		var item []byte
@@ -85,22 +85,16 @@ func split(body []byte, options DecodeOptions) (items [][]byte, many bool, err e
 	return items, many, err
 }
 
-// items reads an array and returns the text of each item.
-func (d *decoder) items(most int, tooMany string) (items [][]byte, err error) {
+// rawItems reads an array and returns the text of each item.
+func (d *decoder) rawItems(most int, tooMany string) (items [][]byte, err error) {
 	if _, err := d.token(); err != nil {
 		return nil, err
 	}
-	for d.json.PeekKind() != ']' {
+	err = d.items(most, tooMany, func() error {
 		item, err := d.raw()
-		if err != nil {
-			return nil, err
-		}
-		if len(items) == most {
-			return nil, fault.New(problem.CodeTooManyItems, tooMany, most)
-		}
 		items = append(items, item)
-	}
-	_, err = d.token()
+		return err
+	})
 	return items, err
 }
 
@@ -137,7 +131,7 @@ func DecodeSteps(body []byte, maxDepth, maxSteps int) ([]Step, error) {
 		}
 		return nil, fault.New(problem.CodeType, "The body of a transaction must be an array of steps, but is %s.", jsonNames[kind])
 	}
-	items, err := d.items(maxSteps, "A transaction can have at most %d steps.")
+	items, err := d.rawItems(maxSteps, "A transaction can have at most %d steps.")
 	if err == nil {
 		err = d.end()
 	}

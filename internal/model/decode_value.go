@@ -109,7 +109,7 @@ func (d *decoder) decimal(a *Attribute, text string) Value {
 	case noDecimal:
 		d.fail(problem.CodeFormat, "Must be a decimal such as %s.", a.compiled.Kind.decimalExample())
 	case tooPrecise:
-		d.fail(problem.CodePrecision, "Must have at most %s after the decimal point.", counted(a.compiled.Kind.Scale(), "digit"))
+		d.fail(problem.CodePrecision, "Must have at most %s after the decimal point.", suggest.Counted(a.compiled.Kind.Scale(), "digit"))
 	case tooManyDigits:
 		limit := a.compiled.Kind.decimalLimit()
 		d.fail(problem.CodeOutOfRange, "Must be between -%s and %s.", limit, limit)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // FormatTime is the one form of a timestamp: RFC 3339 in UTC, fixed width,
@@ -265,7 +267,7 @@ func (k Kind) Parse(text string) (value Value, problem string) {
 	if k.IsDecimal() {
 		n, problem := k.parseDecimal(text)
 		if problem != decimalFits {
-			return Null, fmt.Sprintf("a decimal such as %s, with at most %s after the point and at most %d in all", k.decimalExample(), counted(k.Scale(), "digit"), MaxDecimalDigits)
+			return Null, fmt.Sprintf("a decimal such as %s, with at most %s after the point and at most %d in all", k.decimalExample(), suggest.Counted(k.Scale(), "digit"), MaxDecimalDigits)
 		}
 		return IntValue(n), ""
 	}

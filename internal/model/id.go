@@ -16,31 +16,14 @@ func ParseID[T string | []byte](text T) (ID, bool) {
 	if len(text) != 36 || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 		return ID{}, false
 	}
-	at := 0
-	for i := range id {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			at++ // the dash
-		}
-		high, low := hexDigit(text[at]), hexDigit(text[at+1])
-		if high > 15 || low > 15 {
-			return ID{}, false
-		}
-		id[i] = high<<4 | low
-		at += 2
+	var digits [32]byte
+	for i, part := range [...]struct{ from, to int }{{0, 8}, {9, 13}, {14, 18}, {19, 23}, {24, 36}} {
+		copy(digits[part.from-i:], text[part.from:part.to])
+	}
+	if _, err := hex.Decode(id[:], digits[:]); err != nil {
+		return ID{}, false
 	}
 	return id, true
-}
-
-func hexDigit(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	case 'A' <= c && c <= 'F':
-		return c - 'A' + 10
-	}
-	return 0xff
 }
 
 // Append appends the canonical, lower-case text of the id.

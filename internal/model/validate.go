@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -16,10 +17,10 @@ func (d *decoder) checkText(a *Attribute, text string) {
 	if a.MinLength > 0 || a.MaxLength > 0 {
 		length := utf8.RuneCountInString(text)
 		if length < a.MinLength {
-			d.fail(problem.CodeMinLength, "Must be at least %s long, but has %d.", counted(a.MinLength, "character"), length)
+			d.fail(problem.CodeMinLength, "Must be at least %s long, but has %d.", suggest.Counted(a.MinLength, "character"), length)
 		}
 		if a.MaxLength > 0 && length > a.MaxLength {
-			d.fail(problem.CodeMaxLength, "Must be at most %s long, but has %d.", counted(a.MaxLength, "character"), length)
+			d.fail(problem.CodeMaxLength, "Must be at most %s long, but has %d.", suggest.Counted(a.MaxLength, "character"), length)
 		}
 	}
 	if a.compiled.Pattern != nil && !a.compiled.Pattern.MatchString(text) {
@@ -111,16 +112,9 @@ func (d *decoder) checkItems(a *Attribute, count int) {
 		return
 	}
 	if count < a.MinItems {
-		d.fail(problem.CodeMinItems, "Must have at least %s, but has %d.", counted(a.MinItems, "item"), count)
+		d.fail(problem.CodeMinItems, "Must have at least %s, but has %d.", suggest.Counted(a.MinItems, "item"), count)
 	}
 	if a.MaxItems > 0 && count > a.MaxItems {
-		d.fail(problem.CodeMaxItems, "Must have at most %s, but has %d.", counted(a.MaxItems, "item"), count)
+		d.fail(problem.CodeMaxItems, "Must have at most %s, but has %d.", suggest.Counted(a.MaxItems, "item"), count)
 	}
-}
-
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
 }

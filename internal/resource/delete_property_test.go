@@ -15,8 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/changelog"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
@@ -390,7 +390,7 @@ func (m *deletionModel) examine() {
 	if err := m.store.Close(); err != nil {
 		m.Fatal(err)
 	}
-	findings, err := maintain.Examine(context.Background(), m.url, false)
+	findings, err := admin.Examine(context.Background(), m.url, admin.ExamineOptions{})
 	if err != nil || len(findings) > 0 {
 		m.Fatalf("the doctor finds %v, %v", findings, err)
 	}

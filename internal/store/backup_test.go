@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -84,7 +83,7 @@ func TestBackupWhileWriting(t *testing.T) {
 	for i := range 5 {
 		before := pairs(t, st)
 		name := fmt.Sprint(file, i)
-		if err := maintain.Backup(context.Background(), url, name); err != nil {
+		if err := admin.Backup(context.Background(), url, name); err != nil {
 			t.Fatal(err)
 		}
 		copied := open(t, "sqlite:"+name, parse(t, shopsBefore))
@@ -104,12 +103,12 @@ func TestBackupIsOneFileAndOverwritesNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	open(t, url, parse(t, shopsBefore))
-	if err := maintain.Backup(context.Background(), url, file); err != nil {
+	if err := admin.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
 	// A backup of the same name must not harm the one that is there.
 	want, _ := os.ReadFile(file)
-	err := maintain.Backup(context.Background(), url, file)
+	err := admin.Backup(context.Background(), url, file)
 	if err == nil || err.Error() != file+" exists already; a backup never overwrites a file" {
 		t.Errorf("got %v", err)
 	}
@@ -133,13 +132,12 @@ func TestRestoreIntoALiveDatabase(t *testing.T) {
 			t.Fatal(err)
 		}
 		if i == 49 {
-			if err := maintain.Backup(context.Background(), url, file); err != nil {
+			if err := admin.Backup(context.Background(), url, file); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	var notEmpty *maintain.NotEmptyError
-	if err := maintain.Restore(context.Background(), url, file, false); !errors.As(err, &notEmpty) || notEmpty.Resources != 300 {
+	if err := admin.Restore(context.Background(), url, file, admin.RestoreOptions{}); err == nil || err.Error() != filepath.Join(dir, "live.db")+" has 300 resources, which would be replaced; force permits it" {
 		t.Fatalf("got %v", err)
 	}
 	done := make(chan struct{})
@@ -157,7 +155,7 @@ func TestRestoreIntoALiveDatabase(t *testing.T) {
 			}
 		}
 	})
-	if err := maintain.Restore(context.Background(), url, file, true); err != nil {
+	if err := admin.Restore(context.Background(), url, file, admin.RestoreOptions{Overwrite: true}); err != nil {
 		t.Error(err)
 	}
 	close(done)
@@ -186,7 +184,7 @@ func TestRestoreRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := maintain.Backup(context.Background(), "sqlite:"+path("live.db"), path("good.db")); err != nil {
+	if err := admin.Backup(context.Background(), "sqlite:"+path("live.db"), path("good.db")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, st, func(tx *Tx) error {
@@ -209,34 +207,34 @@ func TestRestoreRefuses(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"cut.db", "flipped.db", "text.db", "empty.db", "none.db"} {
-		if err := maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path(name), true); err == nil {
+		if err := admin.Restore(context.Background(), "sqlite:"+path("new.db"), path(name), admin.RestoreOptions{Overwrite: true}); err == nil {
 			t.Errorf("%s was restored", name)
 		}
 	}
 	if _, err := os.Stat(path("new.db")); err == nil {
 		t.Error("a refused restore made a database")
 	}
-	err = maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), false)
+	err = admin.Restore(context.Background(), "sqlite:"+path("new.db"), path("live.db"), admin.RestoreOptions{})
 	if want := path("live.db") + " cannot be restored: goods should have 99 resources, but has 100"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	if err := maintain.Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
+	if err := admin.Backup(context.Background(), "sqlite:"+path("live.db"), path("other.db")); err == nil {
 		t.Error("a database with wrong totals was backed up without a word")
 	}
-	if err := maintain.Restore(context.Background(), "sqlite:"+path("good.db"), path("good.db"), true); err == nil {
+	if err := admin.Restore(context.Background(), "sqlite:"+path("good.db"), path("good.db"), admin.RestoreOptions{Overwrite: true}); err == nil {
 		t.Error("a backup was restored into itself")
 	}
-	if err := maintain.Restore(context.Background(), "sqlite:"+path("new.db"), path("good.db"), false); err != nil {
+	if err := admin.Restore(context.Background(), "sqlite:"+path("new.db"), path("good.db"), admin.RestoreOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := pairs(t, open(t, "sqlite:"+path("new.db"), parse(t, shopsBefore))); n != 100 {
 		t.Errorf("restored %d", n)
 	}
-	err = maintain.Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), true)
+	err = admin.Restore(context.Background(), "sqlite:"+path("text.db"), path("good.db"), admin.RestoreOptions{Overwrite: true})
 	if want := path("text.db") + " cannot be opened: it is not an SQLite database; move it away first"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	err = maintain.Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
+	err = admin.Backup(context.Background(), "sqlite:"+path("good.db"), path("no/copy.db"))
 	if want := path("no/copy.db") + " cannot be written: there is no directory " + path("no"); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
@@ -254,7 +252,7 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 	st := open(t, url, parse(t, shopsBefore))
 	shops := st.schema.Collection("shops")
 	insert(t, st, shops, `{"name":"A"}`)
-	if err := maintain.Backup(context.Background(), url, file); err != nil {
+	if err := admin.Backup(context.Background(), url, file); err != nil {
 		t.Fatal(err)
 	}
 	histories, marks := map[model.ID]bool{}, map[string]bool{}
@@ -271,7 +269,7 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 				t.Errorf("the log has %v, %v", entries, err)
 			}
 		})
-		if err := maintain.Restore(context.Background(), url, file, true); err != nil {
+		if err := admin.Restore(context.Background(), url, file, admin.RestoreOptions{Overwrite: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +294,7 @@ func TestDamageIsDetected(t *testing.T) {
 			"UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = '"+db.TotalsTable+"') WHERE name = '_index.goods.shop_id.id'")
 	})
 	closeStore(t, st)
-	err = maintain.Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
+	err = admin.Backup(context.Background(), url, strings.TrimPrefix(url, "sqlite:")+".copy")
 	if err == nil || !strings.HasPrefix(err.Error(), "no backup was written, because the copy of the database failed its check: it is damaged: ") {
 		t.Errorf("got %v", err)
 	}
@@ -304,10 +302,10 @@ func TestDamageIsDetected(t *testing.T) {
 
 func TestBackupIsForSQLite(t *testing.T) {
 	want := "this is for SQLite databases; PostgreSQL has pg_dump and pg_restore"
-	if err := maintain.Backup(context.Background(), "postgres://localhost/x", "x"); err == nil || err.Error() != want {
+	if err := admin.Backup(context.Background(), "postgres://localhost/x", "x"); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
-	if err := maintain.Restore(context.Background(), "postgres://localhost/x", "x", true); err == nil || err.Error() != want {
+	if err := admin.Restore(context.Background(), "postgres://localhost/x", "x", admin.RestoreOptions{Overwrite: true}); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
 }
@@ -341,10 +339,10 @@ func TestDatabasesArePrivate(t *testing.T) {
 		if got := modes(name, name+"-wal", name+"-shm"); !slices.Equal(got, []os.FileMode{want, want, want}) {
 			t.Errorf("%s and the files beside it have the modes %o, want %o", name, got, want)
 		}
-		if err := maintain.Backup(ctx, "sqlite:"+at(name), at("backup-"+name)); err != nil {
+		if err := admin.Backup(ctx, "sqlite:"+at(name), at("backup-"+name)); err != nil {
 			t.Fatal(err)
 		}
-		if err := maintain.Restore(ctx, "sqlite:"+at("restored-"+name), at("backup-"+name), false); err != nil {
+		if err := admin.Restore(ctx, "sqlite:"+at("restored-"+name), at("backup-"+name), admin.RestoreOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		if got := modes("backup-"+name, "restored-"+name); !slices.Equal(got, []os.FileMode{0o600, 0o600}) {
@@ -373,7 +371,7 @@ collections:
 	}
 	insert(t, st, st.schema.Collection("shops"), `{"name":"A","tags":["b"]}`)
 	closeStore(t, st)
-	if err := maintain.Backup(context.Background(), "sqlite:"+at("live.db"), at("good.db")); err != nil {
+	if err := admin.Backup(context.Background(), "sqlite:"+at("live.db"), at("good.db")); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(at("good.db"))
@@ -410,12 +408,12 @@ collections:
 			}
 			runSQLite(t, file, c.statements...)
 			misfit := "its tables, indexes, views and triggers are not those that Plural creates:\n  - " + c.want +
-				"\nUndo these changes in the database, or in a copy of the file, with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), or use another backup."
-			err := maintain.Restore(context.Background(), "sqlite:"+at("live.db"), file, true)
+				"\nUndo these changes with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), in the database or in a copy of the file. To copy a database with them, use VACUUM INTO of sqlite3 instead of \"plural backup\"."
+			err := admin.Restore(context.Background(), "sqlite:"+at("live.db"), file, admin.RestoreOptions{Overwrite: true})
 			if want := file + " cannot be restored: " + misfit; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
-			err = maintain.Backup(context.Background(), "sqlite:"+file, file+".copy")
+			err = admin.Backup(context.Background(), "sqlite:"+file, file+".copy")
 			if want := "no backup was written, because the copy of the database failed its check: " + misfit; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}

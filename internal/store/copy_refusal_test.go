@@ -11,10 +11,10 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
+	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/maintain"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
@@ -45,7 +45,7 @@ func nameless(err error, from, to string) string {
 
 func expectNoCopy(t *testing.T, from, to, want string) {
 	t.Helper()
-	copied, err := maintain.Copy(context.Background(), from, to, nil)
+	copied, err := admin.Copy(context.Background(), from, to, nil)
 	if got := nameless(err, from, to); copied != nil || !strings.HasPrefix(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -78,8 +78,8 @@ func TestCopyRefuses(t *testing.T) {
 		alter(t, url, "DROP TABLE _plural_more", "ALTER TABLE "+db.QueueTable+" ADD COLUMN more int")
 		expectNoCopy(t, url, to, "copying from SOURCE: the column more of _plural_queue would not be copied")
 		alter(t, url, "ALTER TABLE "+db.QueueTable+" DROP COLUMN more", "UPDATE "+db.MetaTable+" SET value = '99' WHERE key = 'format'")
-		expectNoCopy(t, url, to, `copying from SOURCE: the database has format "99", but this version of Plural supports only format "`+migrate.Format+`"`)
-		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+migrate.Format+"' WHERE key = 'format'")
+		expectNoCopy(t, url, to, `copying from SOURCE: the database has format "99", but this version of Plural supports only format "`+catalog.Format+`"`)
+		alter(t, url, "UPDATE "+db.MetaTable+" SET value = '"+catalog.Format+"' WHERE key = 'format'")
 
 		// Nothing of all this has left anything there.
 		expectEmpty(t, to)
@@ -151,7 +151,7 @@ func TestCopyRefusesFiles(t *testing.T) {
 		{source, pgtest.URL(t) + "&default_transaction_read_only=on", "copying to TARGET: ERROR: cannot execute CREATE TABLE in a read-only transaction (SQLSTATE 25006)"},
 	} {
 		expectNoCopy(t, c.from, c.to, c.want)
-		if _, err := maintain.Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
+		if _, err := admin.Copy(context.Background(), c.from, c.to, nil); strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestCopyInterrupted(t *testing.T) {
 		to := otherKind(t, url)
 		for _, stage := range []string{"copying", "indexing", "checking"} {
 			ctx, cancel := context.WithCancel(context.Background())
-			_, err := maintain.Copy(ctx, url, to, func(p maintain.Progress) {
+			_, err := admin.Copy(ctx, url, to, func(p admin.CopyProgress) {
 				if p.Stage == stage {
 					cancel()
 				}

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -86,7 +86,7 @@ func fillForCopy(t *testing.T, url string) {
 	insert(t, now, now.schema.Collection("spares"), `{"note":"x"}`)
 	gone := insert(t, now, parts, `{"sqlite_thing_id":"`+parent+`"}`)
 	operations := []model.ID{{15: 1}, {15: 2}}
-	if err := AddAPIKey(ctx, url, auth.StoredKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", Created: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
+	if err := now.AddAPIKey(ctx, auth.StoredKey{Prefix: "aaaaaaaaaa", Hash: "1", Name: "é", Role: "r", Subject: "s", Created: "2026-11-15T08:00:00.000Z", Expires: "2027-11-15T08:00:00.000Z"}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, now, func(tx *Tx) error {
@@ -197,9 +197,9 @@ func TestCopyRoundTrip(t *testing.T) {
 	})
 }
 
-func copyDatabases(t *testing.T, from, to string) *maintain.Copied {
+func copyDatabases(t *testing.T, from, to string) *admin.Copied {
 	t.Helper()
-	copied, err := maintain.Copy(context.Background(), from, to, nil)
+	copied, err := admin.Copy(context.Background(), from, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 		st := open(t, url, parse(t, copyNow))
 		writes := 0
 		back, there := sameKind(t, url), otherKind(t, url)
-		copied, err := maintain.Copy(context.Background(), url, back, func(p maintain.Progress) {
+		copied, err := admin.Copy(context.Background(), url, back, func(p admin.CopyProgress) {
 			if p.Stage == "copying" && p.Finished {
 				insert(t, st, st.schema.Collection("spares"), `{}`)
 				writes++
@@ -296,7 +296,7 @@ func TestCopyOfLongLists(t *testing.T) {
 		closeStore(t, st)
 		to := otherKind(t, url)
 		copyDatabases(t, url, to)
-		if findings, err := maintain.Examine(context.Background(), to, false); len(findings) > 0 || err != nil {
+		if findings, err := admin.Examine(context.Background(), to, admin.ExamineOptions{}); len(findings) > 0 || err != nil {
 			t.Errorf("%v, %v", findings, err)
 		}
 		read(t, open(t, to, s), func(tx *Tx) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/compile"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -40,7 +40,7 @@ func TestExamine(t *testing.T) {
 		add() // a pending delta
 		expect := func(repair bool, want ...string) {
 			t.Helper()
-			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+			if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("got %q, %v\nwant %q", got, err, want)
 			}
 		}
@@ -53,7 +53,7 @@ func TestExamine(t *testing.T) {
 				"UPDATE "+db.OffsetsTable+" SET count = count - 1 WHERE collection = 'tracks' AND parent = '' AND level = 1",
 			)
 		})
-		wrong, err := maintain.Examine(context.Background(), url, false)
+		wrong, err := admin.Examine(context.Background(), url, admin.ExamineOptions{})
 		if err != nil || len(wrong) < 3 ||
 			wrong[0] != "albums should have the total 1, but has 3" || wrong[len(wrong)-1] != "tracks of 00000000-0000-0000-0000-000000000009 should have the total 0, but has 4" {
 			t.Errorf("got %q, %v", wrong, err)
@@ -166,11 +166,11 @@ func TestExamineNoList(t *testing.T) {
 			"there is an offset index of tracks of x, which is no list",
 		}
 		for _, repair := range []bool{false, true} {
-			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+			if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("got %q, %v\nwant %q", got, err, want)
 			}
 		}
-		if got, err := maintain.Examine(context.Background(), url, false); err != nil || len(got) > 0 {
+		if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{}); err != nil || len(got) > 0 {
 			t.Errorf("after the repair: %q, %v", got, err)
 		}
 	})
@@ -195,7 +195,7 @@ collections:
 		insert(t, st, notes, `{"tags":[],"sizes":[1]}`)
 		expect := func(repair bool, want ...string) {
 			t.Helper()
-			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+			if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("got %q, %v\nwant %q", got, err, want)
 			}
 		}

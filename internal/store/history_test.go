@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -32,7 +32,7 @@ func TestHistoryIsRenewed(t *testing.T) {
 		}
 		note()
 		for range 2 {
-			if err := maintain.RenewHistory(context.Background(), url); err != nil {
+			if err := admin.RenewHistory(context.Background(), url); err != nil {
 				t.Fatal(err)
 			}
 			note()
@@ -64,7 +64,7 @@ func TestDoctorExaminesTheLog(t *testing.T) {
 		write(t, st, func(tx *Tx) error { _, err := tx.Delete(users, gone); return err })
 		examine := func(repair bool, want ...string) {
 			t.Helper()
-			if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, want) {
+			if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, want) {
 				t.Errorf("got  %q, %v\nwant %q", got, err, want)
 			}
 		}
@@ -78,7 +78,7 @@ func TestDoctorExaminesTheLog(t *testing.T) {
 				if _, err := tx.conn.Exec(damage.sql); err != nil {
 					t.Fatal(err)
 				}
-				found, err := maintain.ExamineLog(tx.conn, st.db, s)
+				found, err := changelog.Check(tx.conn, st.db, s)
 				if err != nil || !slices.Equal(found, []string{damage.want}) {
 					t.Errorf("%s: got %q, %v", damage.sql, found, err)
 				}

@@ -175,20 +175,3 @@ func (s *Store) DeleteOldRecords(ctx context.Context, age time.Duration) error {
 		return removed, err
 	})
 }
-
-// CorrectQuotas counts the bytes of the records of callers again whose sums are wrong, because a server of a version that does not count
-// them has added or removed some. It reads all records without keeping writes waiting.
-func (s *Store) CorrectQuotas(ctx context.Context) error {
-	tx, err := s.ReadAtLength(ctx)
-	if err != nil {
-		return err
-	}
-	wrong, err := lists.WrongSums(tx.conn)
-	tx.Close()
-	for _, each := range wrong {
-		if err == nil {
-			err = s.Write(ctx, func(t *Tx) error { return t.fault(lists.CorrectSum(t.conn, each.Caller)) })
-		}
-	}
-	return s.fault(ctx, err)
-}

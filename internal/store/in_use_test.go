@@ -10,8 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 
-	"github.com/plural-go/plural/internal/auth"
-	"github.com/plural-go/plural/internal/maintain"
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/migrate"
 )
 
@@ -29,7 +28,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 	closeStore(t, st)
 	ctx := t.Context()
 	backup := filepath.Join(dir, "first.db")
-	if err := maintain.Backup(ctx, url, backup); err != nil {
+	if err := admin.Backup(ctx, url, backup); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := sqlite.OpenConn(file, sqlite.OpenReadWrite)
@@ -45,23 +44,28 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 		do     func(context.Context) error
 		writes bool
 	}{
-		"AddAPIKey":    {func(ctx context.Context) error { return AddAPIKey(ctx, url, auth.StoredKey{Prefix: "a"}) }, true},
-		"RevokeAPIKey": {func(ctx context.Context) error { return RevokeAPIKey(ctx, url, "a", "") }, true},
+		"CreateKey": {func(ctx context.Context) error { return createKey(ctx, url) }, true},
+		"RevokeKey": {func(ctx context.Context) error {
+			_, err := admin.RevokeKey(ctx, url, "a")
+			return err
+		}, true},
 		"Migrate": {func(ctx context.Context) error {
 			_, err := migrate.Run(ctx, url, after, migrate.Options{})
 			return err
 		}, true},
-		"Restore": {func(ctx context.Context) error { return maintain.Restore(ctx, url, backup, true) }, true},
+		"Restore": {func(ctx context.Context) error {
+			return admin.Restore(ctx, url, backup, admin.RestoreOptions{Overwrite: true})
+		}, true},
 		"Examine and repair": {func(ctx context.Context) error {
-			_, err := maintain.Examine(ctx, url, true)
+			_, err := admin.Examine(ctx, url, admin.ExamineOptions{Repair: true})
 			return err
 		}, true},
 		"Open": {func(ctx context.Context) error {
 			_, err := Open(ctx, url, before)
 			return err
 		}, true},
-		"ListAPIKeys": {func(ctx context.Context) error {
-			_, err := ListAPIKeys(ctx, url)
+		"Keys": {func(ctx context.Context) error {
+			_, err := admin.Keys(ctx, url)
 			return err
 		}, false},
 		"Plan": {func(ctx context.Context) error {
@@ -69,12 +73,12 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 			return err
 		}, false},
 		"Examine": {func(ctx context.Context) error {
-			_, err := maintain.Examine(ctx, url, false)
+			_, err := admin.Examine(ctx, url, admin.ExamineOptions{})
 			return err
 		}, false},
-		"Backup": {func(ctx context.Context) error { return maintain.Backup(ctx, url, filepath.Join(dir, "second.db")) }, false},
+		"Backup": {func(ctx context.Context) error { return admin.Backup(ctx, url, filepath.Join(dir, "second.db")) }, false},
 		"Copy": {func(ctx context.Context) error {
-			_, err := maintain.Copy(ctx, url, "sqlite:"+filepath.Join(dir, "third.db"), nil)
+			_, err := admin.Copy(ctx, url, "sqlite:"+filepath.Join(dir, "third.db"), nil)
 			return err
 		}, false},
 	} {

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
@@ -34,7 +34,7 @@ func TestMergeInASharedTransaction(t *testing.T) {
 			}
 			all.Wait()
 		}
-		if findings, err := maintain.Examine(t.Context(), url, false); err != nil || len(findings) > 0 {
+		if findings, err := admin.Examine(t.Context(), url, admin.ExamineOptions{}); err != nil || len(findings) > 0 {
 			t.Errorf("%v: %q", err, findings)
 		}
 	})

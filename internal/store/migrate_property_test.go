@@ -14,11 +14,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/db/postgres"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -114,7 +115,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				}
 				if name == "sqlite" { // the statements in the file are those of a new one as well
 					os.Remove(strings.TrimPrefix(two, "sqlite:"))
-					if err := maintain.Backup(context.Background(), one, strings.TrimPrefix(two, "sqlite:")); err != nil {
+					if err := admin.Backup(context.Background(), one, strings.TrimPrefix(two, "sqlite:")); err != nil {
 						rt.Fatalf("no backup: %v\n%s", err, describeSteps(steps))
 					}
 				}
@@ -228,7 +229,7 @@ func dump(t *rapid.T, url string) string {
 	}
 	defer b.Close()
 	err = db.Write(context.Background(), b, func(c db.Conn) error {
-		stored, err := migrate.ReadSchema(c)
+		stored, err := catalog.Read(c)
 		if err != nil {
 			return err
 		}
@@ -261,7 +262,7 @@ func dump(t *rapid.T, url string) string {
 			note("%s.%s -> %s", name, column, target)
 		}
 	}
-	s, err := migrate.ReadSchema(c)
+	s, err := catalog.Read(c)
 	if err != nil {
 		t.Fatal(err)
 	}

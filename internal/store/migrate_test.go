@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -359,7 +359,7 @@ func TestMigrateWithBackup(t *testing.T) {
 	url, file := "sqlite:"+filepath.Join(dir, "live.db"), filepath.Join(dir, "copy.db")
 	loadShops(t, url, []string{`{"id":"` + id(1) + `","name":"A","size":"12"}`}, nil)
 	server := open(t, url, parse(t, shopsBefore))
-	_, err := migrate.Run(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), migrate.Options{Before: func() error { return maintain.Backup(context.Background(), url, file) }})
+	_, err := migrate.Run(context.Background(), url, parse(t, strings.Replace(shopsAfter, "size: {type: integer}", "size: {type: boolean}", 1)), migrate.Options{Before: func() error { return admin.Backup(context.Background(), url, file) }})
 	var refused *migrate.RefusedError
 	if !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
@@ -369,7 +369,7 @@ func TestMigrateWithBackup(t *testing.T) {
 	}
 	// What comes in while a migration is being prepared is either too late, or in the backup.
 	write(t, server, func(tx *Tx) error { return db.ExecAll(tx.conn, "UPDATE shops SET size = 'big'") })
-	if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{AllowLoss: true, Before: func() error { return maintain.Backup(context.Background(), url, file) }}); err != nil {
+	if _, err := migrate.Run(context.Background(), url, parse(t, shopsAfter), migrate.Options{AllowLoss: true, Before: func() error { return admin.Backup(context.Background(), url, file) }}); err != nil {
 		t.Fatal(err)
 	}
 	copied := open(t, "sqlite:"+file, parse(t, shopsBefore))

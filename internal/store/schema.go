@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -26,7 +27,7 @@ func (t *Tx) DeclaredInOther(c *model.Collection, version int64) (int64, error) 
 	if version == t.store.version {
 		return t.store.DeclaredIn(c), nil
 	}
-	since, err := migrate.ReadDeclaredIn(t.conn, version)
+	since, err := catalog.DeclaredIn(t.conn, version)
 	return since[c.Name], t.fault(err)
 }
 
@@ -70,7 +71,7 @@ func (s *Store) recheck(c db.Conn) (*compatibility, error) {
 	if known := s.compatible.Load(); err != nil || known.Version == current {
 		return known, err
 	}
-	stored, err := migrate.ReadSchema(c)
+	stored, err := catalog.Read(c)
 	if err != nil {
 		return nil, err
 	}

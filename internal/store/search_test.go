@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
@@ -135,7 +135,7 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 
 func expectHealthy(t *testing.T, url string) {
 	t.Helper()
-	if got, err := maintain.Examine(context.Background(), url, false); err != nil || len(got) > 0 {
+	if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{}); err != nil || len(got) > 0 {
 		t.Errorf("got %q, %v", got, err)
 	}
 }

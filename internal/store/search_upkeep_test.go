@@ -2,14 +2,13 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/maintain"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -57,7 +56,7 @@ func TestExamineSearch(t *testing.T) {
 		for want, broken := range breaks {
 			write(t, st, broken)
 			for _, repair := range []bool{false, true} {
-				if got, err := maintain.Examine(context.Background(), url, repair); err != nil || !slices.Equal(got, []string{want}) {
+				if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: repair}); err != nil || !slices.Equal(got, []string{want}) {
 					t.Errorf("got %q, %v\nwant %q", got, err, want)
 				}
 			}
@@ -93,70 +92,15 @@ func TestExamineSearchPrefixes(t *testing.T) {
 		t.Fatalf("found %q: the list of prefixes is still right", got)
 	}
 	want := []string{"books: the search index has wrong lists of prefixes"}
-	if got, err := maintain.Examine(context.Background(), url, true); err != nil || !slices.Equal(got, want) {
+	if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: true}); err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}
-	if got, err := maintain.Examine(context.Background(), url, true); err != nil || len(got) > 0 {
+	if got, err := admin.Examine(context.Background(), url, admin.ExamineOptions{Repair: true}); err != nil || len(got) > 0 {
 		t.Errorf("after the repair: got %q, %v", got, err)
 	}
 	if got := found(t, st, searchFor(books, "se", "title"), "title"); !slices.Equal(got, []string{"second"}) {
 		t.Errorf("found %q", got)
 	}
-}
-
-// TestFormerSearchIndexIsBuiltAgain: an index in one of its earlier forms is replaced by a migration.
-func TestFormerSearchIndexIsBuiltAgain(t *testing.T) {
-	for _, number := range []string{"_number", "_place"} {
-		t.Run(number, func(t *testing.T) { testFormerSearchIndex(t, number) })
-	}
-}
-
-func testFormerSearchIndex(t *testing.T, number string) {
-	s := parse(t, searched)
-	books := s.Collection("books")
-	eachDatabase(t, func(t *testing.T, url string) {
-		st, err := Open(context.Background(), url, s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !st.db.Traits().OrderedSearch {
-			closeStore(t, st)
-			return // has the form it always had
-		}
-		for _, title := range []string{"Ada one", "Bob", "Ada two"} {
-			insert(t, st, books, fmt.Sprintf(`{"title":%q}`, title))
-		}
-		table := `"` + db.SearchTable(books) + `"`
-		write(t, st, func(tx *Tx) error {
-			return db.ExecAll(tx.conn, "UPDATE "+table+" SET _rank = 5 WHERE _words LIKE '%one%'", "UPDATE "+table+" SET _rank = 4 WHERE _words LIKE '%two%'",
-				"ALTER TABLE "+table+" RENAME COLUMN _rank TO "+number)
-		})
-		closeStore(t, st)
-		const step = "books: the search index is built again, in its present form"
-		_, err = Open(context.Background(), url, s)
-		if want := "the database does not fit the schema:\n  - " + step + " (additive)\n" +
-			`"plural migrate" changes the database. With "--migrate additive" the server applies such steps itself.`; err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-		_, err = maintain.Examine(context.Background(), url, false)
-		if want := `the search index of books has the form of an earlier version of Plural: run "plural migrate", which builds it again`; err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
-		for _, want := range [][]string{{step + " indexes 3 resources"}, nil} {
-			steps, err := migrate.Run(context.Background(), url, s, migrate.Options{})
-			var got []string
-			for _, each := range steps {
-				got = append(got, each.Text+" "+each.Cost)
-			}
-			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("took %q, %v, want %q", got, err, want)
-			}
-		}
-		expectHealthy(t, url)
-		if got := found(t, open(t, url, s), searchFor(books, "ada", "title"), "title"); !slices.Equal(got, []string{"Ada one", "Ada two"}) {
-			t.Errorf("found %q", got)
-		}
-	})
 }
 
 // TestMigrateSearch: the index follows the declaration, also through renames and changed values.
@@ -230,7 +174,7 @@ func TestCopySearch(t *testing.T) {
 		insert(t, st, books, `{"title":"Ada Lovelace"}`)
 		insert(t, st, books, `{"title":"Alan"}`)
 		eachDatabase(t, func(t *testing.T, to string) {
-			if _, err := maintain.Copy(context.Background(), from, to, nil); err != nil {
+			if _, err := admin.Copy(context.Background(), from, to, nil); err != nil {
 				t.Fatal(err)
 			}
 			expectHealthy(t, to)

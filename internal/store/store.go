@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
@@ -106,9 +107,6 @@ func (s *Store) start(c db.Conn) error {
 	if _, err := db.One(c, func(row model.Row) { s.pending.Store(row.Int(0)) }, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
 		return err
 	}
-	if err := lists.CountRecords(c); err != nil {
-		return err
-	}
 	mark, err := readMark(c)
 	if err != nil {
 		return err
@@ -136,7 +134,7 @@ func (s *Store) start(c db.Conn) error {
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.declaredIn, err = migrate.ReadDeclaredIn(c, s.version)
+	s.declaredIn, err = catalog.DeclaredIn(c, s.version)
 	return err
 }
 

@@ -1,6 +1,9 @@
 package suggest
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // OneOf lists choices as people do: "a, b or c".
 func OneOf[T ~string](choices []T) string {
@@ -15,6 +18,14 @@ func OneOf[T ~string](choices []T) string {
 		b.WriteString(string(choice))
 	}
 	return b.String()
+}
+
+// Counted is a number with a noun, in the plural unless there is one: 1 resource, 2 resources.
+func Counted[N int | int64](n N, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + noun
 }
 
 // Article puts the indefinite article before a noun, as it is spoken: an order, a user.

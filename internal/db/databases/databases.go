@@ -130,9 +130,9 @@ func Restore(ctx context.Context, url, from string, steps RestoreSteps) error {
 }
 
 // CheckObjects refuses a SQLite database with other tables, indexes, views or triggers than those that create makes in an
-// empty one. Skip says which tables are not compared.
-func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error, skip func(table string) bool) error {
-	return sqlite.CheckObjects(c, create, skip)
+// empty one.
+func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error) error {
+	return sqlite.CheckObjects(c, create)
 }
 
 func requireFile(url string) (string, error) {

@@ -23,9 +23,8 @@ func (o object) String() string {
 }
 
 // CheckObjects refuses a database whose tables, indexes, views and triggers are not exactly those that create makes in
-// an empty one: a trigger, a default or a generated column of somebody else would be executed by every write. Tables for
-// which skip is true are not compared, nor what is on them.
-func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error, skip func(table string) bool) (err error) {
+// an empty one: a trigger, a default or a generated column of somebody else would be executed by every write.
+func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error) (err error) {
 	raw, err := openFile(":memory:", sqlite.OpenReadWrite)
 	if err != nil {
 		return err
@@ -35,18 +34,18 @@ func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error, skip func(t
 	if err := create(empty, dialect{}); err != nil {
 		return err
 	}
-	wanted, err := objects(empty, skip)
+	wanted, err := objects(empty)
 	if err != nil {
 		return err
 	}
-	found, err := objects(c, skip)
+	found, err := objects(c)
 	if err != nil {
 		return err
 	}
 	if differences := compareObjects(found, wanted); len(differences) > 0 {
 		return &db.MisfitError{
 			Problem: "its tables, indexes, views and triggers are not those that Plural creates", Differences: differences,
-			Advice: "Undo these changes in the database, or in a copy of the file, with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), or use another backup.",
+			Advice: "Undo these changes with the program sqlite3 (such as DROP TRIGGER, DROP VIEW), in the database or in a copy of the file. To copy a database with them, use VACUUM INTO of sqlite3 instead of \"plural backup\".",
 		}
 	}
 	return nil
@@ -54,12 +53,11 @@ func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error, skip func(t
 
 // objects lists what a database has, by kind and name, without the tables that SQLite keeps for itself, and without the
 // indexes that are part of a table.
-func objects(c db.Conn, skip func(table string) bool) (map[string]object, error) {
+func objects(c db.Conn) (map[string]object, error) {
 	all := map[string]object{}
 	err := db.Each(c, func(row model.Row) {
-		if o := (object{row.Text(0), row.Text(1), row.Text(2), row.Text(3)}); !skip(o.table) {
-			all[o.kind+" "+o.name] = o
-		}
+		o := object{row.Text(0), row.Text(1), row.Text(2), row.Text(3)}
+		all[o.kind+" "+o.name] = o
 	}, `SELECT type, name, tbl_name, sql FROM sqlite_schema
 		WHERE sql IS NOT NULL AND NOT (type = 'table' AND name IN ('sqlite_sequence', 'sqlite_stat1', 'sqlite_stat4'))`)
 	return all, err
@@ -72,7 +70,6 @@ func compareObjects(found, wanted map[string]object) (differences []string) {
 			differences = append(differences, have.String()+": Plural does not create it")
 			continue
 		}
-		want.sql, have.sql = withoutDefault(want.sql), withoutDefault(have.sql)
 		switch parts, others := partsOf(want.sql), partsOf(have.sql); {
 		case have == want || have.kind == "table" && have.table == want.table && slices.Equal(others, parts):
 		case have.kind == "table":
@@ -89,11 +86,6 @@ func compareObjects(found, wanted map[string]object) (differences []string) {
 	}
 	slices.Sort(differences)
 	return differences
-}
-
-// withoutDefault removes the default that a column has which a migration of the format has added.
-func withoutDefault(sql string) string {
-	return strings.ReplaceAll(sql, " NOT NULL DEFAULT ''", " NOT NULL")
 }
 
 // partsOf splits the definition of a table at the commas between its columns and constraints, and sorts the parts: a

@@ -37,11 +37,9 @@ func (dialect) Search(table string) db.SearchSQL {
 		Finish: []string{"INSERT INTO " + index + " (" + index + ") VALUES ('optimize')"},
 		Drop:   []string{"DROP TABLE " + terms, "DROP TABLE " + index, "DROP TABLE " + quoted},
 		Definition: db.TableDefinition{
-			Columns: columnsOf(db.SearchRank),
+			Columns: []db.ColumnDefinition{{Name: db.SearchRank, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}},
 			Indexes: []db.IndexDefinition{{Name: table + ".words", Columns: []string{db.SearchWords}}},
 		},
-		// With the numbers in the order of insertion, and with a trigger that replaced all words of a resource in the index.
-		Former:     []db.TableDefinition{former("_number"), former("_place")},
 		Put:        func(c db.Conn, rows []db.ResourceWords) error { return (&ranks{c, quoted, index}).put(rows) },
 		Stored:     db.SearchWords,
 		Numbered:   "SELECT _rank, _words FROM " + quoted,
@@ -60,12 +58,6 @@ func verify(c db.Conn, index string) (agrees bool, err error) {
 	}
 	return err == nil, err
 }
-
-func columnsOf(number string) []db.ColumnDefinition {
-	return []db.ColumnDefinition{{Name: number, Kind: "INTEGER"}, {Name: db.SearchResource, Kind: "BLOB", NotNull: true}, {Name: db.SearchWords, Kind: "TEXT", NotNull: true}}
-}
-
-func former(number string) db.TableDefinition { return db.TableDefinition{Columns: columnsOf(number)} }
 
 func (dialect) Searched(table, id string, terms db.SearchTerms, byIndex bool, arg func(string) string) string {
 	if !byIndex {

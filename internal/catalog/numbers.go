@@ -1,4 +1,4 @@
-package migrate
+package catalog
 
 import (
 	"encoding/json"
@@ -38,63 +38,23 @@ const (
 	firstNumber // that is given
 )
 
-// numberAll numbers a schema that nothing was stored under.
-func numberAll(s *model.Schema) *Numbering {
-	n := &Numbering{Next: firstNumber, Collections: map[string]NumberedCollection{}}
-	for _, c := range s.All() {
-		n.add(c)
-	}
-	return n
-}
-
-func (n *Numbering) next() int64 {
+// Assign gives the next number.
+func (n *Numbering) Assign() int64 {
 	n.Next++
 	return n.Next - 1
 }
 
-// add numbers a new collection.
-func (n *Numbering) add(c *model.Collection) {
-	numbered := NumberedCollection{Number: n.next(), Attributes: map[string]NumberedAttribute{}}
+// Add numbers a new collection.
+func (n *Numbering) Add(c *model.Collection) {
+	numbered := NumberedCollection{Number: n.Assign(), Attributes: map[string]NumberedAttribute{}}
 	for i := range c.Attributes {
-		numbered.Attributes[c.Attributes[i].Name] = NumberedAttribute{Number: n.next()}
+		numbered.Attributes[c.Attributes[i].Name] = NumberedAttribute{Number: n.Assign()}
 	}
 	n.Collections[c.Name] = numbered
 }
 
-// after is the numbering of the new schema of a plan. Last is the last revision before it.
-func (n *Numbering) after(p *plan, last int64) *Numbering {
-	next := &Numbering{Next: n.Next, Collections: map[string]NumberedCollection{}}
-	for _, pair := range p.pairs {
-		next.follow(pair, n.Collections[pair.from.Name], last)
-	}
-	for _, c := range p.added {
-		next.add(c)
-	}
-	next.Collections[model.OperationsName] = n.Collections[model.OperationsName]
-	return next
-}
-
-// follow numbers a collection that there was.
-func (n *Numbering) follow(p *pair, before NumberedCollection, last int64) {
-	numbered := NumberedCollection{Number: before.Number, Attributes: map[string]NumberedAttribute{}}
-	first, end := p.to.AttributeColumns()
-	for column := first; column < end; column++ {
-		a := p.to.Columns()[column].Attribute
-		if p.source[column] != noSource {
-			numbered.Attributes[a.Name] = before.Attributes[p.from.Columns()[p.source[column]].Name]
-			continue
-		}
-		added := NumberedAttribute{Number: n.next(), AddedAfter: last}
-		if fill := a.DefaultValue(); !fill.IsNull() {
-			added.Fill = p.to.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
-		}
-		numbered.Attributes[a.Name] = added
-	}
-	n.Collections[p.to.Name] = numbered
-}
-
-// readNumbering reads the numbering of the schema in force.
-func readNumbering(c db.Conn) (*Numbering, error) {
+// ReadNumbering reads the numbering of the current schema.
+func ReadNumbering(c db.Conn) (*Numbering, error) {
 	var text []byte
 	if _, err := db.One(c, func(row model.Row) { text = row.AppendText(nil, 0) }, "SELECT numbers FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1"); err != nil {
 		return nil, err
@@ -121,9 +81,9 @@ type NumberedTable struct {
 	Columns []NumberedColumn
 }
 
-// ReadNumbers reads how the change log names the collections of the schema in force.
+// ReadNumbers reads how the change log names the collections of the current schema.
 func ReadNumbers(c db.Conn, s *model.Schema) (map[*model.Collection]*NumberedTable, error) {
-	n, err := readNumbering(c)
+	n, err := ReadNumbering(c)
 	if err != nil {
 		return nil, err
 	}

@@ -1,33 +1,28 @@
-package maintain
+package admin
 
 import (
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
 )
 
-func tablesOf(p *databases.Source) (map[string]*db.TableDefinition, error) {
-	c, release, err := p.Read()
+// ask asks a source something, in a snapshot of its own.
+func ask[T any](source *databases.Source, question func(db.Conn) (T, error)) (answer T, err error) {
+	c, release, err := source.Read()
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	defer release()
-	return db.Describe(c, p)
+	return question(c)
 }
 
-// lastOf is the highest revision assigned so far.
-func lastOf(p *databases.Source) (revision int64, err error) {
-	c, release, err := p.Read()
-	if err != nil {
-		return 0, err
-	}
-	defer release()
-	return db.Int(c, p.LastGiven())
+func tablesOf(p *databases.Source) (map[string]*db.TableDefinition, error) {
+	return ask(p, func(c db.Conn) (map[string]*db.TableDefinition, error) { return db.Describe(c, p) })
 }
 
 // snapshot is a consistent view of everything that a database of Plural stores.
@@ -74,7 +69,7 @@ func (s *snapshot) survey() error {
 	if err != nil {
 		return err
 	}
-	if s.schema, err = migrate.StoredSchema(s, s, found); err != nil {
+	if s.schema, err = catalog.Open(s, s, found); err != nil {
 		return err
 	}
 	if s.floor, err = db.ReadFloor(s); err != nil {

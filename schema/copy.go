@@ -1,18 +1,12 @@
-package model
+package schema
 
 import "reflect"
 
-// Declaration is a deep copy of what the collection declares, without what was compiled: completing the
-// copy does not change the original.
-func (c *Collection) Declaration() (clone Collection) {
-	CopyDeclaration(&clone, *c)
-	return clone
-}
-
-// CopyDeclaration makes a deep copy of a declaration: of this package, or of package schema, whose
-// types have exported fields with the same names.
-func CopyDeclaration[To, From any](to *To, from From) {
-	copyValue(reflect.ValueOf(to).Elem(), reflect.ValueOf(from))
+// copyDeclaration makes a deep copy of a declaration: from this package to package model, or back. The exported fields of
+// their types have the same names.
+func copyDeclaration[To, From any](from From) (to To) {
+	copyValue(reflect.ValueOf(&to).Elem(), reflect.ValueOf(from))
+	return to
 }
 
 func copyValue(to, from reflect.Value) {

@@ -1,4 +1,4 @@
-package migrate
+package catalog
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// TableDifferences returns the differences between the tables of a database and those of a schema.
-func TableDifferences(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
+// Differences returns the differences between the tables of a database and those of a schema.
+func Differences(d db.Dialect, s *model.Schema, found map[string]*db.TableDefinition) []string {
 	var differences []string
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{

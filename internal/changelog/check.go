@@ -1,37 +1,18 @@
-package maintain
+package changelog
 
 import (
-	"context"
 	"fmt"
 	"strconv"
-	"time"
 
+	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/db/databases"
-	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
-// RenewHistory gives a database another history id. Servers notice it with their next
-// transaction.
-func RenewHistory(ctx context.Context, url string) error {
-	return databases.With(ctx, url, func(b db.Database) error {
-		return b.Migrate(ctx, func(c db.Conn) error {
-			if err := migrate.RequireSchema(c, b); err != nil {
-				return err
-			}
-			return renewHistoryNow(c, b)
-		})
-	})
-}
-
-func renewHistoryNow(c db.Conn, d db.Dialect) error {
-	return migrate.RenewHistory(c, d, model.TimeValue(model.FormatTime(time.Now())))
-}
-
-// ExamineLog compares the change log with the resources. Where it begins anew, what was before
+// Check compares the change log with the resources, and returns what is wrong. Where the log begins anew, what was before
 // is not known.
-func ExamineLog(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, err error) {
+func Check(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, err error) {
 	if _, err := db.ReadHistory(c); err != nil {
 		return nil, err
 	}
@@ -39,7 +20,7 @@ func ExamineLog(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, er
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := migrate.ReadNumbers(c, s)
+	numbers, err := catalog.ReadNumbers(c, s)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +60,7 @@ func examineChanges(c db.Conn, t *db.Table, number int64, floor db.Floor) (findi
 			return nil, err
 		}
 		if wrong > 0 {
-			findings = append(findings, fmt.Sprintf("%s: %s, for example %s: %s", t.Collection.Name, migrate.Counted(wrong, "resource"), example, check.problem))
+			findings = append(findings, fmt.Sprintf("%s: %s, for example %s: %s", t.Collection.Name, suggest.Counted(wrong, "resource"), example, check.problem))
 		}
 	}
 	return findings, nil

@@ -1,0 +1,52 @@
+package migrate
+
+import (
+	"github.com/plural-go/plural/internal/catalog"
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
+)
+
+// saveNewSchema makes the new schema the current one.
+func (m *migration) saveNewSchema() error {
+	last, err := db.Int(m.conn, m.dialect.LastGiven())
+	if err != nil {
+		return err
+	}
+	numbers, err := catalog.ReadNumbering(m.conn)
+	if err != nil {
+		return err
+	}
+	m.plan.number(numbers, last)
+	return catalog.Save(m.conn, m.plan.to, numbers, m.at)
+}
+
+// number changes the numbers of the old schema into those of the new one. Last is the last revision before the new schema.
+func (p *plan) number(n *catalog.Numbering, last int64) {
+	before := n.Collections
+	n.Collections = map[string]catalog.NumberedCollection{model.OperationsName: before[model.OperationsName]}
+	for _, pair := range p.pairs {
+		n.Collections[pair.to.Name] = pair.number(n, before[pair.from.Name], last)
+	}
+	for _, c := range p.added {
+		n.Add(c)
+	}
+}
+
+// number keeps the numbers of a collection and of its attributes, and assigns new ones to the attributes that are added.
+func (p *pair) number(n *catalog.Numbering, before catalog.NumberedCollection, last int64) catalog.NumberedCollection {
+	numbered := catalog.NumberedCollection{Number: before.Number, Attributes: map[string]catalog.NumberedAttribute{}}
+	first, end := p.to.AttributeColumns()
+	for column := first; column < end; column++ {
+		a := p.to.Columns()[column].Attribute
+		if p.source[column] != noSource {
+			numbered.Attributes[a.Name] = before.Attributes[p.from.Columns()[p.source[column]].Name]
+			continue
+		}
+		added := catalog.NumberedAttribute{Number: n.Assign(), AddedAfter: last}
+		if fill := a.DefaultValue(); !fill.IsNull() {
+			added.Fill = p.to.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
+		}
+		numbered.Attributes[a.Name] = added
+	}
+	return numbered
+}
