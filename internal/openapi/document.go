@@ -112,6 +112,15 @@ func (b *builder) name(taken names, what, wanted string) (name string, fresh boo
 	return name, !known
 }
 
+// once is a reference to a component, which is made when it is asked for the first time.
+func (b *builder) once(components *object, kind, what, wanted string, make func() object) object {
+	name, fresh := b.name(b.componentNames, what, wanted)
+	if fresh {
+		components.add(name, make())
+	}
+	return reference(kind, name)
+}
+
 // isNew reports whether something is met for the first time.
 func (b *builder) isNew(what string) bool {
 	known := b.met[what]
