@@ -22,9 +22,9 @@ type Page[T any] struct {
 	// is filtered and WithTotal was not given.
 	Total int64
 
-	// Links are the query strings of other pages: first, prev, next and last, as far as
-	// there are such pages, and changes, at which the changes since this page can be watched. Where a query is very long, the server leaves links out. The
-	// methods of the page work without them.
+	// Links are the query strings of other pages: first, prev, next and last, as far as there are such pages, and changes, at
+	// which the changes since this page can be watched. If the query is very long, the server leaves links out. The methods of
+	// the page work without them.
 	Links map[string]string
 
 	// Position is where Since continues: a Watch with the filters of this list gives what changed after it was read, and a
@@ -59,8 +59,7 @@ func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
 	if link, ok := p.Links["next"]; ok {
 		return orNone(p.read(ctx, link, "")) // the server may not have known that nothing follows a long range
 	}
-	// Servers of earlier versions give no link behind a long range.
-	if p.last == "" || !p.full || p.hasLinks() && p.size <= pageSize {
+	if p.last == "" || !p.full || p.hasLinks() {
 		return nil, nil
 	}
 	// It begins with the last one of this page, which is left out.
