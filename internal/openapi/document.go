@@ -90,12 +90,12 @@ func newBuilder(s *model.Schema, options Options) *builder {
 	}
 	// UserCreate is a variant of users, whether or not there are user-creates too.
 	later := func(c *model.Collection) bool {
-		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isVariantOf(pascal(c.Singular), pascal(other.Singular)) })
+		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isVariantOf(model.Pascal(c.Singular), model.Pascal(other.Singular)) })
 	}
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
 			if later(c) == isLater {
-				b.titles[c] = title{b.componentNames.uniqueWith(pascal(c.Singular), variantSuffixes), pascal(c.Name)}
+				b.titles[c] = title{b.componentNames.uniqueWith(model.Pascal(c.Singular), variantSuffixes), model.Pascal(c.Name)}
 			}
 		}
 	}
