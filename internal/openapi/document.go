@@ -53,7 +53,7 @@ func Document(s *model.Schema, options Options) []byte {
 		{"paths", paths},
 		{"components", b.components()},
 	}
-	return appendJSON(nil, document)
+	return marshal(document)
 }
 
 // builder puts a document together. What is used in several places is collected on the way.
@@ -90,7 +90,9 @@ func newBuilder(s *model.Schema, options Options) *builder {
 	}
 	// UserCreate is a variant of users, whether or not there are user-creates too.
 	later := func(c *model.Collection) bool {
-		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isVariantOf(model.Pascal(c.Singular), model.Pascal(other.Singular)) })
+		return slices.ContainsFunc(known, func(other *model.Collection) bool {
+			return isVariantOf(model.Pascal(c.Singular), model.Pascal(other.Singular))
+		})
 	}
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
