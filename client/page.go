@@ -27,8 +27,8 @@ type Page[T any] struct {
 	// the page work without them.
 	Links map[string]string
 
-	// Position is where Since continues: a Watch with the filters of this list gives what changed after it was read, and a
-	// list of changes continues after this one. Empty: the query is too long for the server to say it.
+	// Position is a position for Since: a Watch with the filters of this list returns the changes after the list was read, and a
+	// list of changes continues after this one. Empty: the query is too long for the server to return it.
 	Position string
 
 	collection  *Collection[T]
@@ -98,8 +98,7 @@ func (p *Page[T]) end(ctx context.Context, rel string, limit int64) (*Page[T], e
 	return p.read(ctx, p.at("", limit), "")
 }
 
-// hasLinks reports whether the server gave all links that there are: it leaves out those
-// to the ends before the others.
+// hasLinks reports whether the response has all links: the server leaves out the links to the ends before the others.
 func (p *Page[T]) hasLinks() bool {
 	_, ok := p.Links["first"]
 	return ok

@@ -19,18 +19,17 @@ import (
 // EventKind is the kind of an Event.
 type EventKind string
 
-// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes after
-// it are changes.
+// The kinds of events. A snapshot is any number of EventListed and then EventSynced. Changes follow it.
 const (
 	EventListed   EventKind = "listed"   // a resource of the snapshot
 	EventSynced   EventKind = "synced"   // the snapshot is complete
 	EventCreated  EventKind = "created"  // a resource was created
 	EventUpdated  EventKind = "updated"  // a resource was changed
-	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is what it last was
+	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is its last state
 	EventEntered  EventKind = "entered"  // a resource was changed and matches the filter, or is visible, from now on
 	EventLeft     EventKind = "left"     // a resource no longer matches the filter, or is no longer visible; Resource has id and type alone
 	EventBookmark EventKind = "bookmark" // nothing but a newer Position
-	EventReset    EventKind = "reset"    // what was known is void, and a snapshot follows
+	EventReset    EventKind = "reset"    // all earlier events are void, and a snapshot follows
 )
 
 // Event is what Watch yields of a collection.

@@ -189,14 +189,14 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 	}()
 	go func() {
 		var next batch
-		var size int              // of its rows
+		var bytes int             // of its rows
 		var late <-chan time.Time // when it has waited for long enough; nil: it is empty
 		send := func() {
 			select {
 			case batches <- next:
 			case <-ctx.Done():
 			}
-			next, size, late = batch{}, 0, nil
+			next, bytes, late = batch{}, 0, nil
 		}
 		for ctx.Err() == nil {
 			select {
@@ -204,24 +204,26 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 			case <-late:
 				send()
 			case read := <-results:
-				switch row := read.row; {
+				row, size := read.row, read.row.size()
+				if bytes+size > batchBytes && len(next.rows) > 0 {
+					send()
+				}
+				switch {
 				case read.err != nil:
 					next.err = read.err
-					send()
-					return
 				case row.Bad != nil:
 					next.bad = &row
-					send()
-					continue
-				case len(next.rows) > 0 && size+row.size() > batchBytes:
-					send()
+				default:
+					next.rows, bytes = append(next.rows, row), bytes+size
 				}
 				if late == nil {
 					late = time.After(batchDelay)
 				}
-				next.rows = append(next.rows, read.row)
-				if size += read.row.size(); len(next.rows) == batchRows {
+				if next.err != nil || next.bad != nil || len(next.rows) == batchRows {
 					send()
+				}
+				if read.err != nil {
+					return
 				}
 			}
 		}
