@@ -41,7 +41,7 @@ const (
 // Can explains what Config.Access decides. With an ID, it reads the resource from the
 // database. The reasons are in the order of evaluation.
 func Can(ctx context.Context, config Config, q Question) (decision Decision, reasons []string, err error) {
-	config = config.withDefaults()
+	config = config.WithDefaults()
 	c := config.model().Collection(q.Collection)
 	if c == nil {
 		return No, nil, unknownCollection(q.Collection)

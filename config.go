@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -191,8 +192,8 @@ type Config struct {
 // model is the compiled form of Schema.
 func (c *Config) model() *model.Schema { return (*model.Schema)(c.Schema) }
 
-// withDefaults sets the defaults.
-func (c Config) withDefaults() Config {
+// WithDefaults returns the configuration with the default of every field that is zero.
+func (c Config) WithDefaults() Config {
 	if c.Schema == nil {
 		c.Schema = schema.Example()
 	}
@@ -235,35 +236,16 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// mayBeNegative are the numbers that have a meaning below zero.
+var mayBeNegative = []string{"QueryTimeout", "SlowQuery", "MinThroughput", "DrainDelay", "ChangeRetention", "IdempotencyRetention", "Workers", "OperationRetention"}
+
 // validate reports all invalid fields.
 func (c Config) validate() error {
 	var problems refusals
-	for _, number := range []struct {
-		name  string
-		value any // an integer or a duration
-	}{
-		{"DefaultLimit", c.DefaultLimit},
-		{"MaxLimit", c.MaxLimit},
-		{"MaxBody", c.MaxBody},
-		{"MaxBodyMemory", c.MaxBodyMemory},
-		{"MaxWriteMemory", c.MaxWriteMemory},
-		{"MaxDepth", c.MaxDepth},
-		{"IdempotencyQuota", c.IdempotencyQuota},
-		{"MaxItems", c.MaxItems},
-		{"MaxOperations", c.MaxOperations},
-		{"MaxOperationsPerCaller", c.MaxOperationsPerCaller},
-		{"MaxRequests", c.MaxRequests},
-		{"MaxStreams", c.MaxStreams},
-		{"MaxStreamsPerCaller", c.MaxStreamsPerCaller},
-		{"StreamHeartbeat", c.StreamHeartbeat},
-		{"MaxHookTime", c.MaxHookTime},
-		{"HeaderTimeout", c.HeaderTimeout},
-		{"ReadTimeout", c.ReadTimeout},
-		{"WriteTimeout", c.WriteTimeout},
-		{"IdleTimeout", c.IdleTimeout},
-		{"ShutdownTimeout", c.ShutdownTimeout},
-	} {
-		problems.addIf(reflect.ValueOf(number.value).Int() < 0, "%s must not be negative, but is %v", number.name, number.value)
+	fields := reflect.ValueOf(c)
+	for i := range fields.NumField() {
+		value, name := fields.Field(i), fields.Type().Field(i).Name
+		problems.addIf(value.CanInt() && value.Int() < 0 && !slices.Contains(mayBeNegative, name), "%s must not be negative, but is %v", name, value)
 	}
 	if wrong := c.Info.Check(); wrong != nil {
 		problems = append(problems, wrong)

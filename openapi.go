@@ -13,7 +13,7 @@ import (
 // gives the same at /-/openapi.json. With Access, role is whose document it is: what its
 // bearers may not do is not in it. Without a role everything is.
 func OpenAPI(config Config, role string) ([]byte, error) {
-	config = config.withDefaults()
+	config = config.WithDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}

@@ -62,7 +62,7 @@ type Server struct {
 // Config.Migrate allows, and returns a server that handles requests as an http.Handler. It
 // must be stopped.
 func Open(ctx context.Context, config Config) (*Server, error) {
-	config = config.withDefaults()
+	config = config.WithDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (s *Server) endCall() {
 // Without Access or Open, the address must be a loopback address, and requests must have a
 // loopback Host header.
 func Listen(config Config, addr string) (net.Listener, error) {
-	config = config.withDefaults()
+	config = config.WithDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}

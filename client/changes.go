@@ -86,8 +86,8 @@ func (c *Changes[T]) Get(ctx context.Context, id string) (Change[T], error) {
 	return resource.Value, err
 }
 
-// Watch gives the changes that there are as EventListed, then EventSynced, and then every further one as EventCreated.
-// FromNow and Since leave out those that there are. See Collection.Watch.
+// Watch returns the stored changes as EventListed, then EventSynced, and then every new change as EventCreated. FromNow and Since
+// leave out stored changes. See Collection.Watch.
 func (c *Changes[T]) Watch(ctx context.Context, given ...params.Param) iter.Seq2[Event[Change[T]], error] {
 	return c.list.Watch(ctx, given...)
 }

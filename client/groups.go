@@ -70,8 +70,8 @@ func (p *GroupPage[K, V]) Prev(ctx context.Context) (*GroupPage[K, V], error) {
 	return p.follow(ctx, "prev")
 }
 
-// follow reads a neighbour. Where a query is very long, the server leaves links out: then none has come,
-// and the range follows from this one.
+// follow reads the next or previous page. If the query is very long, the server returns no links: then the range is computed from
+// this page.
 func (p *GroupPage[K, V]) follow(ctx context.Context, rel string) (*GroupPage[K, V], error) {
 	if link, ok := p.Links[rel]; ok {
 		return p.read(ctx, link, p.neighbour(rel))

@@ -19,18 +19,17 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// pageSize is how many resources are asked for at once where a range cannot come in one
-// stream. Up to a thousand, a server says what comes after it.
+// pageSize is the limit of a request if the server does not allow to read the whole range in one response. For pages of at most
+// 1,000 resources, the server returns a link to the next page.
 const pageSize = 1000
 
-// All goes through the collection, or through what filters leave, from the first
-// resource to the last, or from an Offset or Cursor on; a Limit bounds how many. It is one
-// stream, from one snapshot, read as fast as the loop takes it: leave the loop whenever
-// you like. An error is the last thing it gives.
+// All iterates over the collection, or over the resources that filters select, from the first resource to the last, or from an
+// Offset or Cursor on. A Limit bounds their number. The resources come from one snapshot, in one response that is read as fast
+// as the loop runs. The loop can be left at any time. Iteration ends after the first error.
 //
-// A stream that breaks is taken up again after the last resource that came, so that
-// none is given twice or left out; the rest is then as it is by then. A sort needs that
-// resource for it: if it was deleted meanwhile, the loop ends with problem.CodeUnknownCursor.
+// If the connection breaks, iteration continues after the last resource that was received. No resource is returned twice or
+// left out; the remaining resources come from a new snapshot. A sorted list is continued at the last resource: if that resource
+// was deleted meanwhile, the loop ends with problem.CodeUnknownCursor.
 func (c *Collection[T]) All(ctx context.Context, given ...params.Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q, err := c.begin(given)
@@ -63,7 +62,7 @@ var ErrNegativeLimit = errors.New("the limit of a loop is how often it runs, and
 
 var errLeft = errors.New("the loop was left")
 
-// endLoop gives the error of a loop, unless that is that it was left.
+// endLoop yields the error of a loop, unless the loop was left.
 func endLoop[V any](err error, yield func(V, error) bool) {
 	if err != nil && !errors.Is(err, errLeft) {
 		var none V
@@ -75,11 +74,11 @@ func endLoop[V any](err error, yield func(V, error) bool) {
 type forward[T any] struct {
 	collection *Collection[T]
 	query      *params.Query
-	left       int64  // how many are still wanted
-	page       int64  // how many may be asked for at once
-	last       string // id of the last that was given
+	left       int64  // resources that are still wanted
+	page       int64  // the largest limit of a request
+	last       string // id of the last resource that was yielded
 	asked      int64  // limit of the latest request
-	next       string // query of the next page, if the last one came to its end
+	next       string // query of the next page; empty: a request after the last resource
 }
 
 func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
@@ -111,8 +110,8 @@ func (f *forward[T]) run(ctx context.Context, yield func(T, error) bool) error {
 	return nil
 }
 
-// mostAtOnce is how many resources to ask for: as many as are wanted, unless the server is
-// known to allow less.
+// mostAtOnce is the limit of a request for a number of resources: the number, or the largest limit that the server is known to
+// allow.
 func (c *Client) mostAtOnce(wanted int64) int64 {
 	if known := c.page.Load(); known > 0 {
 		return min(wanted, known)
@@ -120,7 +119,7 @@ func (c *Client) mostAtOnce(wanted int64) int64 {
 	return wanted
 }
 
-// atOnce is how many to ask for when so many are more than the server allows.
+// atOnce returns a smaller limit after the server has refused one.
 func (c *Client) atOnce(refused int64) int64 {
 	page := int64(pageSize)
 	if refused <= pageSize {
@@ -130,8 +129,7 @@ func (c *Client) atOnce(refused int64) int64 {
 	return page
 }
 
-// request is what to ask for: from the start, from where the last page ended, or from
-// the last resource that came.
+// request returns the next request: from the start, for the next page, or from the last resource that was received.
 func (f *forward[T]) request() Request {
 	if f.next != "" {
 		return f.collection.listing(f.next, false)
@@ -148,7 +146,7 @@ func (f *forward[T]) request() Request {
 	return f.collection.listing(q.Encode(), false)
 }
 
-// read gives what one request brings. More says that another is to follow.
+// read yields the resources of one response. More reports whether another request follows.
 func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more bool, err error) {
 	request := f.request()
 	f.next = ""
@@ -186,7 +184,7 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 	}
 	linked := links(answer.Header)
 	next, hasNext := linked["next"]
-	// Where the query is long, the server leaves links out, those to the ends before the others.
+	// If the query is long, the server leaves links out: the links to the ends before the others.
 	_, complete := linked["first"]
 	switch {
 	case !hasNext && (complete || came < f.asked):
@@ -204,7 +202,7 @@ func (f *forward[T]) read(ctx context.Context, yield func(T, error) bool) (more 
 var errNoProgress = errors.New("the server gives one resource at a time and, as the query is long, no links to the next: " +
 	"give fewer filters, or raise max_limit of the server to 2 at least")
 
-// brokenError is that of an answer that ended too early.
+// brokenError is the error of a response that ended too early.
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return "the list was broken off: " + e.err.Error() }
@@ -248,9 +246,9 @@ func eachItem(body io.Reader, item func(json.RawMessage) error) error {
 	return &brokenError{cmp.Or(parts.Err(), io.ErrUnexpectedEOF)}
 }
 
-// itemSplitter divides the items of an array from each other, and from what follows them: each part ends with a comma or a
-// bracket. The parts are not checked. A json.Decoder would read each item twice. A part that has not come as a whole is
-// continued where it stopped: an item of many megabytes comes in hundreds of pieces.
+// itemSplitter splits the text after the start of an array into parts that end with a comma or a bracket. It does not check the
+// parts. With a json.Decoder, an item costs 1.7 times as much. An incomplete part is continued where it stopped: an item of many
+// megabytes arrives in hundreds of pieces.
 type itemSplitter struct {
 	at, depth       int // how much of the part was read, and how many brackets are open there
 	quoted, escaped bool
@@ -279,7 +277,7 @@ func (s *itemSplitter) split(data []byte, _ bool) (advance int, part []byte, err
 	return 0, nil, nil
 }
 
-// broken is the error of reading: the connection's, unless what came is no JSON.
+// broken is the error of a response that cannot be read: the connection broke, unless the text is not JSON.
 func broken(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) && !strings.Contains(syntax.Error(), "unexpected end") {
@@ -288,9 +286,9 @@ func broken(err error) error {
 	return &brokenError{err}
 }
 
-// Backward goes through the collection from the last resource to the first, or from the
-// one before an Offset or Cursor; a Limit bounds how many. It reads pages, each of a
-// negative limit. Where a sort has no index, All with the opposite sort is faster.
+// Backward iterates over the collection from the last resource to the first, or from the resource before an Offset or Cursor. A
+// Limit bounds their number. It reads pages with a negative limit. If no index serves the sort, All with the opposite sort is
+// faster.
 func (c *Collection[T]) Backward(ctx context.Context, given ...params.Param) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q, err := c.begin(given)

@@ -22,13 +22,13 @@ type Page[T any] struct {
 	// is filtered and WithTotal was not given.
 	Total int64
 
-	// Links are the query strings of other pages: first, prev, next and last, as far as
-	// there are such pages, and changes, at which the changes since this page can be watched. Where a query is very long, the server leaves links out. The
-	// methods of the page work without them.
+	// Links are the query strings of other pages: first, prev, next and last, as far as there are such pages, and changes, at
+	// which the changes since this page can be watched. If the query is very long, the server leaves links out. The methods of
+	// the page work without them.
 	Links map[string]string
 
-	// Position is where Since continues: a Watch with the filters of this list gives what changed after it was read, and a
-	// list of changes continues after this one. Empty: the query is too long for the server to say it.
+	// Position is a position for Since: a Watch with the filters of this list returns the changes after the list was read, and a
+	// list of changes continues after this one. Empty: the query is too long for the server to return it.
 	Position string
 
 	collection  *Collection[T]
@@ -59,8 +59,7 @@ func (p *Page[T]) Next(ctx context.Context) (*Page[T], error) {
 	if link, ok := p.Links["next"]; ok {
 		return orNone(p.read(ctx, link, "")) // the server may not have known that nothing follows a long range
 	}
-	// Servers of earlier versions give no link behind a long range.
-	if p.last == "" || !p.full || p.hasLinks() && p.size <= pageSize {
+	if p.last == "" || !p.full || p.hasLinks() {
 		return nil, nil
 	}
 	// It begins with the last one of this page, which is left out.
@@ -99,8 +98,7 @@ func (p *Page[T]) end(ctx context.Context, rel string, limit int64) (*Page[T], e
 	return p.read(ctx, p.at("", limit), "")
 }
 
-// hasLinks reports whether the server gave all links that there are: it leaves out those
-// to the ends before the others.
+// hasLinks reports whether the response has all links: the server leaves out the links to the ends before the others.
 func (p *Page[T]) hasLinks() bool {
 	_, ok := p.Links["first"]
 	return ok

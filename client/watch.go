@@ -19,18 +19,17 @@ import (
 // EventKind is the kind of an Event.
 type EventKind string
 
-// The kinds of events. A snapshot is any number of EventListed and then EventSynced; what comes after
-// it are changes.
+// The kinds of events. A snapshot is any number of EventListed and then EventSynced. Changes follow it.
 const (
 	EventListed   EventKind = "listed"   // a resource of the snapshot
 	EventSynced   EventKind = "synced"   // the snapshot is complete
 	EventCreated  EventKind = "created"  // a resource was created
 	EventUpdated  EventKind = "updated"  // a resource was changed
-	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is what it last was
+	EventDeleted  EventKind = "deleted"  // a resource was deleted; Resource is its last state
 	EventEntered  EventKind = "entered"  // a resource was changed and matches the filter, or is visible, from now on
 	EventLeft     EventKind = "left"     // a resource no longer matches the filter, or is no longer visible; Resource has id and type alone
 	EventBookmark EventKind = "bookmark" // nothing but a newer Position
-	EventReset    EventKind = "reset"    // what was known is void, and a snapshot follows
+	EventReset    EventKind = "reset"    // all earlier events are void, and a snapshot follows
 )
 
 // Event is what Watch yields of a collection.
@@ -60,22 +59,20 @@ type EventChange struct {
 	Revision int64     `json:"revision"`
 }
 
-// Watch follows the collection, or what filters leave of it: it gives the resources that there are, then
-// EventSynced, and then every change, in order, none twice and none left out. See EventKind.
+// Watch iterates over the resources of the collection, or over those that filters select, then returns EventSynced, and then
+// every change in order. No change is returned twice or left out. See EventKind.
 //
 //	for event, err := range users.Watch(ctx, params.Where("active").Is(true)) {
 //		…
 //	}
 //
-// It lasts until the loop is left, the context ends (its error is the last thing given) or the
-// server refuses it, for example with 403. When a connection is lost, or the server ends or restarts, it
-// connects again and continues after the last event, also at another server of the same database,
-// for as long as the context lasts. The first connection has as many tries as any other request. If
-// Options.HTTPClient has a Timeout, that ends each connection, but not the watch.
+// It ends when the loop is left, when the context ends, or when the server refuses it, for example with 403. Iteration ends after
+// the first error. If the connection is lost, or the server stops or restarts, the client connects again and continues after the
+// last event, also at another server of the same database, until the context ends. The first connection has as many attempts as
+// any other request. A Timeout of Options.HTTPClient ends each connection, but not the watch.
 //
-// A snapshot cannot be continued: if a connection is lost within one, EventReset is given and the snapshot
-// begins again. Memory does not grow with the number of resources. A loop that takes long for an
-// event lets the events wait at the server.
+// A snapshot cannot be continued: if the connection is lost within one, the next event is EventReset, and the snapshot begins
+// again. Memory does not grow with the number of resources. While the loop handles an event, further events wait at the server.
 func (c *Collection[T]) Watch(ctx context.Context, given ...params.Param) iter.Seq2[Event[T], error] {
 	return c.watch(ctx, "", nil, given)
 }

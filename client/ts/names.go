@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 )
@@ -33,7 +32,7 @@ var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Gro
 // of is the name of the type of a resource: BlogPost for blog-posts, and DateResource for dates,
 // because Date is taken.
 func (n names) of(c *model.Collection) string {
-	base := pascal(c.Singular)
+	base := model.Pascal(c.Singular)
 	name := base
 	for i := 1; !n.free(name); i++ {
 		name = base + "Resource"
@@ -49,14 +48,6 @@ func (n names) of(c *model.Collection) string {
 
 func (n names) free(name string) bool {
 	return !slices.ContainsFunc(suffixes, func(suffix string) bool { return n[name+suffix] })
-}
-
-func pascal(name string) string {
-	var b strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' }) {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
 }
 
 // member is the name of a member of an object, in quotes if it must be.

@@ -30,7 +30,7 @@ status is 0 if it is healthy, and 1 if it is not or does not respond.`,
 	flags := command.Flags()
 	flags.SortFlags = false
 	flags.BoolVar(&ready, "ready", false, "check whether it can serve requests now, including the database")
-	flags.Var((*duration)(&timeout), "timeout", "time to wait for the response")
+	flags.Var(span(&timeout), "timeout", "time to wait for the response")
 	load := addSettings(command, "addr", "schema", "cert-file")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		path := "/-/health"

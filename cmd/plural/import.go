@@ -71,7 +71,7 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 	flags.StringArrayVar(&f.mapping.Ignored, "ignore", nil, "`COLUMN` that is not imported; may be repeated")
 	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows; only into a database")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
-	flags.Var(count[int64]{&f.fromRow, 1}, "from-row", "first row to import, to continue an import that ended early")
+	flags.Var(count(&f.fromRow, 1), "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
 	command.RunE = func(command *cobra.Command, args []string) error {
 		return runImport(command, target, f, args)

@@ -36,7 +36,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags.StringVar(&key.Name, "name", "", "what the key is for")
 	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
-	flags.Var((*duration)(&expires), "expires", "how long it is valid, for example 90d (default forever)")
+	flags.Var(span(&expires), "expires", "how long it is valid, for example 90d (default forever)")
 	flags.Lookup("expires").DefValue = "" // the usage says it
 	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
 		if key.Name == "" || key.Role == "" {

@@ -37,7 +37,7 @@ PLURAL_MAX_BODY) and, except --schema, under "server" in the schema file
 		},
 	}
 	s.register(command.Flags())
-	_ = command.RegisterFlagCompletionFunc("migrate", cobra.FixedCompletions(migrateModes, cobra.ShellCompDirectiveNoFileComp))
+	_ = command.RegisterFlagCompletionFunc("migrate", cobra.FixedCompletions([]string{"additive", "off"}, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("log-format", cobra.FixedCompletions(logFormats, cobra.ShellCompDirectiveNoFileComp))
 	_ = command.RegisterFlagCompletionFunc("log-level", cobra.FixedCompletions(logLevels, cobra.ShellCompDirectiveNoFileComp))
 	return command
@@ -181,5 +181,5 @@ func (s *settings) logger(out io.Writer) *slog.Logger {
 	if s.logFormat == "json" {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
-	return slog.New(newLineHandler(out, options))
+	return slog.New(slog.NewTextHandler(out, options))
 }

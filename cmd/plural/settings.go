@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -26,68 +25,60 @@ type settings struct {
 	config     plural.Config
 }
 
+var (
+	logFormats   = []string{"text", "json"}
+	logLevels    = []string{"debug", "info", "warn", "error"}
+	migrateModes = []plural.MigrateMode{plural.MigrateAdditive, plural.MigrateOff}
+)
+
 // register declares the flags. Environment variables and keys of the schema file have the same
 // names: see variable and key.
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
+	s.logFormat, s.logLevel = "text", "info"
+	s.config = plural.Config{}.WithDefaults()
+	c := &s.config
+	c.MaxOperationsPerCaller, c.DrainDelay = 0, -1 // as they are given
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
-	flags.BoolVar(&s.config.Open, "open", false, "listen on any address without access rules in the schema file")
-	flags.StringVar(&s.config.Database, "database", "sqlite:plural.db", "database `URL`")
-	flags.StringVar(&s.config.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
-	s.config.Migrate = plural.MigrateAdditive
-	flags.Var(oneOf((*string)(&s.config.Migrate), migrateModes...), "migrate", "automatic migration of a database with another schema: additive or off")
-	s.logFormat, s.logLevel = "text", "info"
+	flags.BoolVar(&c.Open, "open", false, "listen on any address without access rules in the schema file")
+	flags.StringVar(&c.Database, "database", c.Database, "database `URL`")
+	flags.StringVar(&c.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
+	flags.Var(oneOf(&c.Migrate, migrateModes...), "migrate", "automatic migration of a database with another schema: additive or off")
 	flags.Var(oneOf(&s.logFormat, logFormats...), "log-format", "text or json")
 	flags.Var(oneOf(&s.logLevel, logLevels...), "log-level", "debug, info, warn or error")
-	s.config.DefaultLimit, s.config.MaxBody, s.config.MaxDepth, s.config.MaxItems = 100, 1<<20, 64, 1000
-	flags.Var(count[int64]{&s.config.DefaultLimit, 1}, "default-limit", "resources of a collection when the request gives no limit")
-	flags.Var(count[int64]{&s.config.MaxLimit, 0}, "max-limit", "largest limit a request may give (0: no maximum)")
-	flags.Var((*byteSize)(&s.config.MaxBody), "max-body", "largest request body")
-	s.config.MaxBodyMemory = 64 << 20
-	flags.Var((*byteSize)(&s.config.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
-	s.config.MaxWriteMemory = 256 << 20
-	flags.Var((*byteSize)(&s.config.MaxWriteMemory), "max-write-memory", "memory for the resources of all requests that write many")
-	flags.Var(count[int]{&s.config.MaxDepth, 1}, "max-depth", "deepest nesting of a request body")
-	flags.Var(count[int]{&s.config.MaxItems, 1}, "max-items", "maximum resources that one request writes")
-	s.config.MinThroughput = 64 << 10
-	flags.Var(orOff((*byteSize)(&s.config.MinThroughput), &s.config.MinThroughput), "min-throughput", "bytes per second that a client must receive of a long list, or off")
-	s.config.MaxRequests = 10_000
-	flags.Var(count[int64]{&s.config.MaxRequests, 1}, "max-requests", "maximum concurrent requests")
-	s.config.MaxStreams, s.config.MaxStreamsPerCaller = 10_000, 100
-	flags.Var(count[int]{&s.config.MaxStreams, 1}, "max-streams", "maximum concurrent streams of changes and long polls")
-	flags.Var(count[int]{&s.config.MaxStreamsPerCaller, 1}, "max-streams-per-caller", "maximum concurrent streams of changes and long polls of one caller or address")
-	flags.Var((*rate)(&s.config.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
-	flags.Var((*prefixes)(&s.config.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For is used, for example 10.0.0.0/8,::1")
-	flags.Var((*words)(&s.config.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
-	flags.StringVar(&s.config.CertFile, "cert-file", "", "certificate for TLS, in PEM")
-	flags.StringVar(&s.config.KeyFile, "key-file", "", "key of the certificate, in PEM")
-	durationVar := func(target *time.Duration, name string, fallback time.Duration, usage string) {
-		*target = fallback
-		flags.Var((*duration)(target), name, usage)
-	}
-	durationVar(&s.config.HeaderTimeout, "header-timeout", 10*time.Second, "time for a client to send the header of a request")
-	durationVar(&s.config.ReadTimeout, "read-timeout", 30*time.Second, "time for a client to send a whole request")
-	durationVar(&s.config.StreamHeartbeat, "stream-heartbeat", 15*time.Second, "how often a stream of changes without events sends a comment")
-	durationVar(&s.config.WriteTimeout, "write-timeout", 30*time.Second, "time for a client to receive each piece of a response")
-	durationVar(&s.config.QueryTimeout, "query-timeout", 30*time.Second, "time for the database to find each piece of a response, and for the transaction of a deletion or of a write of more than one resource")
-	durationVar(&s.config.IdleTimeout, "idle-timeout", 2*time.Minute, "time to keep an idle connection")
-	s.config.DrainDelay = -1
-	flags.Var(orOff((*duration)(&s.config.DrainDelay), (*int64)(&s.config.DrainDelay)), "drain-delay", "time during which /-/ready fails and requests are still served on shutdown, or off")
-	durationVar(&s.config.ShutdownTimeout, "shutdown-timeout", 30*time.Second, "time for accepted requests to finish on shutdown")
-	s.config.SlowQuery = time.Second
-	flags.Var(orOff((*duration)(&s.config.SlowQuery), (*int64)(&s.config.SlowQuery)), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
-	s.config.ChangeRetention = 7 * 24 * time.Hour
-	s.config.IdempotencyRetention, s.config.OperationRetention = day, 7*day
-	s.config.Workers, s.config.MaxOperations = 8, 10_000
-	flags.Var(count[int]{&s.config.Workers, 1}, "workers", "maximum concurrent asynchronous operations")
-	flags.Var(count[int64]{&s.config.MaxOperations, 1}, "max-operations", "maximum unfinished asynchronous operations")
-	flags.Var(count[int64]{&s.config.MaxOperationsPerCaller, 0}, "max-operations-per-caller", "maximum unfinished asynchronous operations of one caller (0: half of max-operations)")
-	flags.Var(retention(&s.config.OperationRetention), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
-	s.config.IdempotencyQuota = 64 << 20
-	flags.Var((*byteSize)(&s.config.IdempotencyQuota), "idempotency-quota", "bytes of the idempotency records of one caller")
-	flags.Var(retention(&s.config.IdempotencyRetention), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
-	flags.Var(retention(&s.config.ChangeRetention), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
+	flags.Var(count(&c.DefaultLimit, 1), "default-limit", "resources of a collection when the request gives no limit")
+	flags.Var(count(&c.MaxLimit, 0), "max-limit", "largest limit a request may give (0: no maximum)")
+	flags.Var(bytesOf(&c.MaxBody), "max-body", "largest request body")
+	flags.Var(bytesOf(&c.MaxBodyMemory), "max-body-memory", "bytes of all request bodies in flight")
+	flags.Var(bytesOf(&c.MaxWriteMemory), "max-write-memory", "memory for the resources of all requests that write many")
+	flags.Var(count(&c.MaxDepth, 1), "max-depth", "deepest nesting of a request body")
+	flags.Var(count(&c.MaxItems, 1), "max-items", "maximum resources that one request writes")
+	flags.Var(orWord(bytesOf(&c.MinThroughput), "off"), "min-throughput", "bytes per second that a client must receive of a long list, or off")
+	flags.Var(count(&c.MaxRequests, 1), "max-requests", "maximum concurrent requests")
+	flags.Var(count(&c.MaxStreams, 1), "max-streams", "maximum concurrent streams of changes and long polls")
+	flags.Var(count(&c.MaxStreamsPerCaller, 1), "max-streams-per-caller", "maximum concurrent streams of changes and long polls of one caller or address")
+	flags.Var(rate(&c.RateLimit), "rate-limit", "requests from one address, for example 20/s, 600/m or none")
+	flags.Var(prefixes(&c.TrustedProxies), "trusted-proxies", "addresses of proxies whose X-Forwarded-For is used, for example 10.0.0.0/8,::1")
+	flags.Var(words(&c.AllowedOrigins), "allowed-origins", "origins of pages that may use the API, for example https://app.example.com, or *")
+	flags.StringVar(&c.CertFile, "cert-file", "", "certificate for TLS, in PEM")
+	flags.StringVar(&c.KeyFile, "key-file", "", "key of the certificate, in PEM")
+	flags.Var(span(&c.HeaderTimeout), "header-timeout", "time for a client to send the header of a request")
+	flags.Var(span(&c.ReadTimeout), "read-timeout", "time for a client to send a whole request")
+	flags.Var(span(&c.StreamHeartbeat), "stream-heartbeat", "how often a stream of changes without events sends a comment")
+	flags.Var(span(&c.WriteTimeout), "write-timeout", "time for a client to receive each piece of a response")
+	flags.Var(span(&c.QueryTimeout), "query-timeout", "time for the database to find each piece of a response, and for the transaction of a deletion or of a write of more than one resource")
+	flags.Var(span(&c.IdleTimeout), "idle-timeout", "time to keep an idle connection")
+	flags.Var(orWord(span(&c.DrainDelay), "off"), "drain-delay", "time during which /-/ready fails and requests are still served on shutdown, or off")
+	flags.Var(span(&c.ShutdownTimeout), "shutdown-timeout", "time for accepted requests to finish on shutdown")
+	flags.Var(orWord(span(&c.SlowQuery), "off"), "slow-query", "lists for which the database takes longer are logged with their plan, or off")
+	flags.Var(count(&c.Workers, 1), "workers", "maximum concurrent asynchronous operations")
+	flags.Var(count(&c.MaxOperations, 1), "max-operations", "maximum unfinished asynchronous operations")
+	flags.Var(count(&c.MaxOperationsPerCaller, 0), "max-operations-per-caller", "maximum unfinished asynchronous operations of one caller (0: half of max-operations)")
+	flags.Var(orWord(span(&c.OperationRetention), "forever"), "operation-retention", "how long finished operations are kept, for example 30d, or forever")
+	flags.Var(bytesOf(&c.IdempotencyQuota), "idempotency-quota", "bytes of the idempotency records of one caller")
+	flags.Var(orWord(span(&c.IdempotencyRetention), "forever"), "idempotency-retention", "how long idempotency records are kept, for example 2d, or forever")
+	flags.Var(orWord(span(&c.ChangeRetention), "forever"), "change-retention", "how long the change log keeps changes, for example 30d, or forever")
 }
 
 // variable is the environment variable of a flag: PLURAL_MAX_BODY for max-body.

@@ -1,122 +1,51 @@
 package auth
 
 import (
-	"bytes"
 	"cmp"
 	"context"
+	"crypto"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
 )
 
-// issuerKeys caches the public keys of an issuer. They are refreshed regularly, so that a
-// withdrawn key is not trusted forever, and remain in use for a while when the issuer is down.
+// issuerKeys are the public keys of an issuer. They are fetched regularly, so that a withdrawn key is not trusted forever, and
+// when none of them has signed a token. They remain in use for a while when the issuer is down.
+//
+// The RemoteKeySet of go-oidc does not fit: it keeps withdrawn keys, and any token with an unknown key makes it fetch.
 type issuerKeys struct {
 	issuer    string
 	transport http.RoundTripper // for all requests to the issuer
-	client    *http.Client      // for discovery
-	pause     time.Duration     // between two fetches of one URL
+	pause     time.Duration     // between two fetches that tokens with unknown keys cause
 
-	mutex   sync.Mutex // of the rest
-	url     string     // of the keys; empty: not discovered
-	current *oidc.RemoteKeySet
-	fetched time.Time // when current was known to be right
-	tried   time.Time // when newer ones were last asked for
+	mutex    sync.Mutex    // of the rest
+	fetching chan struct{} // closed when the fetch in progress ends; nil: none
+	set      oidc.KeySet   // nil: not fetched yet
+	fetched  time.Time     // when the set was received
+	tried    time.Time     // when the set was last due, and a fetch in progress
+	asked    time.Time     // when a token with an unknown key last caused a fetch
+	err      error         // of the last fetch that has ended
 }
 
 const (
-	freshFor   = 10 * time.Minute // keys are not asked for again
+	freshFor   = 10 * time.Minute // keys are not fetched again
 	trustedFor = 24 * time.Hour   // keys are used without an issuer to ask
 	retryAfter = time.Minute      // an issuer that was down is asked again
-	fetchPause = 10 * time.Second // between two fetches of the same thing: anybody can send unknown keys
+	fetchPause = 10 * time.Second // anybody can send tokens with unknown keys
 	fetchTime  = 10 * time.Second
 )
 
-func newIssuerKeys(issuer string, transport http.RoundTripper) *issuerKeys {
-	return &issuerKeys{issuer: issuer, transport: transport, pause: fetchPause, client: newClient(transport, fetchPause)}
-}
-
-func newClient(transport http.RoundTripper, pause time.Duration) *http.Client {
-	return &http.Client{Timeout: fetchTime, Transport: &throttle{next: transport, last: map[string]time.Time{}, failed: map[string]error{}, pause: pause}}
-}
-
-// newKeySet returns a key set that is not fetched yet. Each has its own client: requests with
-// unknown keys that make one set fetch must not block the next set.
-func (k *issuerKeys) newKeySet(ctx context.Context) *oidc.RemoteKeySet {
-	return oidc.NewRemoteKeySet(oidc.ClientContext(ctx, newClient(k.transport, k.pause)), k.url)
-}
-
-// discover asks the issuer for the URL of its keys.
-func (k *issuerKeys) discover(ctx context.Context) error {
-	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), k.client), k.issuer)
-	if err != nil {
-		return err
-	}
-	var said struct {
-		JWKSURL string `json:"jwks_uri"`
-	}
-	if err := provider.Claims(&said); err != nil {
-		return err
-	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	k.url = said.JWKSURL
-	k.current = k.newKeySet(ctx)
-	k.fetched = time.Now()
-	return nil
-}
+var errUnreachable = errors.New("the issuer cannot be reached")
 
 type unreachableKey struct{}
-
-// VerifySignature is that of an oidc.KeySet.
-func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	// A refresh benefits the next token.
-	waiting, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
-	k.refresh(waiting, token)
-	keys, age := k.inUse()
-	if age > trustedFor {
-		return nil, markUnreachable(ctx, fmt.Errorf("%w since %s", errUnreachable, age.Round(time.Minute)))
-	}
-	payload, err := keys.VerifySignature(waiting, token)
-	if isUnfetched(err) {
-		return nil, markUnreachable(ctx, err)
-	}
-	return payload, err
-}
-
-// refresh fetches the keys again, if it is time.
-func (k *issuerKeys) refresh(ctx context.Context, token string) {
-	if !k.shouldRefresh() {
-		return
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		fresh := k.newKeySet(ctx)
-		_, err := fresh.VerifySignature(context.WithoutCancel(ctx), token) // which fetches them
-		if !isUnfetched(err) {
-			k.mutex.Lock()
-			defer k.mutex.Unlock()
-			k.current, k.fetched = fresh, time.Now()
-		}
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
-
-// isUnfetched reports whether a signature could not be verified because the keys could not be
-// fetched: then the error wraps the cause. A wrong signature wraps nothing.
-func isUnfetched(err error) bool {
-	return errors.Unwrap(err) != nil && !errors.Is(err, errAskedBefore)
-}
 
 // markUnreachable records in the context that the token may be valid.
 func markUnreachable(ctx context.Context, err error) error {
@@ -126,81 +55,148 @@ func markUnreachable(ctx context.Context, err error) error {
 	return err
 }
 
-// shouldRefresh reports whether it is time to fetch the keys, and records the attempt.
-func (k *issuerKeys) shouldRefresh() bool {
+// VerifySignature is that of an oidc.KeySet.
+func (k *issuerKeys) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	waiting, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	err := k.refresh(waiting, k.isStale)
+	keys, age := k.inUse()
+	if age > trustedFor { // or none were ever fetched
+		return nil, markUnreachable(ctx, cmp.Or(err, errUnreachable))
+	}
+	payload, err := keys.VerifySignature(ctx, token)
+	if err == nil {
+		return payload, nil
+	}
+	if err := k.refresh(waiting, k.mayAsk); err != nil {
+		return nil, markUnreachable(ctx, err)
+	}
+	keys, _ = k.inUse()
+	return keys.VerifySignature(ctx, token)
+}
+
+// inUse returns the keys, and how long ago they were fetched.
+func (k *issuerKeys) inUse() (keys oidc.KeySet, age time.Duration) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	now := time.Now()
-	if now.Sub(k.fetched) <= freshFor || now.Sub(k.tried) <= retryAfter {
+	return k.set, time.Since(k.fetched)
+}
+
+// isStale reports whether the keys must be fetched, and records the attempt.
+func (k *issuerKeys) isStale(now time.Time) bool {
+	pause := retryAfter
+	if k.set == nil {
+		pause = k.pause
+	}
+	if now.Sub(k.fetched) <= freshFor || now.Sub(k.tried) < pause {
 		return false
 	}
 	k.tried = now
 	return true
 }
 
-func (k *issuerKeys) inUse() (keys *oidc.RemoteKeySet, age time.Duration) {
+// mayAsk reports whether a token with an unknown key may cause a fetch, and records it.
+func (k *issuerKeys) mayAsk(now time.Time) bool {
+	if now.Sub(k.asked) < k.pause {
+		return false
+	}
+	k.asked = now
+	return true
+}
+
+// refresh waits for a fetch of the keys if one is due. The error is that of the last fetch.
+func (k *issuerKeys) refresh(ctx context.Context, due func(now time.Time) bool) error {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
-	return k.current, time.Since(k.fetched)
+	if !due(time.Now()) && (k.set != nil || k.fetching == nil) {
+		return k.err
+	}
+	if k.fetching == nil {
+		k.fetching = make(chan struct{})
+		go k.replace()
+	}
+	fetching := k.fetching
+	k.mutex.Unlock()
+	var late error
+	select {
+	case <-fetching:
+	case <-ctx.Done():
+		late = fmt.Errorf("%w: it has not answered yet", errUnreachable)
+	}
+	k.mutex.Lock()
+	return cmp.Or(late, k.err)
 }
 
-// throttle bounds how often a URL is fetched, and distinguishes an issuer that is down from
-// one that refuses.
-type throttle struct {
-	next   http.RoundTripper
-	mutex  sync.Mutex
-	last   map[string]time.Time
-	failed map[string]error // result of the last fetch
-	pause  time.Duration
+// replace fetches the keys. If that fails, those that are known stay in use.
+func (k *issuerKeys) replace() {
+	ctx, cancel := context.WithTimeout(context.Background(), fetchTime)
+	defer cancel()
+	set, err := k.fetch(ctx)
+	k.mutex.Lock()
+	defer k.mutex.Unlock()
+	if err == nil {
+		k.set, k.fetched, k.err = set, time.Now(), nil
+	} else {
+		k.err = fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	close(k.fetching)
+	k.fetching = nil
 }
 
-var errAskedBefore = errors.New("the issuer was asked for this a moment ago")
-
-// RoundTrip is that of an http.RoundTripper.
-func (t *throttle) RoundTrip(r *http.Request) (*http.Response, error) {
-	url := r.URL.String()
-	if err := t.begin(url); err != nil {
+// fetch discovers where the issuer has its keys, and reads those that can be used.
+func (k *issuerKeys) fetch(ctx context.Context) (oidc.KeySet, error) {
+	var provider struct {
+		Issuer  string `json:"issuer"`
+		JWKSURL string `json:"jwks_uri"`
+	}
+	if err := k.get(ctx, strings.TrimSuffix(k.issuer, "/")+"/.well-known/openid-configuration", &provider); err != nil {
 		return nil, err
 	}
-	response, err := t.next.RoundTrip(r)
-	if err == nil {
-		err = readBounded(response)
+	if provider.Issuer != k.issuer {
+		return nil, fmt.Errorf("it says that it is %q, and not %q", provider.Issuer, k.issuer)
 	}
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("it answers with %s", response.Status)
+	var keys struct {
+		Keys []json.RawMessage `json:"keys"`
 	}
-	if err != nil {
-		response, err = nil, fmt.Errorf("%w: %w", errUnreachable, err)
+	if err := k.get(ctx, provider.JWKSURL, &keys); err != nil {
+		return nil, err
 	}
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.failed[url] = err
-	return response, err
+	var usable []crypto.PublicKey
+	for _, text := range keys.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(text) == nil && algorithmsOf(key.Key) != nil {
+			usable = append(usable, key.Key)
+		}
+	}
+	if len(usable) == 0 && len(keys.Keys) > 0 {
+		return nil, errors.New("it has no key that can be used")
+	}
+	return &oidc.StaticKeySet{PublicKeys: usable}, nil
 }
 
 // maxAnswer bounds the response of an issuer. Keys take a few KiB.
 const maxAnswer = 1 << 20
 
-// readBounded reads a response into memory, unless it is too long.
-func readBounded(response *http.Response) error {
+// get reads JSON from the issuer. It follows no redirects.
+func (k *issuerKeys) get(ctx context.Context, url string, into any) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := k.transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("it answers with %s", response.Status)
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
-	_ = response.Body.Close()
-	if err == nil && len(body) > maxAnswer {
-		err = fmt.Errorf("its response has more than %d bytes", maxAnswer)
+	if err != nil {
+		return err
 	}
-	response.Body = io.NopCloser(bytes.NewReader(body))
-	return err
-}
-
-// begin returns an error if the URL was fetched a moment ago: that of the fetch, if it failed.
-func (t *throttle) begin(url string) error {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	now := time.Now()
-	if now.Sub(t.last[url]) < t.pause {
-		return cmp.Or(t.failed[url], errAskedBefore)
+	if len(body) > maxAnswer {
+		return fmt.Errorf("its response has more than %d bytes", maxAnswer)
 	}
-	t.last[url] = now
-	t.failed[url] = fmt.Errorf("%w: it has not answered yet", errUnreachable) // until it has
-	return nil
+	return json.Unmarshal(body, into)
 }

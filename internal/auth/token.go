@@ -11,13 +11,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -30,17 +28,8 @@ import (
 type Tokens struct {
 	declared schema.Tokens
 	keys     *issuerKeys // of an issuer; nil with a key of our own
+	verifier *oidc.IDTokenVerifier
 	now      func() time.Time
-
-	mutex       sync.Mutex // of the next
-	verifier    *oidc.IDTokenVerifier
-	discovering *discovery // in progress; nil: none
-}
-
-// discovery is an attempt to reach an issuer, shared by concurrent requests.
-type discovery struct {
-	done chan struct{}
-	err  error // once it is done
 }
 
 const (
@@ -72,8 +61,11 @@ func newTokens(ctx context.Context, declared schema.Tokens, transport http.Round
 		t.verifier = t.newVerifier(&oidc.StaticKeySet{PublicKeys: []crypto.PublicKey{key}})
 		return t, nil
 	}
-	t.keys = newIssuerKeys(declared.Issuer, transport)
-	if _, err := t.ready(ctx, startTimeout); err != nil {
+	t.keys = &issuerKeys{issuer: declared.Issuer, transport: transport, pause: fetchPause}
+	t.verifier = t.newVerifier(t.keys)
+	starting, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := t.keys.refresh(starting, t.keys.isStale); err != nil {
 		unreachable(fmt.Errorf("the issuer of tokens cannot be reached, so no token is accepted: %w", err))
 	}
 	return t, nil
@@ -123,47 +115,6 @@ func (t *Tokens) newVerifier(keys oidc.KeySet) *oidc.IDTokenVerifier {
 	})
 }
 
-// ready returns the verifier once the issuer has been reached, or an error after a timeout.
-func (t *Tokens) ready(ctx context.Context, timeout time.Duration) (*oidc.IDTokenVerifier, error) {
-	verifier, asking := t.verifierOrDiscovery(ctx)
-	if verifier != nil {
-		return verifier, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	select {
-	case <-asking.done:
-		if asking.err != nil {
-			return nil, asking.err
-		}
-		verifier, _ = t.verifierOrDiscovery(ctx)
-		return verifier, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: it has not answered yet", errUnreachable)
-	}
-}
-
-// verifierOrDiscovery returns the verifier, or else a discovery in progress.
-func (t *Tokens) verifierOrDiscovery(ctx context.Context) (*oidc.IDTokenVerifier, *discovery) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if t.verifier == nil && t.discovering == nil {
-		t.discovering = &discovery{done: make(chan struct{})}
-		go t.discover(ctx, t.discovering)
-	}
-	return t.verifier, t.discovering
-}
-
-func (t *Tokens) discover(ctx context.Context, d *discovery) {
-	d.err = t.keys.discover(ctx)
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	if t.discovering = nil; d.err == nil {
-		t.verifier = t.newVerifier(t.keys)
-	}
-	close(d.done)
-}
-
 // mayBeValid reports whether a token is worth asking the issuer about. A token with another
 // purpose, such as logout, is not (RFC 8725, section 3.11).
 func (t *Tokens) mayBeValid(token string) bool {
@@ -194,12 +145,8 @@ func (t *Tokens) check(ctx context.Context, token string, roles []string) (Calle
 	if !t.mayBeValid(token) {
 		return Caller{}, invalid(notValid)
 	}
-	verifier, err := t.ready(ctx, requestTimeout)
-	if err != nil {
-		return Caller{}, cannotCheck(err)
-	}
 	var unreachable error
-	verified, err := verifier.Verify(context.WithValue(ctx, unreachableKey{}, &unreachable), token)
+	verified, err := t.verifier.Verify(context.WithValue(ctx, unreachableKey{}, &unreachable), token)
 	switch {
 	case unreachable != nil:
 		return Caller{}, cannotCheck(unreachable)
@@ -327,5 +274,3 @@ func firstRole(roles []string, claim any) string {
 	}
 	return ""
 }
-
-var errUnreachable = errors.New("the issuer cannot be reached")

@@ -3,7 +3,7 @@
 package headers
 
 import (
-	"mime"
+	"iter"
 	"net/http"
 	"slices"
 	"strconv"
@@ -25,17 +25,7 @@ func Quality(h http.Header, media string) float64 {
 	family, _, _ := strings.Cut(media, "/")
 	ranges := []string{"*/*", family + "/*", media}
 	best, weight := -1, 0.0
-	for part := range strings.SplitSeq(given, ",") {
-		name, parameters, err := mime.ParseMediaType(part)
-		if err != nil { // or empty
-			continue
-		}
-		q := 1.0
-		if given, ok := parameters["q"]; ok {
-			if q, err = strconv.ParseFloat(given, 64); err != nil {
-				q = 1 // an invalid weight is ignored
-			}
-		}
+	for name, q := range weights(given) {
 		if specific := slices.Index(ranges, name); specific > best || specific >= 0 && specific == best && q > weight {
 			best, weight = specific, q
 		}
@@ -46,29 +36,29 @@ func Quality(h http.Header, media string) float64 {
 // AcceptsGzip reports whether the client accepts gzip (RFC 9110, section 12.5.3).
 func AcceptsGzip(h http.Header) bool {
 	found, weight := false, 0.0
-	for _, line := range h["Accept-Encoding"] {
-		for each := range strings.SplitSeq(line, ",") {
-			coding, parameters, _ := strings.Cut(each, ";")
-			coding = strings.ToLower(strings.TrimSpace(coding))
-			if coding != "gzip" && coding != "x-gzip" && (coding != "*" || found) {
-				continue
-			}
-			weight, found = weightOf(parameters), coding != "*"
+	for coding, q := range weights(strings.Join(h["Accept-Encoding"], ",")) {
+		if coding == "gzip" || coding == "x-gzip" || coding == "*" && !found {
+			weight, found = q, coding != "*"
 		}
 	}
 	return weight > 0
 }
 
-// weightOf returns the q parameter; 1 if there is none.
-func weightOf(parameters string) float64 {
-	for each := range strings.SplitSeq(parameters, ";") {
-		name, given, _ := strings.Cut(each, "=")
-		if !strings.EqualFold(strings.TrimSpace(name), "q") {
-			continue
-		}
-		if q, err := strconv.ParseFloat(strings.TrimSpace(given), 64); err == nil {
-			return q
+// weights iterates over the items of a header with their q parameter, 1 if there is none or it is invalid.
+func weights(header string) iter.Seq2[string, float64] {
+	return func(yield func(string, float64) bool) {
+		for item := range strings.SplitSeq(header, ",") {
+			name, parameters, _ := strings.Cut(item, ";")
+			weight := 1.0
+			for each := range strings.SplitSeq(parameters, ";") {
+				key, value, _ := strings.Cut(each, "=")
+				if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && strings.EqualFold(strings.TrimSpace(key), "q") {
+					weight = q
+				}
+			}
+			if !yield(strings.ToLower(strings.TrimSpace(name)), weight) {
+				return
+			}
 		}
 	}
-	return 1
 }

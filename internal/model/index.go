@@ -57,6 +57,15 @@ func (a *Attribute) Inside(path []string) *Attribute {
 	return a
 }
 
+// Pascal writes user-groups as UserGroups, for the names of types.
+func Pascal(name string) string {
+	var b strings.Builder
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
 // Addressable reports whether a property can be part of a path, in the name of a filter and in SQL.
 func Addressable(name string) bool {
 	return name != "" && !strings.ContainsAny(name, `.[]"\`+"\x00")

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/plural-go/plural/client"
@@ -168,87 +167,68 @@ func (e *UnknownError) Error() string {
 // Unwrap returns the cause.
 func (e *UnknownError) Unwrap() error { return e.Err }
 
-// read starts to read rows into batches, while other batches are sent.
-func (i *importer) read(ctx context.Context) <-chan batch {
-	c := &collector{ctx: ctx, batches: make(chan batch, 1)}
-	go func() {
-		for more := true; more; {
-			row, err := i.nextRow()
-			more = c.add(row, err)
-		}
-	}()
-	go c.sendLate()
-	return c.batches
-}
-
-// collector collects rows in batches.
-type collector struct {
-	ctx     context.Context
-	batches chan batch
-
-	mutex sync.Mutex // held while a batch is sent, so that the order of batches is that of rows
-	next  batch
-	size  int  // of the rows of the next batch
-	late  bool // the next batch has waited for some time
-}
-
-// batchDelay is about how long a batch waits for more rows: a person may be typing them. Tests change it.
+// batchDelay is how long a batch waits for more rows: a person may be typing them. Tests change it.
 var batchDelay = time.Second
 
-// sendLate sends batches that have waited for too long, until the import ends.
-func (c *collector) sendLate() {
-	tick := time.NewTicker(batchDelay / 2)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-		case <-c.ctx.Done():
-			return
+// read starts to read rows into batches, while other batches are sent.
+func (i *importer) read(ctx context.Context) <-chan batch {
+	type result struct {
+		row Row
+		err error
+	}
+	results, batches := make(chan result), make(chan batch, 1)
+	go func() {
+		for read := (result{}); read.err == nil; {
+			read.row, read.err = i.nextRow()
+			select {
+			case results <- read:
+			case <-ctx.Done():
+				return
+			}
 		}
-		c.mutex.Lock()
-		if c.late {
-			c.send()
+	}()
+	go func() {
+		var next batch
+		var bytes int             // of its rows
+		var late <-chan time.Time // when it has waited for long enough; nil: it is empty
+		send := func() {
+			select {
+			case batches <- next:
+			case <-ctx.Done():
+			}
+			next, bytes, late = batch{}, 0, nil
 		}
-		c.late = len(c.next.rows) > 0
-		c.mutex.Unlock()
-	}
-}
-
-// add adds a row to a batch, or the error that ended reading. It reports whether reading goes on.
-func (c *collector) add(row Row, err error) bool {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	switch {
-	case err != nil:
-		c.next.err = err
-		c.send()
-		return false
-	case row.Bad != nil:
-		c.next.bad = &row
-		return c.send()
-	case len(c.next.rows) > 0 && c.size+row.size() > batchBytes && !c.send():
-		return false
-	}
-	if c.next.rows == nil {
-		c.next.rows = make([]Row, 0, batchRows)
-	}
-	c.next.rows = append(c.next.rows, row)
-	if c.size += row.size(); len(c.next.rows) == batchRows {
-		return c.send()
-	}
-	return true
-}
-
-// send sends the batch, and begins another one. It reports whether the import goes on.
-func (c *collector) send() bool {
-	sent := c.next
-	c.next, c.size, c.late = batch{}, 0, false
-	select {
-	case c.batches <- sent:
-		return true
-	case <-c.ctx.Done():
-		return false
-	}
+		for ctx.Err() == nil {
+			select {
+			case <-ctx.Done():
+			case <-late:
+				send()
+			case read := <-results:
+				row, size := read.row, read.row.size()
+				if bytes+size > batchBytes && len(next.rows) > 0 {
+					send()
+				}
+				switch {
+				case read.err != nil:
+					next.err = read.err
+				case row.Bad != nil:
+					next.bad = &row
+				default:
+					next.rows, bytes = append(next.rows, row), bytes+size
+				}
+				if late == nil {
+					late = time.After(batchDelay)
+				}
+				if next.err != nil || next.bad != nil || len(next.rows) == batchRows {
+					send()
+				}
+				if read.err != nil {
+					return
+				}
+			}
+		}
+	}()
+	return batches
 }
 
 // nextRow reads the next row, from FromRow on. It gives an id to a row without one.

@@ -96,13 +96,11 @@ func (b *builder) readChange(public, singular bool) object {
 }
 
 func (b *builder) listedChanges() object {
-	name, fresh := b.name(b.componentNames, "response changes", "ChangeListResponse")
-	if fresh {
+	return b.once(&b.responses, "responses", "response changes", "ChangeListResponse", func() object {
 		content := jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))
 		headers := append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
-		b.responses.add(name, withStream(b.answer("A range of the change log, in its order.", content, headers...)))
-	}
-	return reference("responses", name)
+		return withStream(b.answer("A range of the change log, in its order.", content, headers...))
+	})
 }
 
 // changeSchema is the name of the schema of a change.

@@ -53,7 +53,7 @@ func Document(s *model.Schema, options Options) []byte {
 		{"paths", paths},
 		{"components", b.components()},
 	}
-	return appendJSON(nil, document)
+	return marshal(document)
 }
 
 // builder puts a document together. What is used in several places is collected on the way.
@@ -90,12 +90,14 @@ func newBuilder(s *model.Schema, options Options) *builder {
 	}
 	// UserCreate is a variant of users, whether or not there are user-creates too.
 	later := func(c *model.Collection) bool {
-		return slices.ContainsFunc(known, func(other *model.Collection) bool { return isVariantOf(pascal(c.Singular), pascal(other.Singular)) })
+		return slices.ContainsFunc(known, func(other *model.Collection) bool {
+			return isVariantOf(model.Pascal(c.Singular), model.Pascal(other.Singular))
+		})
 	}
 	for _, isLater := range []bool{false, true} {
 		for _, c := range known {
 			if later(c) == isLater {
-				b.titles[c] = title{b.componentNames.uniqueWith(pascal(c.Singular), variantSuffixes), pascal(c.Name)}
+				b.titles[c] = title{b.componentNames.uniqueWith(model.Pascal(c.Singular), variantSuffixes), model.Pascal(c.Name)}
 			}
 		}
 	}
@@ -110,6 +112,15 @@ func (b *builder) name(taken names, what, wanted string) (name string, fresh boo
 		b.named[what] = name
 	}
 	return name, !known
+}
+
+// once is a reference to a component, which is made when it is asked for the first time.
+func (b *builder) once(components *object, kind, what, wanted string, make func() object) object {
+	name, fresh := b.name(b.componentNames, what, wanted)
+	if fresh {
+		components.add(name, make())
+	}
+	return reference(kind, name)
 }
 
 // isNew reports whether something is met for the first time.

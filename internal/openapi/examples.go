@@ -75,7 +75,7 @@ func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 // firstValid is the best candidate that is valid, or nil if none is.
 func firstValid(a *model.Attribute) any {
 	for _, candidate := range candidates(a) {
-		text := json.RawMessage(appendJSON(nil, candidate))
+		text := json.RawMessage(marshal(candidate))
 		if _, err := a.DecodeJSON(text); err == nil {
 			return text
 		}

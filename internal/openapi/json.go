@@ -1,10 +1,10 @@
 package openapi
 
 import (
-	"encoding/json"
-	"strconv"
+	v1 "encoding/json"
 
-	"github.com/plural-go/plural/internal/model"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // object is a JSON object whose members keep their order.
@@ -42,42 +42,30 @@ func texts[T ~string](all []T) list {
 	return values
 }
 
-// appendJSON appends a value of the kinds that a document is made of.
-func appendJSON(dst []byte, value any) []byte {
-	switch value := value.(type) {
-	case object:
-		dst = append(dst, '{')
-		for i, each := range value {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = append(model.AppendQuoted(dst, each.name), ':')
-			dst = appendJSON(dst, each.value)
+// MarshalJSONTo writes the members in their order.
+func (o object) MarshalJSONTo(e *jsontext.Encoder) error {
+	err := e.WriteToken(jsontext.BeginObject)
+	for i := 0; i < len(o) && err == nil; i++ {
+		if err = e.WriteToken(jsontext.String(o[i].name)); err == nil {
+			err = json.MarshalEncode(e, o[i].value)
 		}
-		return append(dst, '}')
-	case list:
-		dst = append(dst, '[')
-		for i, each := range value {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = appendJSON(dst, each)
-		}
-		return append(dst, ']')
-	case string:
-		return model.AppendQuoted(dst, value)
-	case bool:
-		return strconv.AppendBool(dst, value)
-	case int:
-		return strconv.AppendInt(dst, int64(value), 10)
-	case int64:
-		return strconv.AppendInt(dst, value, 10)
-	case json.Number:
-		return append(dst, value...)
-	case json.RawMessage:
-		return append(dst, value...)
-	case nil:
-		return append(dst, "null"...)
 	}
-	panic("openapi: a document has no place for such a value")
+	if err != nil {
+		return err
+	}
+	return e.WriteToken(jsontext.EndObject)
+}
+
+// numbers writes the numbers of the schema as they were given.
+var numbers = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n v1.Number) error {
+	return e.WriteValue(jsontext.Value(n))
+}))
+
+// marshal encodes a value of the kinds that a document is made of.
+func marshal(value any) []byte {
+	text, err := json.Marshal(value, numbers)
+	if err != nil {
+		panic(err) // a document has no place for such a value
+	}
+	return text
 }

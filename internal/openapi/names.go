@@ -39,15 +39,6 @@ func (n names) uniqueWith(name string, endings []string) string {
 	return free
 }
 
-// pascal writes user-groups as UserGroups.
-func pascal(name string) string {
-	var b strings.Builder
-	for _, word := range strings.FieldsFunc(name, func(c rune) bool { return c == '_' || c == '-' }) {
-		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return b.String()
-}
-
 // spaced writes published_at as "published at".
 func spaced(name string) string {
 	return strings.TrimSpace(strings.NewReplacer("_", " ", "-", " ").Replace(name))

@@ -3,8 +3,10 @@ package openapi
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -163,6 +165,19 @@ func (b *builder) conditions(c *model.Collection) list {
 	return append(all, b.furtherFilters(c))
 }
 
+// search lists the parameter of a collection in which the reader can search.
+func (b *builder) search(c *model.Collection) list {
+	var names []string
+	for _, name := range c.SearchNames(b.By.Visible(c)) {
+		names = append(names, "`"+name+"`")
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
+	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
+}
+
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
 	if name == "l" {
@@ -280,6 +295,43 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 // valuesOf is the schema of the values of one filter.
 func valuesOf(value object) object {
 	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
+}
+
+// furtherFilters is the filters that are too many to be declared one by one: groups, values inside
+// objects, and fields of related resources. It is one object, whose members are parameters of their
+// own.
+func (b *builder) furtherFilters(c *model.Collection) object {
+	return b.parameter(c.Name+".filters", func() object {
+		var names, prefixes []string
+		for _, field := range b.fields(c) {
+			names = append(names, regexp.QuoteMeta(field.Name))
+			if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
+				prefixes = append(prefixes, field.Name)
+			}
+		}
+		text := "Further filters, each as a parameter of its own. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
+		if len(prefixes) > 0 {
+			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
+		}
+		for i, relation := range b.relations(c) {
+			if i == 0 {
+				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
+			}
+			prefixes = append(prefixes, relation.Name)
+		}
+		field := strings.Join(names, "|")
+		pattern := `any\]\[[0-9]{1,2}\]\[(` + field + `)`
+		if len(prefixes) > 0 {
+			dotted := `(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
+			pattern = `any\]\[[0-9]{1,2}\]\[(` + field + `|` + dotted + `)|` + dotted
+		}
+		pattern = `^filter\[(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		return object{
+			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
+			{"style", "form"}, {"explode", true},
+			{"schema", object{{"type", "object"}, {"propertyNames", object{{"pattern", pattern}}}, {"additionalProperties", object{{"type", "string"}}}}},
+		}
+	})
 }
 
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that

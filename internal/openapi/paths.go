@@ -56,7 +56,7 @@ func (b *builder) hasBelow(link *model.Link) bool {
 
 func (b *builder) addPlace(paths *object, p place) {
 	collection := pathItem(b.pathParameters(p, false),
-		member{"get", b.list(p)}, member{"post", b.create(p)}, member{"patch", b.updateRange(p)}, member{"delete", b.deleteRange(p)})
+		member{"get", b.list(p)}, member{"post", b.create(p)}, member{"patch", b.writeRange(p, schema.MayUpdate, "Update")}, member{"delete", b.writeRange(p, schema.MayDelete, "Delete")})
 	item := pathItem(b.pathParameters(p, true),
 		member{"get", b.read(p, false)}, member{"put", b.update(p, replaceVariant)}, member{"patch", b.update(p, patchVariant)}, member{"delete", b.delete(p)})
 	paths.addIf(collection != nil, p.path(), collection)

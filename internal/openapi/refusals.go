@@ -16,8 +16,8 @@ import (
 // unread is the codes of requests that are refused before they have been read.
 var unread = []problem.Code{problem.CodeMalformedRequest, problem.CodeExpectationFailed, problem.CodeMisdirected, problem.CodeHeadersTooLarge, problem.CodeNotImplemented, problem.CodeHTTPVersion}
 
-// refuse adds the answers to an operation that is refused, by status. What comes before
-// any request has been read is the default, and what a hook thinks of.
+// refuse adds the error responses of an operation, by status. Errors that occur before the request is read use the default
+// response. So do errors that hooks return.
 func (b *builder) refuse(responses *object, operation string, codes []problem.Code, headers ...string) {
 	hooked := b.Hooks && len(headers) > 0 // only changes have any
 	byStatus := map[int][]problem.Code{}
@@ -72,14 +72,10 @@ func (b *builder) refusal(operation, suffix string, codes []problem.Code, header
 		own = append(own, "Retry-After")
 	}
 	what := fmt.Sprint("refusal ", suffix, codes, own, b.Rated)
-	name, fresh := b.name(b.componentNames, what, b.refusalName("Error"+suffix, operation))
-	if fresh {
-		b.responses.add(name, object{
-			{"description", describeRefusal(suffix, codes)}, {"headers", b.headersOf(own...)},
-			{"content", jsonOf(errorsOf(operation, codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})},
-		})
-	}
-	return reference("responses", name)
+	return b.once(&b.responses, "responses", what, b.refusalName("Error"+suffix, operation), func() object {
+		content := jsonOf(errorsOf(operation, codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})
+		return b.answer(describeRefusal(suffix, codes), content, own...)
+	})
 }
 
 // refusalName is a name for a refusal: Error400 the first one, Error400OfList that of the

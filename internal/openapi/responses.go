@@ -48,11 +48,7 @@ func arrayOf(items any) object { return object{{"type", "array"}, {"items", item
 // response is a reference to an answer about a collection, which is made when it is asked
 // for the first time.
 func (b *builder) response(c *model.Collection, kind string, make func() object) object {
-	name, fresh := b.name(b.componentNames, "response "+c.Name+" "+kind, b.titles[c].one+kind+"Response")
-	if fresh {
-		b.responses.add(name, make())
-	}
-	return reference("responses", name)
+	return b.once(&b.responses, "responses", "response "+c.Name+" "+kind, b.titles[c].one+kind+"Response", make)
 }
 
 func (b *builder) listed(p place) object {

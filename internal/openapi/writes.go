@@ -36,52 +36,27 @@ func (b *builder) limitOfRange(name string) object {
 		"How many resources are changed: a negative number counts back from where the range starts. Without it, all of them.", limitSchema(b.MaxLimit), 1)
 }
 
-// rangeParameters is all that selects the resources of a write.
-func (b *builder) rangeParameters(c *model.Collection) list {
-	return append(b.selection(c, b.limitOfRange), b.shared("dry_run"), b.shared("Idempotency-Key"))
-}
-
-// rangeText says what all writes to ranges have in common.
-func (b *builder) rangeText(does string) string {
-	return does + " the resources that GET lists with the same query, without a default limit: all of them or none. A filter or a range is required. More than " +
-		thousands(int64(b.MaxItems)) + " resources are 413. It is always carried out at once."
-}
-
-func (b *builder) updateRange(p place) object {
-	o, may := b.beginRange(schema.MayUpdate, p, "Update")
-	if !may {
-		return nil
-	}
-	o.description = b.rangeText("Sets the attributes that are sent, in")
-	o.codes = append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
-	o.parameters = b.rangeParameters(p.collection)
-	o.body = b.body(p, patchVariant)
-	o.responses = b.rangeWritten(p)
-	return b.describe(o)
-}
-
-func (b *builder) deleteRange(p place) object {
-	o, may := b.beginRange(schema.MayDelete, p, "Delete")
-	if !may {
-		return nil
-	}
-	o.description = b.rangeText("Deletes") + " Answers with the resources as they last were. References between them do not keep them from being deleted."
-	o.codes = append(b.ofRange(p), b.ofDelete(p)...)
-	o.parameters = b.rangeParameters(p.collection)
-	o.responses = b.rangeWritten(p)
-	return b.describe(o)
-}
-
-func (b *builder) rangeWritten(p place) object {
-	return object{{"200", b.written(p, "Range", "All resources of the range, in its order.", b.allOf)}}
-}
-
-// beginRange is beginWrite for a range, which the reader must be able to list.
-func (b *builder) beginRange(verb schema.AccessVerb, p place, does string) (o operation, may bool) {
-	o, may = b.beginWrite(verb, p, does, true)
+// writeRange is an update or a deletion of the resources of a range, which the reader must be able to list.
+func (b *builder) writeRange(p place, verb schema.AccessVerb, does string) object {
+	o, may := b.beginWrite(verb, p, does, true)
 	mayList, publicList := b.may(schema.MayList, p)
+	if !may || !mayList {
+		return nil
+	}
 	o.public = o.public && publicList
-	return o, may && mayList
+	o.parameters = append(b.selection(p.collection, b.limitOfRange), b.shared("dry_run"), b.shared("Idempotency-Key"))
+	text := " the resources that GET lists with the same query, without a default limit: all of them or none. A filter or a range is required. More than " +
+		thousands(int64(b.MaxItems)) + " resources are 413. It is always carried out at once."
+	if verb == schema.MayUpdate {
+		o.description = "Sets the attributes that are sent, in" + text
+		o.body = b.body(p, patchVariant)
+		o.codes = append(b.ofRange(p), b.ofWrite(p, patchVariant)...)
+	} else {
+		o.description = "Deletes" + text + " Answers with the resources as they last were. References between them do not keep them from being deleted."
+		o.codes = append(b.ofRange(p), b.ofDelete(p)...)
+	}
+	o.responses = object{{"200", b.written(p, "Range", "All resources of the range, in its order.", b.allOf)}}
+	return b.describe(o)
 }
 
 // ofRange is the codes of a write to a range, in addition to those of a write to one resource.
