@@ -199,7 +199,7 @@ func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *cha
 // whyBeginAgain returns why a change of another resource makes the stream begin again; empty: it does not.
 func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why resetReason, err error) {
 	if v.isParent(e) {
-		before, after, err := seenBy(v.Path.By, e, states)
+		before, after, err := sees(v.Path.By, e, states)
 		if err != nil || before != after {
 			return parentMoved, err
 		}
@@ -225,19 +225,6 @@ func (v *view) concerns(e *changelog.Entry) bool {
 		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
 	}
 	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
-}
-
-// seenBy reports whether a caller sees the states before and after a change.
-func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (before, after bool, err error) {
-	if e.Before != nil {
-		if before, err = by.Sees(e.Collection, e.Before, states.Before(e)); err != nil {
-			return false, false, err
-		}
-	}
-	if e.After != nil {
-		after, err = by.Sees(e.Collection, e.After, states.After(e))
-	}
-	return before, after, err
 }
 
 func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
@@ -326,57 +313,13 @@ func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changel
 	if !v.concerns(e) {
 		return Event{}, noEffect, false, nil
 	}
-	seesBefore, seesAfter, err := seenBy(v.Path.By, e, states)
-	if err != nil {
+	seen, ok, err := seenBy(v.Path.By, e, states)
+	if err != nil || !ok {
 		return Event{}, noEffect, false, err
 	}
-	visible := v.Path.By.Visible(e.Collection)
-	if seesAfter && isLarger(e.After, visible, most) || seesBefore && !seesAfter && isLarger(e.Before, visible, most) {
+	if isLarger(seen.shown(), v.Path.By.Visible(e.Collection), most) {
 		return Event{}, leftOut, true, nil
 	}
-	data, ok := appendSeen([]byte(`{"data":`), history, v.Path.By, e, seesBefore, seesAfter)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, noEffect, ok, nil
-}
-
-// appendSeen appends the resource of type changes that shows a change to a caller. False means that the caller sees
-// neither the state before nor the one after, or no difference.
-func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, seesBefore, seesAfter bool) ([]byte, bool) {
-	c, before, after := e.Collection, e.Before, e.After
-	if !seesBefore {
-		before = nil
-	}
-	if !seesAfter {
-		after = nil
-	}
-	visible := by.Visible(c)
-	var changed model.ColumnSet
-	if before != nil && after != nil {
-		changed = c.Differences(before, after, visible)
-	}
-	if before == nil && after == nil || before != nil && after != nil && changed == nil {
-		return dst, false
-	}
-	dst = model.ChangeID(history, e.Position).Append(append(dst, `{"id":"`...))
-	dst = append(append(dst, `","type":"changes","kind":"`...), e.Kind...)
-	dst = e.ID.Append(append(dst, `","resource":{"id":"`...))
-	dst = append(append(dst, `","type":"`...), c.Name...)
-	dst = strconv.AppendInt(append(dst, `"},"revision":`...), e.Revision, 10)
-	dst = appendCaller(append(dst, `,"by":`...), e, true)
-	dst = append(dst, `,"previous":`...)
-	switch {
-	case before == nil:
-		dst = append(dst, "null"...)
-	case after == nil: // deleted or hidden; the attributes that differ would reveal something of a hidden state
-		dst = c.AppendSome(dst, before, visible)
-	default:
-		dst = c.AppendAttributes(dst, before, changed)
-	}
-	dst = append(dst, `,"data":`...)
-	if after == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = c.AppendSome(dst, after, visible)
-	}
-	dst = append(append(dst, `,"created_at":"`...), e.At.Text()...)
-	return append(dst, `"}`...), true
+	data := seen.append([]byte(`{"data":`), history, v.Path.By)
+	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, noEffect, true, nil
 }

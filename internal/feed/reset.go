@@ -25,11 +25,7 @@ const (
 // whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
 // the current one.
 func (p position) whyReset(tx *store.Tx, f fingerprint) (why resetReason, history model.ID, err error) {
-	floor, _, err := tx.Floor()
-	if err != nil {
-		return "", history, err
-	}
-	now, err := tx.Point()
+	now, err := tx.Bounds()
 	if err != nil {
 		return "", history, err
 	}
@@ -38,7 +34,7 @@ func (p position) whyReset(tx *store.Tx, f fingerprint) (why resetReason, histor
 		why = otherHistory
 	case p.fingerprint != f:
 		why = otherShape
-	case p.point.Number < floor:
+	case p.point.Number < now.Floor:
 		why = belowFloor
 	case p.point.Number > now.Number:
 		why = beyondEnd

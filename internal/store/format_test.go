@@ -151,11 +151,8 @@ func expectUpgraded(t *testing.T, st *Store, url string) {
 	read(t, st, func(tx *Tx) {
 		expectTotals(t, tx, users, 2)
 		expectTotals(t, tx, st.schema.Collection("posts"), 1)
-		if floor, at, err := tx.Floor(); floor != 6 || at == "" || err != nil {
-			t.Errorf("the floor is %d, %q, %v", floor, at, err)
-		}
-		if history, err := tx.History(); history == (model.ID{}) || err != nil {
-			t.Errorf("the history is %v, %v", history, err)
+		if bounds, err := tx.Bounds(); bounds.Floor != 6 || bounds.FloorAt == "" || bounds.History == (model.ID{}) || err != nil {
+			t.Errorf("got %+v, %v", bounds, err)
 		}
 		entries, last, more, err := tx.Log(changelog.Query{Most: 10})
 		before[users.RevisionColumn()] = model.Null
