@@ -40,6 +40,7 @@ type Changes struct {
 	start     int64         // position that the range begins at, or with a negative limit ends before
 	looked    int64         // there is nothing for the caller after the start up to this position
 	followed  *Subscription // while it waits
+	follows   bool          // a stream lists the log: it leaves out changes that are removed meanwhile
 	rows      walk
 	wanted    int64
 	given     int64

@@ -87,6 +87,15 @@ func (s *seenChange) append(dst []byte, history model.ID, by *auth.Permit) []byt
 	return append(dst, `"}`...)
 }
 
+// event is the event of the change as a resource.
+func (s *seenChange) event(kind EventKind, history model.ID, by *auth.Permit) (Event, error) {
+	id := model.ChangeID(history, s.Position)
+	if s.Unreadable != nil {
+		return Event{}, errUnreadable(id, s.Unreadable)
+	}
+	return Event{Kind: kind, ID: id, Data: append(s.append([]byte(`{"data":`), history, by), '}')}, nil
+}
+
 // walk goes through the changes that a caller sees, in one direction. A copy goes on from the same place.
 type walk struct {
 	changes *Changes
@@ -162,7 +171,7 @@ func (w *walk) read() error {
 	if err != nil {
 		return err
 	}
-	if bounds.History != c.history || bounds.Floor > c.floor && !w.left.Backwards && bounds.Floor > w.left.After {
+	if bounds.History != c.history || !c.follows && !w.left.Backwards && bounds.Floor > max(c.floor, w.left.After) {
 		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
 	}
 	entries, last, more, err := tx.Log(w.left)

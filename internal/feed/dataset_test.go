@@ -39,6 +39,15 @@ func eachDatabaseURL(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
+func waitFor(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(maxWait); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
 // run runs the feed until the test ends.
 func (n *notes) run(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

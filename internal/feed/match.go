@@ -19,21 +19,7 @@ func mayFollow(by *auth.Permit, c *model.Collection) bool {
 // showsCaller reports whether events say who made a change.
 func showsCaller(by *auth.Permit, c *model.Collection) bool { return by.May(schema.MayChanges, c) }
 
-// item is an event with its position in the log.
-type item struct {
-	number      int64
-	revision    int64
-	transaction uint64
-	event       Event
-	effect      effect
-	why         resetReason // of beginsAgain
-}
-
-func newItem(e *changelog.Entry, effect effect) item {
-	return item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: effect}
-}
-
-// effect is what an item does to a stream besides its event.
+// effect is what a change does to a stream besides its event.
 type effect uint8
 
 const (
@@ -159,39 +145,35 @@ func (v *view) isAbout(e *changelog.Entry) bool {
 
 // match appends the events of a change, if there are any. Those with more than a number of bytes are left out,
 // if that is not zero.
-func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
+func (v *view) match(events []Event, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]Event, error) {
 	if e.Unreadable != nil {
 		if v.concerns(e) {
-			items = append(items, newItem(e, unreadable))
+			events = append(events, Event{effect: unreadable}.of(e))
 		}
-		return items, nil
+		return events, nil
 	}
 	if why, err := v.whyBeginAgain(e, states); err != nil {
-		return items, err
+		return events, err
 	} else if why != "" {
 		// The resource that has changed may be one of the list as well, if the collection is its own
 		// parent: the list cannot be told of a change that ends it.
-		again := newItem(e, beginsAgain)
-		again.why = why
-		return append(items, again), nil
+		return append(events, Event{effect: beginsAgain, why: why}.of(e)), nil
 	}
-	event, effect, ok, err := v.event(history, e, states, most)
+	event, ok, err := v.event(history, e, states, most)
 	if err != nil || !ok {
-		return items, err
+		return events, err
 	}
 	event.Position = v.signer.text(position{history: tailOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
-	told := newItem(e, effect)
-	told.event = event
-	return append(items, told), nil
+	return append(events, event.of(e)), nil
 }
 
 // matchOrUnreadable is match, but treats a change as unreadable if a rule reads, through a reference, a state that cannot be
 // read.
-func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
-	matched, err := v.match(items, history, e, states, most)
+func (f *Feed) matchOrUnreadable(v *view, events []Event, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]Event, error) {
+	matched, err := v.match(events, history, e, states, most)
 	if changelog.IsUnreadable(err) {
 		f.options.Failed(err)
-		return append(items, newItem(e, unreadable)), nil
+		return append(events, Event{effect: unreadable}.of(e)), nil
 	}
 	return matched, err
 }
@@ -227,26 +209,26 @@ func (v *view) concerns(e *changelog.Entry) bool {
 	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
 }
 
-func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
+func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, ok bool, err error) {
 	if v.collection == nil {
 		return v.changeEvent(history, e, states, most)
 	}
 	if !v.isAbout(e) {
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
 	before, err := v.sees(e.Before, states.Before(e))
 	if err != nil {
-		return Event{}, noEffect, false, err
+		return Event{}, false, err
 	}
 	after, err := v.sees(e.After, states.After(e))
 	if err != nil {
-		return Event{}, noEffect, false, err
+		return Event{}, false, err
 	}
-	kind, shown, changed := Updated, e.After, model.ColumnSet(nil)
+	kind, shown, changed, effect := Updated, e.After, model.ColumnSet(nil), noEffect
 	switch {
 	case before && after:
 		if changed = v.collection.Differences(e.Before, e.After, v.visible); changed == nil {
-			return Event{}, noEffect, false, nil
+			return Event{}, false, nil
 		}
 	case after && e.Before == nil:
 		kind = Created
@@ -256,14 +238,16 @@ func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.Sta
 		kind, shown, effect = Deleted, e.Before, v.ends(endsDeleted)
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
-		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endsLeft), true, nil
+		return Event{Kind: Left, ID: e.ID, Data: append(data, '}'), effect: v.ends(endsLeft)}, true, nil
 	default:
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
 	if isLarger(shown, v.visible, most) {
-		return Event{}, leftOut, true, nil
+		return Event{effect: leftOut}, true, nil
 	}
-	return v.resourceEvent(kind, history, e, shown, changed), effect, true, nil
+	event = v.resourceEvent(kind, history, e, shown, changed)
+	event.effect = effect
+	return event, true, nil
 }
 
 // isLarger reports whether the representation of a resource surely has more than a number of bytes, if that is not zero.
@@ -309,17 +293,17 @@ func appendCaller(dst []byte, e *changelog.Entry, shown bool) []byte {
 
 // changeEvent is the event of a change in the change log itself, where it is a new resource. False means
 // that the caller does not see it.
-func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
+func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, ok bool, err error) {
 	if !v.concerns(e) {
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
 	seen, ok, err := seenBy(v.Path.By, e, states)
 	if err != nil || !ok {
-		return Event{}, noEffect, false, err
+		return Event{}, false, err
 	}
 	if isLarger(seen.shown(), v.Path.By.Visible(e.Collection), most) {
-		return Event{}, leftOut, true, nil
+		return Event{effect: leftOut}, true, nil
 	}
-	data := seen.append([]byte(`{"data":`), history, v.Path.By)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, noEffect, true, nil
+	event, err = seen.event(Created, history, v.Path.By)
+	return event, err == nil, err
 }

@@ -164,7 +164,7 @@ func (f *Feed) measureLag() {
 // connect again, and find out from the database what they have missed. The mutex is locked.
 func (f *Feed) jump(to int64, cause Cause) {
 	for s := range f.subscriptions {
-		s.endLocked(cause)
+		s.stop(cause)
 	}
 	f.reading, f.position = to, to
 }
@@ -173,7 +173,7 @@ func (f *Feed) jump(to int64, cause Cause) {
 func (f *Feed) endOtherHistories(history model.ID) {
 	for s := range f.subscriptions {
 		if s.at != nil && s.history != history {
-			s.endLocked(HistoryChanged)
+			s.stop(HistoryChanged)
 		}
 	}
 	f.history, f.mixed = history, false
