@@ -181,5 +181,5 @@ func (s *settings) logger(out io.Writer) *slog.Logger {
 	if s.logFormat == "json" {
 		return slog.New(slog.NewJSONHandler(out, options))
 	}
-	return slog.New(newLineHandler(out, options))
+	return slog.New(slog.NewTextHandler(out, options))
 }
