@@ -6,7 +6,6 @@ import (
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/limit"
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -117,7 +116,7 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = limit.NewQueryTimer(s.ctx, s.reader(s.quotaKey))
-	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
+	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Visible: s.view.visible, Range: query.Range{Limit: math.MaxInt64}}
 	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, false)
 	if err != nil {
 		n.timer.End()
@@ -129,17 +128,15 @@ func (s *Subscription) openListing() (err error) {
 
 // readRows makes resources of the list pending, until they are a piece or the list ends.
 func (s *Subscription) readRows() (ended bool, err error) {
-	n, c := s.snapshot, s.view.collection
-	buffer := make([]byte, 0, pieceBytes/8)
+	n, buffer := s.snapshot, make([]byte, 0, pieceBytes/8)
 	for rows := 0; rows < pieceRows && len(buffer) < pieceBytes; rows++ {
-		row, err := n.listing.Next()
-		if err != nil || row == nil {
+		start, more := len(buffer), false
+		buffer, more, err = n.listing.Append(append(buffer, `{"data":`...))
+		if err != nil || !more {
 			return err == nil, err
 		}
-		start := len(buffer)
-		buffer = c.AppendSome(append(buffer, `{"data":`...), row, s.view.visible)
 		buffer = append(buffer, '}')
-		s.pending = append(s.pending, Event{Kind: Listed, ID: row.ID(model.IDColumn), Data: buffer[start:len(buffer):len(buffer)]})
+		s.pending = append(s.pending, Event{Kind: Listed, ID: n.listing.ID(), Data: buffer[start:len(buffer):len(buffer)]})
 		n.rows++
 	}
 	return false, nil
