@@ -75,19 +75,28 @@ func (c *Changes) Begin() error {
 
 // open finds where the log begins and ends. The history of a resource must exist for the caller.
 func (c *Changes) open() error {
+	state, err := c.readBounds()
+	if err == nil && c.request.Path.Collection != nil {
+		err = c.checkHistory(state)
+	}
+	return err
+}
+
+// readBounds reads where the log begins and ends, and of a history the state of the resource, if the caller sees that.
+func (c *Changes) readBounds() (state model.Record, err error) {
 	tx, err := c.feed.store.Read(c.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer tx.Close()
 	bounds, err := tx.Bounds()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c.history, c.floor, c.End = bounds.History, bounds.Floor, bounds.Number
 	if c.request.Path.Collection == nil {
 		c.narrow = narrow(c.feed.store.Schema(), c.request.Query.Filter)
-		return nil
+		return nil, nil
 	}
 	c.narrow = narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
 	return c.openHistory(tx, bounds)
