@@ -130,8 +130,13 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 		return "", err
 	}
 	defer tx.Close()
-	if why, s.history, err = p.whyReset(tx, s.view.fingerprint); err != nil || why != "" {
-		return why, err
+	now, err := tx.Bounds()
+	if err != nil {
+		return "", err
+	}
+	s.history = now.History
+	if why := p.whyReset(now, s.view.fingerprint); why != "" {
+		return why, nil
 	}
 	if err := s.view.Path.RequireParent(tx); err != nil || s.view.ID == nil {
 		return "", err
@@ -347,12 +352,12 @@ func (s *Subscription) readLog() (events []Event, oldest time.Time, last int64, 
 	}
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
-	p := position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point}
-	why, _, err := p.whyReset(tx, s.view.fingerprint)
+	now, err := tx.Bounds()
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
-	if why != "" {
+	p := position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point}
+	if why := p.whyReset(now, s.view.fingerprint); why != "" {
 		s.beginAgain(why)
 		return nil, oldest, 0, false, nil
 	}
@@ -372,12 +377,10 @@ func (s *Subscription) readLog() (events []Event, oldest time.Time, last int64, 
 			return nil, oldest, 0, false, err
 		}
 	}
-	if more {
-		return events, oldest, last, true, nil
+	if !more { // the rest of the log is about other resources, or its last positions have no change
+		last = max(last, now.Number)
 	}
-	// The rest of the log is about other resources, or its last positions have no change.
-	end, err := tx.Point()
-	return events, oldest, max(last, end.Number), false, err
+	return events, oldest, last, more, nil
 }
 
 // Progress is what the stream is doing.
