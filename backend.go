@@ -71,7 +71,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, l
 		if err := page.Extend(); err != nil { // the program takes its time
 			return err
 		}
-		return s.resources.Each(path, page, q, func(found resource.Resource) error {
+		return page.Each(func(found resource.Resource) error {
 			if s.abandoned.Err() != nil {
 				return ErrStopped
 			}

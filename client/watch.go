@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/plural-go/plural/internal/sse"
 	"github.com/plural-go/plural/params"
 )
 
@@ -212,10 +213,10 @@ func (w *watch[T]) read(ctx context.Context) error {
 			return err
 		}
 	}
-	events := newEventReader(newTimedReader(answer.Body, func() { cancel(errSilent) }))
+	events := sse.NewReader(newTimedReader(answer.Body, func() { cancel(errSilent) }))
 	for {
-		f, err := events.next()
-		w.hint = min(events.retry, w.collection.client.options.MaxWait)
+		f, err := events.Next()
+		w.hint = min(events.Retry, w.collection.client.options.MaxWait)
 		switch {
 		case err == nil:
 			err = w.take(f)
@@ -223,6 +224,8 @@ func (w *watch[T]) read(ctx context.Context) error {
 			err = &lostError{errSilent}
 		case errors.Is(err, io.EOF):
 			err = &lostError{errEnded}
+		case !errors.Is(err, sse.ErrLongEvent):
+			err = &lostError{err}
 		}
 		if err != nil {
 			return err
@@ -232,18 +235,18 @@ func (w *watch[T]) read(ctx context.Context) error {
 
 var errEnded = errors.New("the server has ended the stream")
 
-// take gives the event of a frame. One of a kind that this client does not know only has a
+// take gives an event to the program. One of a kind that this client does not know only has a
 // position.
-func (w *watch[T]) take(f frame) error {
+func (w *watch[T]) take(f sse.Event) error {
 	w.progress = true
-	kind := EventKind(f.name)
+	kind := EventKind(f.Name)
 	if kind == EventReset {
 		w.position = ""
 	}
-	if f.id != "" {
-		w.position = f.id
+	if f.ID != "" {
+		w.position = f.ID
 	}
-	event := Event[T]{Kind: kind, Position: f.id}
+	event := Event[T]{Kind: kind, Position: f.ID}
 	switch kind {
 	case EventListed:
 		if w.skipping {
@@ -257,7 +260,7 @@ func (w *watch[T]) take(f frame) error {
 		return nil
 	}
 	if kind != EventSynced && kind != EventReset && kind != EventBookmark {
-		if err := event.decode(f.data); err != nil {
+		if err := event.decode(f.Data); err != nil {
 			return fmt.Errorf("an event %q of %s: %w", kind, w.collection.name, err)
 		}
 	}

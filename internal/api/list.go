@@ -4,10 +4,7 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/feed"
-	"github.com/plural-go/plural/internal/include"
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
 )
 
 // list replies with a range of a collection.
@@ -20,11 +17,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		if err != nil {
 			return listPage{}, err
 		}
-		p := listPage{rows: pageRows{page, t.path.Collection, q.Visible}, neighbours: page.Neighbours, header: http.Header{}}
-		if len(q.Includes) > 0 {
-			including := include.NewPage(page, t.path.Collection, q)
-			p.rows, p.included = including, including.Took
-		}
+		p := listPage{rows: page, neighbours: page.Neighbours, parts: page.Parts, header: http.Header{}}
 		if page.TotalKnown {
 			p.setTotal(page.Total)
 		}
@@ -39,21 +32,6 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		}
 		return p, nil
 	})
-}
-
-// pageRows is the rows of a collection.
-type pageRows struct {
-	*resource.Page
-	collection *model.Collection
-	visible    model.ColumnSet
-}
-
-func (p pageRows) Append(dst []byte) ([]byte, bool, error) {
-	row, err := p.Next()
-	if err != nil || row == nil {
-		return dst, false, err
-	}
-	return p.collection.AppendSome(dst, row, p.visible), true, nil
 }
 
 // queryLimits bounds what the caller may ask for at a path.

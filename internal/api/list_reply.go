@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/headers"
-	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
@@ -23,8 +22,8 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	included func() []include.Took // how long each relation took since the last call; nil: there are none
-	applied  []string              // preferences
+	parts    func(resource.ListPart) []resource.ListPart // of a piece of a list of resources
+	applied  []string                                    // preferences
 	header   http.Header
 }
 
@@ -50,13 +49,13 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 		}
 		part.Piece++
 		part.Took = took
-		if p.included != nil {
-			for _, each := range p.included() {
-				part.Took -= each.Time
-				a.ListFound(clientOf(r.Context()), out.id, part.Of(each.Include, each.Time))
-			}
+		parts := []resource.ListPart{part}
+		if p.parts != nil {
+			parts = p.parts(part)
 		}
-		a.ListFound(clientOf(r.Context()), out.id, part)
+		for _, each := range parts {
+			a.ListFound(clientOf(r.Context()), out.id, each)
+		}
 	}
 	p, err = open(q, headers.PrefersExactCount(r.Header))
 	if err != nil {

@@ -229,7 +229,7 @@ func (r *Reader) logRange(s *db.Builder, q Query) {
 	}
 }
 
-// CountLog counts changes in the log.
+// CountLog counts changes in the log. Operations are no part of it.
 func (r *Reader) CountLog(q Query) (n int64, err error) {
 	s := r.logOf("SELECT count(*)", q)
 	n, err = db.Int(r.conn, s.String(), s.Args...)
@@ -251,14 +251,14 @@ func (r *Reader) PositionAt(q Query, n int64) (position int64, more bool, err er
 	return position, more, r.fault(err)
 }
 
-// logOf selects from the changes of a query.
+// logOf selects from the changes of a query, without those of operations.
 func (r *Reader) logOf(selected string, q Query) *db.Builder {
 	s := &db.Builder{}
 	s.Write(selected, " FROM ", r.log.db.PositionedLog(), " AS log")
 	r.logRange(s, q)
 	if q.ID == nil {
 		s.Write(" AND collection IN (")
-		counted := r.log.schema.All()
+		counted := r.log.schema.Collections()
 		if q.Collection != nil {
 			counted = []*model.Collection{q.Collection}
 		}
@@ -266,18 +266,4 @@ func (r *Reader) logOf(selected string, q Query) *db.Builder {
 		s.Write(")")
 	}
 	return s
-}
-
-// Floor is the position up to which the log was removed, with the time of the last change that
-// was; zero and empty: nothing was removed.
-func (r *Reader) Floor() (position int64, at string, err error) {
-	floor, err := db.ReadFloor(r.conn)
-	return floor.Position, floor.At, r.fault(err)
-}
-
-// History identifies the history that positions, revisions and ETags belong to, as the snapshot
-// sees it.
-func (r *Reader) History() (model.ID, error) {
-	id, err := db.ReadHistory(r.conn)
-	return id, r.fault(err)
 }

@@ -57,3 +57,20 @@ func ReadPoint(row model.Row, column int) (p Point, err error) {
 	p.Seen, err = db.ParseSnapshot(row.Text(column + 2))
 	return p, err
 }
+
+// Bounds is where the log begins and ends. The embedded point is its end.
+type Bounds struct {
+	Point
+	Floor   int64  // the position up to which the log was removed; zero: nothing was removed
+	FloorAt string // the time of the last change that was removed
+}
+
+// Bounds returns where the log begins and ends, as the snapshot sees it.
+func (r *Reader) Bounds() (Bounds, error) {
+	floor, err := db.ReadFloor(r.conn)
+	if err != nil {
+		return Bounds{}, r.fault(err)
+	}
+	point, err := r.Point()
+	return Bounds{point, floor.Position, floor.At}, err
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/resource"
@@ -62,33 +65,32 @@ type received struct {
 
 // start calls Next, and returns when that waits for a slot or has ended.
 func (n *notes) start(ctx context.Context, t *testing.T, s *Subscription) <-chan received {
-	result := make(chan received, 1)
+	result, waited := make(chan received, 1), n.waited.Load()
 	go func() {
 		events, err := s.Next(ctx)
 		result <- received{events, err}
 	}()
-	waitFor(t, func() bool { return len(result) > 0 || n.waits(s) })
+	waitFor(t, func() bool { return len(result) > 0 || n.waited.Load() > waited })
 	return result
 }
 
-// waits reports whether a subscription waits at a gate.
-func (n *notes) waits(s *Subscription) bool {
-	for _, g := range []*gate{n.feed.gates.parts, n.feed.gates.snapshots, n.feed.gates.reads} {
-		g.mutex.Lock()
-		q := g.callers[s.quotaKey]
-		waits := q != nil && len(q.waiters) > 0
-		g.mutex.Unlock()
-		if waits {
-			return true
-		}
+// takeAll takes all places that a caller gets.
+func takeAll(g *limit.Gate, caller string) (taken int) {
+	for g.TryEnter(caller) {
+		taken++
 	}
-	return false
+	return taken
 }
 
-func (g *gate) taken() int {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	return g.inside
+// free is how many places of a gate nobody has.
+func free(g *limit.Gate) (n int) {
+	for g.TryEnter(fmt.Sprint("newcomer ", n)) {
+		n++
+	}
+	for i := range n {
+		g.Leave(fmt.Sprint("newcomer ", i))
+	}
+	return n
 }
 
 // TestHeldParts: streams that resume far back and whose clients do not receive anything hold a bounded
@@ -135,24 +137,24 @@ func TestHeldParts(t *testing.T) {
 				waiting = append(waiting, result)
 			}
 		}
-		if len(stalled) != mostParts || n.feed.gates.parts.taken() != mostParts || bytes > mostParts*(partBytes+2*size) {
-			t.Errorf("%d parts of %d bytes are held, and %d slots are taken", len(stalled), bytes, n.feed.gates.parts.taken())
-		}
-		for caller, count := range held {
-			if count > mostPartsOfCaller {
-				t.Errorf("%s holds %d parts", caller, count)
-			}
+		// A caller gets a place while more are free than it has.
+		if want := map[string]int{"caller 0": 12, "caller 1": 10, "caller 2": 5, "caller 3": 3, "caller 4": 1}; !maps.Equal(held, want) || bytes > mostParts*(partBytes+2*size) {
+			t.Errorf("parts of %d bytes are held: %v", bytes, held)
 		}
 		// Those who follow need no slot.
 		n.mustDo(t, http.MethodPost, n.books, model.ID{15: 7}, map[string]any{"name": "a"})
 		if got := take(t, follower, 1); got[0].Kind != Created {
 			t.Error(got)
 		}
-		// Another caller does not wait for all of those in front.
+		// Others do not wait for all of those in front: the next one gets the last place, the one after it the first that becomes free.
+		last := n.begin(t, shape, start, "last")
+		all = append(all, last)
+		if got := <-n.start(context.Background(), t, last); got.err != nil {
+			t.Fatal(got.err)
+		}
 		other := n.begin(t, shape, start, "other")
 		first := n.start(context.Background(), t, other)
-		stalled[0].Close() // for the caller that has none
-		stalled[1].Close()
+		stalled[0].Close()
 		got := <-first
 		cancel()
 		for i := range waiting {
@@ -185,13 +187,13 @@ func idle(t *testing.T, s *Subscription) {
 	}
 }
 
-// checkUnused makes sure that nobody holds a slot.
+// checkUnused makes sure that nobody holds a place.
 func (n *notes) checkUnused(t *testing.T) {
 	t.Helper()
-	for name, g := range map[string]*gate{"parts": n.feed.gates.parts, "snapshots": n.feed.gates.snapshots, "reads": n.feed.gates.reads} {
-		if taken := g.taken(); taken != 0 || len(g.callers) != 0 {
-			t.Errorf("%d slots of %s are taken", taken, name)
-		}
+	unused, used := newGates(n.feed.store.MostReads()), n.feed.gates
+	got, want := []int{free(used.parts), free(used.snapshots), free(used.reads)}, []int{free(unused.parts), free(unused.snapshots), free(unused.reads)}
+	if !slices.Equal(got, want) {
+		t.Errorf("free are the places %v of %v", got, want)
 	}
 }
 
@@ -206,7 +208,8 @@ func TestSlotFromPartToPart(t *testing.T) {
 		start := take(t, listed, 1)[0].Position
 		listed.Close()
 		n.fill(t, 1, 6, 2*partBytes)
-		n.feed.gates.parts = newGate(1, 1, func(int) {})
+		all := n.feed.gates.parts
+		n.feed.gates.parts = limit.NewGate(1)
 		a, b := n.begin(t, shape, start, "a"), n.begin(t, shape, start, "b")
 		expectNext := func(got received, want int) {
 			t.Helper()
@@ -228,6 +231,10 @@ func TestSlotFromPartToPart(t *testing.T) {
 		expectNext(<-again, 5)
 		expectNext(<-n.start(background, t, a), 6)
 		idle(t, a)
+		if free(n.feed.gates.parts) != 1 {
+			t.Error("the place is not given back")
+		}
+		n.feed.gates.parts = all
 		n.checkUnused(t)
 	})
 }
@@ -306,11 +313,11 @@ func TestBatchesAreSmall(t *testing.T) {
 	}
 	collected := make(chan int, count)
 	for b := s.at.next; b != nil; b = b.next {
-		if len(b.items) == 0 || b.bytes > batchBytes {
-			t.Fatalf("a batch has %d events and %d bytes", len(b.items), b.bytes)
+		if len(b.events) == 0 || b.bytes > batchBytes {
+			t.Fatalf("a batch has %d events and %d bytes", len(b.events), b.bytes)
 		}
-		for i := range b.items {
-			runtime.AddCleanup(&b.items[i].event.Data[0], func(bytes int) { collected <- bytes }, len(b.items[i].event.Data))
+		for i := range b.events {
+			runtime.AddCleanup(&b.events[i].Data[0], func(bytes int) { collected <- bytes }, len(b.events[i].Data))
 		}
 	}
 	events, err := s.Next(context.Background())
@@ -386,17 +393,15 @@ func TestManyStreamsAtOnce(t *testing.T) {
 // TestNoTurn: a stream that does not get its turn in time is refused, and leaves nothing.
 func TestNoTurn(t *testing.T) {
 	n := openNotes(t, sqliteURL(t), Options{Begin: time.Millisecond})
-	for range mostReads / 2 {
-		if err := n.feed.gates.reads.enter(context.Background(), nil, "test", 0); err != nil {
-			t.Fatal(err)
-		}
-	}
+	takeAll(n.feed.gates.reads, "test")
 	_, err := n.feed.Subscribe(context.Background(), Shape{Path: resource.Path{Collection: n.links}}, "", "test")
 	if !fault.Is(err, problem.CodeOverloaded) || !strings.Contains(err.Error(), "this one has waited 1ms for its turn") {
 		t.Error(err)
 	}
-	if g := n.feed.gates; g.parts.taken() != 0 || g.snapshots.taken() != 0 || len(n.feed.subscriptions) != 0 {
-		t.Errorf("%d parts, %d snapshots, %d streams are left", g.parts.taken(), g.snapshots.taken(), len(n.feed.subscriptions))
+	n.feed.gates.reads = newGates(n.feed.store.MostReads()).reads // those of the test
+	n.checkUnused(t)
+	if len(n.feed.subscriptions) != 0 {
+		t.Errorf("%d streams are left", len(n.feed.subscriptions))
 	}
 }
 
@@ -404,11 +409,7 @@ func TestNoTurn(t *testing.T) {
 func TestStopBeforeTheTurn(t *testing.T) {
 	waiting := make(chan int, 2)
 	n := openNotes(t, sqliteURL(t), Options{Begin: maxWait, Metrics: Metrics{Waiting: func(change int) { waiting <- change }}})
-	for range mostReads / 2 {
-		if err := n.feed.gates.reads.enter(context.Background(), nil, "test", 0); err != nil {
-			t.Fatal(err)
-		}
-	}
+	takeAll(n.feed.gates.reads, "test")
 	reason := fault.New(problem.CodeUnavailable, "The server is shutting down.")
 	ctx, stop := context.WithCancelCause(context.Background())
 	go func() {

@@ -24,9 +24,9 @@ type chain struct {
 // when too many bytes are kept. One with a large event, or with changes that cost too much to match,
 // never has any: each subscription reads it from the database, when it is its turn.
 type batch struct {
-	from, to int64 // what the log has for the shape after from, up to to
-	items    []item
-	events   []Event   // of the items; nil if one of them is more than an event
+	from, to int64     // what the log has for the shape after from, up to to
+	events   []Event   // and effects
+	plain    bool      // no event has an effect
 	oldest   time.Time // of the changes
 	bytes    int64
 	unread   int // subscriptions that have not read it
@@ -36,15 +36,15 @@ type batch struct {
 	appended chan struct{} // closed when there is a next
 }
 
-// itemOverhead is about what an item takes besides its data and its position.
-const itemOverhead = 160
+// eventOverhead is about what an event takes besides its data and its position.
+const eventOverhead = 160
 
-// size is how many bytes an item takes, about. One whose event was left out is too large to be kept.
-func (i *item) size() int64 {
-	if i.effect == leftOut {
+// size is how many bytes an event takes, about. One whose event was left out is too large to be kept.
+func (e *Event) size() int64 {
+	if e.effect == leftOut {
 		return largeBytes + 1
 	}
-	return itemOverhead + int64(len(i.event.Data)+len(i.event.Position))
+	return eventOverhead + int64(len(e.Data)+len(e.Position))
 }
 
 const (
@@ -56,35 +56,24 @@ const (
 	callerWork = 16 << 20
 )
 
-// newBatches divides items, which are all that the log has for a shape after from, up to to. An item
+// newBatches divides events, which are all that the log has for a shape after from, up to to. An event
 // that is too large to be kept is a batch without events, so that each subscription reads it from the
 // database, one after the other.
-func newBatches(from, to int64, items []item, oldest time.Time) (batches []*batch) {
-	for len(items) > 0 {
-		n, bytes := 1, items[0].size()
-		for ; n < len(items) && bytes+items[n].size() <= batchBytes; n++ {
-			bytes += items[n].size()
+func newBatches(from, to int64, events []Event, oldest time.Time) (batches []*batch) {
+	for len(events) > 0 {
+		n, bytes := 1, events[0].size()
+		for ; n < len(events) && bytes+events[n].size() <= batchBytes; n++ {
+			bytes += events[n].size()
 		}
-		b := &batch{from: from, to: items[n-1].number, oldest: oldest, appended: make(chan struct{})}
+		b := &batch{from: from, to: events[n-1].number, oldest: oldest, appended: make(chan struct{})}
 		if b.emptied = bytes > largeBytes; !b.emptied {
-			b.fill(items[:n], bytes)
+			b.events, b.bytes = slices.Clone(events[:n]), bytes // a batch must not keep those of others
+			b.plain = !slices.ContainsFunc(b.events, func(e Event) bool { return e.effect != noEffect })
 		}
-		batches, items, from = append(batches, b), items[n:], b.to
+		batches, events, from = append(batches, b), events[n:], b.to
 	}
 	batches[len(batches)-1].to = to
 	return batches
-}
-
-// fill copies the items: a batch must not keep those of others.
-func (b *batch) fill(items []item, bytes int64) {
-	b.items, b.events, b.bytes = slices.Clone(items), make([]Event, len(items)), bytes
-	for i := range items {
-		b.events[i] = items[i].event
-		if items[i].effect != noEffect {
-			b.events = nil
-			return
-		}
-	}
 }
 
 // append adds a batch to a chain and wakes its subscriptions. The mutex is locked.
@@ -107,7 +96,7 @@ func (f *Feed) append(c *chain, b *batch) {
 // forget empties the oldest batches while too many bytes are kept. The mutex is locked.
 func (f *Feed) forget() {
 	n := 0
-	for n < len(f.kept) && (f.kept[n].items == nil || f.keptBytes > f.options.Kept) {
+	for n < len(f.kept) && (f.kept[n].events == nil || f.keptBytes > f.options.Kept) {
 		f.empty(f.kept[n])
 		f.kept[n] = nil
 		n++
@@ -125,10 +114,10 @@ func (f *Feed) forget() {
 }
 
 func (f *Feed) empty(b *batch) {
-	if b.items == nil {
+	if b.events == nil {
 		return
 	}
-	b.items, b.events, b.emptied = nil, nil, true
+	b.events, b.emptied = nil, true
 	f.keptBytes -= b.bytes
 	f.emptied++
 }
@@ -211,7 +200,7 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		return
 	}
 	f.reading = last
-	found := map[*chain][]item{}
+	found := map[*chain][]Event{}
 	for i := range entries {
 		for _, c := range []*model.Collection{entries[i].Collection, nil} {
 			for each := range f.following[c] {
@@ -226,7 +215,7 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		work := each.view.work(entries, left)
 		if work > left {
 			// Nobody else waits for this: the subscriptions match it themselves.
-			found[each] = []item{newItem(&entries[len(entries)-1], leftOut)}
+			found[each] = []Event{Event{effect: leftOut}.of(&entries[len(entries)-1])}
 			continue
 		}
 		spent[each.quotaKey] += work
@@ -238,11 +227,11 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	for each, items := range found {
-		if len(items) == 0 {
+	for each, events := range found {
+		if len(events) == 0 {
 			continue
 		}
-		for _, b := range newBatches(f.position, last, items, oldest) {
+		for _, b := range newBatches(f.position, last, events, oldest) {
 			f.append(each, b)
 		}
 	}
@@ -252,17 +241,15 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 
 // matchAll finds the events of changes. One that cannot be matched makes the subscriptions begin again, as
 // the changes are not read again.
-func (f *Feed) matchAll(v *view, history model.ID, entries []changelog.Entry, states *changelog.States) (items []item) {
+func (f *Feed) matchAll(v *view, history model.ID, entries []changelog.Entry, states *changelog.States) (events []Event) {
 	for i := range entries {
 		var err error
-		if items, err = f.matchOrUnreadable(v, items, history, &entries[i], states, largeBytes); err != nil {
+		if events, err = f.matchOrUnreadable(v, events, history, &entries[i], states, largeBytes); err != nil {
 			f.options.Failed(err)
-			again := newItem(&entries[i], beginsAgain)
-			again.why = matchFailed
-			return append(items, again)
+			return append(events, Event{effect: beginsAgain, why: matchFailed}.of(&entries[i]))
 		}
 	}
-	return items
+	return events
 }
 
 func timeOf(at model.Value) time.Time {

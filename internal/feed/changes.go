@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/plural-go/plural/internal/changelog"
@@ -39,15 +40,17 @@ type Changes struct {
 	start     int64         // position that the range begins at, or with a negative limit ends before
 	looked    int64         // there is nothing for the caller after the start up to this position
 	followed  *Subscription // while it waits
-	rows      *walk
+	follows   bool          // a stream lists the log: it leaves out changes that are removed meanwhile
+	rows      walk
 	wanted    int64
 	given     int64
-	first     model.ID
-	last      int64 // position of the last change that was returned
 	hasBefore bool
-	after     *model.ID // first change after the range
-	reached   int64     // position up to which a long range certainly goes, if others follow that; zero: its end is known
 	ended     bool
+
+	// Positions; zero: none.
+	first, last int64 // changes that were returned
+	after       int64 // first change after the range
+	reached     int64 // up to which a long range certainly goes, if others follow that: its end is not known
 }
 
 // Changes opens a range of the change log. Call Begin before it is read.
@@ -56,12 +59,10 @@ func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error
 		return nil, err
 	}
 	c := &Changes{feed: f, ctx: ctx, request: request}
-	for _, step := range []func() error{c.open, c.checkVisible} {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := c.open(); err != nil {
+		return nil, err
 	}
-	return c, nil
+	return c, c.anchor()
 }
 
 // Begin finds the range in the log as it is now known, and counts if that is asked for.
@@ -72,29 +73,33 @@ func (c *Changes) Begin() error {
 	return c.locate()
 }
 
-// open finds where the log begins and ends, and where the range starts.
+// open finds where the log begins and ends. The history of a resource must exist for the caller.
 func (c *Changes) open() error {
+	state, err := c.readBounds()
+	if err == nil && c.request.Path.Collection != nil {
+		err = c.checkHistory(state)
+	}
+	return err
+}
+
+// readBounds reads where the log begins and ends, and of a history the state of the resource, if the caller sees that.
+func (c *Changes) readBounds() (state model.Record, err error) {
 	tx, err := c.feed.store.Read(c.ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer tx.Close()
-	floor, cutAt, err := tx.Floor()
+	bounds, err := tx.Bounds()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	point, err := tx.Point()
-	if err != nil {
-		return err
+	c.history, c.floor, c.End = bounds.History, bounds.Floor, bounds.Number
+	if c.request.Path.Collection == nil {
+		c.narrow = narrow(c.feed.store.Schema(), c.request.Query.Filter)
+		return nil, nil
 	}
-	c.history, c.floor, c.End = point.History, floor, point.Number
-	c.narrow = c.narrowedBy()
-	if c.request.Path.Collection != nil {
-		if err := c.openHistory(tx, cutAt); err != nil {
-			return err
-		}
-	}
-	return c.anchor()
+	c.narrow = narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
+	return c.openHistory(tx, bounds)
 }
 
 // anchor finds where the range starts.
@@ -155,65 +160,60 @@ func (c *Changes) since(text string) (point changelog.Point, err error) {
 
 // locate finds the first change of a range that counts backwards, and whether there are
 // changes before the range.
-func (c *Changes) locate() error {
-	size := c.request.Query.Range.Size()
+func (c *Changes) locate() (err error) {
+	size, first := c.request.Query.Range.Size(), c.start
+	c.wanted = size
 	if size == 0 || c.request.Query.Since != "" && c.request.Query.Range.Limit > 0 {
 		// Who follows the log has what is before.
-		c.rows, c.wanted = c.walk(max(c.start-1, c.looked), c.End+1), size
+		c.rows = c.walk(max(first-1, c.looked), c.End+1)
 		return nil
 	}
-	back, before := c.walkBack(c.start), int64(1)
+	back := c.walkBack(first)
 	if c.request.Query.Range.Limit < 0 {
-		before = size
-	}
-	found, first := int64(0), c.start
-	for found <= size { // one more than the range, or the first before it
-		entry, _, err := back.seek(nil)
-		if err != nil {
+		var position int64
+		if position, c.wanted, err = back.pass(size); err != nil {
 			return err
 		}
-		if entry == nil {
-			break
+		if c.wanted > 0 {
+			first = position
 		}
-		found++
-		if c.request.Query.Range.Limit > 0 || found > before {
-			c.hasBefore = true
-			break
-		}
-		first = entry.Position
 	}
-	c.rows, c.wanted = c.walk(first-1, c.End+1), size
-	if c.request.Query.Range.Limit < 0 {
-		c.wanted = min(found, size)
-	}
-	return nil
+	_, before, err := back.pass(1)
+	c.hasBefore = before > 0
+	c.rows = c.walk(first-1, c.End+1)
+	return err
 }
 
 // Next appends the next change. False means that the range has ended.
 func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
-	if c.ended || c.wanted == 0 && c.request.Query.Range.Size() == 0 {
+	if c.ended || c.request.Query.Range.Size() == 0 {
 		c.ended = true
 		return dst, false, nil
 	}
-	length := len(dst)
-	entry, dst, err := c.rows.next(dst)
-	if err != nil && (entry == nil || c.given < c.wanted) { // what is behind the range does not matter
-		return dst[:length], false, err
+	change, err := c.rows.next()
+	if err != nil {
+		return dst, false, err
 	}
-	if entry == nil || c.given == c.wanted {
+	if change == nil || c.given == c.wanted {
 		c.ended = true
-		if entry != nil {
-			c.after = new(model.ChangeID(c.history, entry.Position))
+		if change != nil {
+			c.after = change.Position
 		}
-		return dst[:length], false, nil
+		return dst, false, nil
+	}
+	if err := change.Unreadable; err != nil {
+		return dst, false, errUnreadable(c.id(change.Position), err)
 	}
 	if c.given == 0 {
-		c.first = model.ChangeID(c.history, entry.Position)
+		c.first = change.Position
 	}
-	c.last = entry.Position
+	c.last = change.Position
 	c.given++
-	return dst, true, nil
+	return change.append(dst, c.history, c.request.Path.By), true, nil
 }
+
+// id is the id of the change at a position.
+func (c *Changes) id(position int64) model.ID { return model.ChangeID(c.history, position) }
 
 // maxProbe is the largest range for which the next one is found before it has been read.
 const maxProbe = 1000
@@ -231,47 +231,36 @@ func (c *Changes) Neighbours() (previous, next *query.Range, err error) {
 		}
 	}
 	if c.hasBefore {
-		previous = &query.Range{Anchor: query.AtCursor, Cursor: c.first, Limit: -size}
-		if c.given == 0 {
-			previous.Cursor = model.ChangeID(c.history, c.start)
-		}
+		previous = &query.Range{Anchor: query.AtCursor, Cursor: c.id(cmp.Or(c.first, c.start)), Limit: -size}
 	}
 	switch {
 	case c.reached > 0:
 		next = &query.Range{Anchor: query.AtPosition, Position: c.Link(), Limit: size}
-	case c.after != nil:
-		next = &query.Range{Anchor: query.AtCursor, Cursor: *c.after, Limit: size}
+	case c.after > 0:
+		next = &query.Range{Anchor: query.AtCursor, Cursor: c.id(c.after), Limit: size}
 	}
 	return previous, next, nil
 }
 
 // probe finds what is after the range while the range is being read.
 func (c *Changes) probe() error {
-	backwards := c.request.Query.Range.Limit < 0
-	if !backwards && c.wanted > maxProbe {
-		return c.reach()
+	ahead, left := c.rows, c.wanted-c.given
+	switch {
+	case c.request.Query.Range.Limit < 0:
+		ahead, left = c.walk(c.start-1, c.End+1), 0
+	case c.wanted > maxProbe:
+		return c.reach(left)
 	}
-	ahead, left := *c.rows, c.wanted-c.given
-	if backwards {
-		ahead, left = *c.walk(c.start-1, c.End+1), 0
+	position, passed, err := ahead.pass(left + 1)
+	if passed > left {
+		c.after = position
 	}
-	var scratch []byte
-	for ; ; left-- {
-		entry, text, err := ahead.seek(scratch[:0])
-		if err != nil || entry == nil {
-			return err
-		}
-		if left == 0 {
-			c.after = new(model.ChangeID(c.history, entry.Position))
-			return nil
-		}
-		scratch = text
-	}
+	return err
 }
 
-// reach finds how far a long range certainly goes: as far as if all changes were shown.
-func (c *Changes) reach() (err error) {
-	left := c.wanted - c.given
+// reach finds how far a long range certainly goes, with a number of changes that are left to be read: as far as if all changes
+// were shown.
+func (c *Changes) reach(left int64) error {
 	if left == 0 {
 		c.reached = c.last
 		return nil
@@ -298,11 +287,12 @@ func (c *Changes) Later() (bool, error) {
 	if c.request.Query.Since != "" {
 		after--
 	}
-	entry, _, err := c.walk(max(after, c.looked), c.End+1).seek(nil)
-	if err == nil && entry == nil {
+	later := c.walk(max(after, c.looked), c.End+1)
+	_, passed, err := later.pass(1)
+	if err == nil && passed == 0 {
 		c.looked = c.End
 	}
-	return entry != nil, err
+	return passed > 0, err
 }
 
 // Link is the position after the range, for a client that goes on from there. Call it after
@@ -326,9 +316,8 @@ func (c *Changes) lookedAt() int64 {
 		return c.start - 1
 	case c.reached > 0:
 		return c.reached
-	case c.after != nil:
-		position, _ := model.ChangePosition(c.history, *c.after)
-		return position - 1
+	case c.after > 0:
+		return c.after - 1
 	}
 	return c.End
 }
@@ -359,6 +348,13 @@ func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (rep
 	if !ok || position <= c.floor || position > c.End {
 		return nil, 0, false, nil
 	}
-	entry, representation, err := c.walk(position-1, position+1).next(nil)
-	return representation, position, entry != nil, err
+	one := c.walk(position-1, position+1)
+	change, err := one.next()
+	switch {
+	case err != nil || change == nil:
+		return nil, 0, false, err
+	case change.Unreadable != nil:
+		return nil, 0, false, errUnreadable(id, change.Unreadable)
+	}
+	return change.append(nil, c.history, path.By), position, true, nil
 }

@@ -1,73 +1,150 @@
 package feed
 
 import (
+	"math"
+	"strconv"
+
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
-	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
-// walk goes through the changes that a caller sees.
-type walk struct {
-	changes       *Changes
-	after, before int64 // positions between which is left to be read
-	backwards     bool
-	part          []seenChange // that was read
-	ended         bool         // there are no more parts
+// seenChange is a change as a caller sees it.
+type seenChange struct {
+	*changelog.Entry
+	before, after model.Record    // nil: there is no such state, or the caller does not see it
+	changed       model.ColumnSet // of an update: the columns that differ, among those that the caller sees
 }
 
-// seenChange is a change with what the caller sees of it.
-type seenChange struct {
-	changelog.Entry
-	seesBefore, seesAfter bool
+// seenBy finds what a caller sees of a change. False means that they see neither the state before nor the one after, or
+// no difference.
+func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (seen seenChange, ok bool, err error) {
+	seen.Entry = e
+	seesBefore, seesAfter, err := sees(by, e, states)
+	if seesBefore {
+		seen.before = e.Before
+	}
+	if seesAfter {
+		seen.after = e.After
+	}
+	if seesBefore && seesAfter {
+		seen.changed = e.Collection.Differences(e.Before, e.After, by.Visible(e.Collection))
+		return seen, seen.changed != nil, err
+	}
+	return seen, seesBefore || seesAfter, err
+}
+
+// sees reports whether a caller sees the states before and after a change.
+func sees(by *auth.Permit, e *changelog.Entry, states *changelog.States) (before, after bool, err error) {
+	if e.Before != nil {
+		if before, err = by.Sees(e.Collection, e.Before, states.Before(e)); err != nil {
+			return false, false, err
+		}
+	}
+	if e.After != nil {
+		after, err = by.Sees(e.Collection, e.After, states.After(e))
+	}
+	return before, after, err
+}
+
+// shown is the last state that the caller sees.
+func (s *seenChange) shown() model.Record {
+	if s.after == nil {
+		return s.before
+	}
+	return s.after
+}
+
+// append appends the resource of type changes that shows the change to the caller.
+func (s *seenChange) append(dst []byte, history model.ID, by *auth.Permit) []byte {
+	c, visible := s.Collection, by.Visible(s.Collection)
+	dst = model.ChangeID(history, s.Position).Append(append(dst, `{"id":"`...))
+	dst = append(append(dst, `","type":"changes","kind":"`...), s.Kind...)
+	dst = s.ID.Append(append(dst, `","resource":{"id":"`...))
+	dst = append(append(dst, `","type":"`...), c.Name...)
+	dst = strconv.AppendInt(append(dst, `"},"revision":`...), s.Revision, 10)
+	dst = appendCaller(append(dst, `,"by":`...), s.Entry, true)
+	dst = append(dst, `,"previous":`...)
+	switch {
+	case s.before == nil:
+		dst = append(dst, "null"...)
+	case s.after == nil: // deleted or hidden; the attributes that differ would reveal something of a hidden state
+		dst = c.AppendSome(dst, s.before, visible)
+	default:
+		dst = c.AppendAttributes(dst, s.before, s.changed)
+	}
+	dst = append(dst, `,"data":`...)
+	if s.after == nil {
+		dst = append(dst, "null"...)
+	} else {
+		dst = c.AppendSome(dst, s.after, visible)
+	}
+	dst = append(append(dst, `,"created_at":"`...), s.At.Text()...)
+	return append(dst, `"}`...)
+}
+
+// event is the event of the change as a resource.
+func (s *seenChange) event(kind EventKind, history model.ID, by *auth.Permit) (Event, error) {
+	id := model.ChangeID(history, s.Position)
+	if s.Unreadable != nil {
+		return Event{}, errUnreadable(id, s.Unreadable)
+	}
+	return Event{Kind: kind, ID: id, Data: append(s.append([]byte(`{"data":`), history, by), '}')}, nil
+}
+
+// walk goes through the changes that a caller sees, in one direction. A copy goes on from the same place.
+type walk struct {
+	changes *Changes
+	left    changelog.Query // of the log
+	part    []seenChange    // that was read; of a change that cannot be read only the entry is known
+	ended   bool            // nothing is left
 }
 
 // partOfLog is how many changes are read at once.
 const partOfLog = 100
 
-func (c *Changes) walk(after, before int64) *walk {
-	return &walk{changes: c, after: max(after, c.floor), before: before, ended: c.narrow.nothing}
+func (c *Changes) walk(after, before int64) walk {
+	return c.walkThrough(changelog.Query{After: max(after, c.floor), Before: before}, c.narrow.nothing)
 }
 
-func (c *Changes) walkBack(before int64) *walk {
-	return &walk{changes: c, before: before, backwards: true, ended: c.narrow.nothing || before <= c.floor+1}
+func (c *Changes) walkBack(before int64) walk {
+	return c.walkThrough(changelog.Query{Before: before, Backwards: true}, c.narrow.nothing || before <= c.floor+1)
 }
 
-// next appends the next change that the caller sees, or returns nil at the end. A change that cannot
-// be read is returned with an error; the next call goes on after it.
-func (w *walk) next(dst []byte) (*seenChange, []byte, error) {
-	c := w.changes
-	for {
-		for len(w.part) > 0 {
-			change := &w.part[0]
-			w.part = w.part[1:]
-			if err := change.Unreadable; err != nil {
-				return change, dst, errUnreadable(model.ChangeID(c.history, change.Position), err)
-			}
-			if text, ok := appendSeen(dst, c.history, c.request.Path.By, &change.Entry, change.seesBefore, change.seesAfter); ok {
-				return change, text, nil
-			}
-		}
-		if w.ended {
-			return nil, dst, nil
-		}
+func (c *Changes) walkThrough(q changelog.Query, empty bool) walk {
+	q.Collection, q.ID, q.Most, q.Bytes = c.narrow.collection, c.narrow.id, partOfLog, partBytes
+	return walk{changes: c, left: q, ended: empty}
+}
+
+// next returns the next change that the caller sees, or that cannot be read. It is nil at the end.
+func (w *walk) next() (*seenChange, error) {
+	for len(w.part) == 0 && !w.ended {
 		if err := w.read(); err != nil {
-			return nil, dst, err
+			return nil, err
 		}
 	}
+	if len(w.part) == 0 {
+		return nil, nil
+	}
+	change := &w.part[0]
+	w.part = w.part[1:]
+	return change, nil
 }
 
-// seek is next for those who only need to know that there is a change, also if it cannot be read.
-func (w *walk) seek(scratch []byte) (*seenChange, []byte, error) {
-	entry, text, err := w.next(scratch)
-	if entry != nil {
-		err = nil
+// pass passes a number of changes, or as many as there are, and returns the position of the last one.
+func (w *walk) pass(most int64) (position, passed int64, err error) {
+	for ; passed < most; passed++ {
+		change, err := w.next()
+		if err != nil || change == nil {
+			return position, passed, err
+		}
+		position = change.Position
 	}
-	return entry, text, err
+	return position, passed, nil
 }
 
 // errUnreadable is the error of a change that cannot be read.
@@ -90,43 +167,39 @@ func (w *walk) read() error {
 		return err
 	}
 	defer tx.Close()
-	history, err := tx.History()
+	bounds, err := tx.Bounds()
 	if err != nil {
 		return err
 	}
-	floor, _, err := tx.Floor()
-	if err != nil {
-		return err
-	}
-	if history != c.history || floor > c.floor && !w.backwards && floor > w.after {
+	if bounds.History != c.history || !c.follows && !w.left.Backwards && bounds.Floor > max(c.floor, w.left.After) {
 		return fault.New(problem.CodePositionGone, "The change log was removed up to a later position while it was read. Send the request again.")
 	}
-	entries, last, more, err := tx.Log(changelog.Query{
-		After: w.after, Before: w.before, Backwards: w.backwards, Collection: c.narrow.collection, ID: c.narrow.id, Most: partOfLog, Bytes: partBytes,
-	})
+	entries, last, more, err := tx.Log(w.left)
 	if err != nil {
 		return err
 	}
-	w.part, w.ended = nil, !more
-	states := tx.States()
+	part, states := []seenChange(nil), tx.States()
 	for i := range entries {
-		change := seenChange{Entry: entries[i]}
-		if !c.shows(&change.Entry) {
+		e := &entries[i]
+		if !c.shows(e) {
 			continue
 		}
-		change.seesBefore, change.seesAfter, err = seenBy(c.request.Path.By, &change.Entry, states)
+		seen, ok, err := seenBy(c.request.Path.By, e, states)
 		if changelog.IsUnreadable(err) {
-			change.Unreadable, err = err, nil
+			e.Unreadable, err = err, nil
 		}
 		if err != nil {
 			return err
 		}
-		w.part = append(w.part, change)
+		if ok || e.Unreadable != nil {
+			part = append(part, seen)
+		}
 	}
-	if w.backwards {
-		w.before = last
+	w.part, w.ended = part, !more
+	if w.left.Backwards {
+		w.left.Before = last
 	} else {
-		w.after = last
+		w.left.After = last
 	}
 	return nil
 }
@@ -137,14 +210,6 @@ type narrowed struct {
 	id         *model.ID
 	whole      bool // the filter asks for nothing else
 	nothing    bool // there can be no such change
-}
-
-// narrowedBy finds the part of the log that the request is about.
-func (c *Changes) narrowedBy() (n narrowed) {
-	if c.request.Path.Collection != nil {
-		return narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
-	}
-	return narrow(c.feed.store.Schema(), c.request.Query.Filter)
 }
 
 // conditions is a filter as conditions that must all hold.
@@ -163,74 +228,48 @@ func conditions(filter query.Filter) (all []query.Filter) {
 }
 
 // narrow finds conditions on the collection and the resource in a filter of Schema.Changes.
-func narrow(s *model.Schema, filter query.Filter) (n narrowed) {
-	all := conditions(filter)
-	var id *model.ID
-	used := 0
-	for _, each := range all {
-		condition, ok := each.(query.Compare)
-		if !ok || condition.Op != query.Equal {
-			continue
+func narrow(s *model.Schema, filter query.Filter) narrowed {
+	n := narrowed{whole: true}
+	for _, each := range conditions(filter) {
+		equal, ok := each.(query.Compare)
+		name := ""
+		if ok && equal.Op == query.Equal {
+			name = s.Changes().Columns()[equal.Column].Name
 		}
-		switch s.Changes().Columns()[condition.Column].Name {
-		case model.ChangeCollection:
-			if n.collection != nil {
-				continue
-			}
-			n.collection = s.Collection(condition.Value.Text())
+		switch {
+		case name == model.ChangeCollection && n.collection == nil && !n.nothing:
+			n.collection = s.Collection(equal.Value.Text())
 			n.nothing = n.collection == nil
-			used++
-		case model.ChangeResourceID:
-			if id == nil {
-				id = new(condition.Value.ID())
-				used++
-			}
+		case name == model.ChangeResourceID && n.id == nil:
+			n.id = new(equal.Value.ID())
+		default:
+			n.whole = false
 		}
 	}
-	if id != nil && n.collection == nil {
-		used--
-	} else {
-		n.id = id
+	if n.id != nil && n.collection == nil {
+		n.id, n.whole = nil, false
 	}
-	n.whole = used == len(all)
 	return n
 }
 
 // count finds the total, if that is asked for and the caller sees everything that there is to
 // count: a total must not reveal what is hidden.
-func (c *Changes) count() error {
+func (c *Changes) count() (err error) {
 	c.Known = c.request.Exact && c.seesAll()
 	switch {
 	case !c.Known || c.narrow.nothing:
 		return nil
-	case c.narrow.whole:
-		return c.countLog()
+	case !c.narrow.whole:
+		all := c.walk(c.floor, c.End+1)
+		_, c.Total, err = all.pass(math.MaxInt64)
+		return err
 	}
-	all := c.walk(c.floor, c.End+1)
-	var scratch []byte
-	for {
-		entry, text, err := all.seek(scratch[:0])
-		if err != nil || entry == nil {
-			return err
-		}
-		scratch = text
-		c.Total++
-	}
-}
-
-// countLog counts what the database can find by itself.
-func (c *Changes) countLog() error {
 	tx, err := c.feed.store.Read(c.ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
 	c.Total, err = tx.CountLog(changelog.Query{Collection: c.narrow.collection, ID: c.narrow.id})
-	if err == nil && c.narrow.collection == nil { // operations are no part of it
-		var operations int64
-		operations, err = tx.CountLog(changelog.Query{Collection: c.feed.store.Schema().Operations()})
-		c.Total -= operations
-	}
 	return err
 }
 
@@ -250,84 +289,4 @@ func (c *Changes) seesAll() bool {
 		}
 	}
 	return true
-}
-
-// openHistory finds the last state of the resource.
-func (c *Changes) openHistory(tx *store.Tx, cutAt string) error {
-	path, id := c.request.Path, c.request.ID
-	if err := path.RequireParent(tx); fault.Is(err, problem.CodeNotFound) {
-		return fault.New(problem.CodeNotFound, "%s Without its parent a resource has its history in its own collection: %s/%s/changes.",
-			fault.From(err)[0].Detail, path.Collection.Name, id)
-	} else if err != nil {
-		return err
-	}
-	state, err := tx.Get(path.Collection, nil, id)
-	if err != nil {
-		return err
-	}
-	if state == nil {
-		last, _, _, err := tx.Log(changelog.Query{Collection: path.Collection, ID: &id, Backwards: true, Most: 1})
-		if err != nil {
-			return err
-		}
-		switch {
-		case len(last) == 0:
-			return resource.NotFound(path.Collection, id)
-		case last[0].Unreadable != nil:
-			return errUnreadable(model.ChangeID(c.history, last[0].Position), last[0].Unreadable)
-		case last[0].Kind == changelog.Deleted:
-			state = last[0].Before
-		default: // it was deleted a moment ago, and that has no position yet
-			state = last[0].After
-		}
-	}
-	// Whether the references of the state are still there does not matter: it is one that was seen, or
-	// not, when it was the last one.
-	sees, err := path.By.Sees(path.Collection, state, tx.FindLast)
-	if err != nil {
-		return err
-	}
-	c.hidden = !sees
-	if !c.hidden && !c.isBelow(state) {
-		return resource.NotFound(path.Collection, id)
-	}
-	oldest, _, _, err := tx.Log(changelog.Query{Collection: path.Collection, ID: &id, Most: 1})
-	if err != nil {
-		return err
-	}
-	if c.floor > 0 && (len(oldest) == 0 || oldest[0].Kind != changelog.Created) {
-		c.CutAt = cutAt
-	}
-	return nil
-}
-
-// isBelow reports whether a state of the resource is below the parent in the path, if there is one.
-func (c *Changes) isBelow(state model.Record) bool {
-	path := c.request.Path
-	return path.Parent == nil || state[path.Collection.ParentLink().Column] == model.IDValue(*path.Parent)
-}
-
-// checkVisible returns 404 for the history of a resource of which the caller sees no state, or the last one that
-// they see is below another parent: where it is while it is hidden is not shown.
-func (c *Changes) checkVisible() error {
-	if !c.hidden {
-		return nil
-	}
-	unfiltered := *c
-	unfiltered.request.Query.Filter, unfiltered.skipped = nil, changelog.Point{}
-	entry, _, err := unfiltered.walkBack(c.End + 1).next(nil)
-	if err != nil {
-		return err
-	}
-	path := c.request.Path
-	if entry != nil {
-		last := entry.After
-		if !entry.seesAfter {
-			last = entry.Before
-		}
-		if c.isBelow(last) {
-			return nil
-		}
-	}
-	return resource.NotFound(path.Collection, c.request.ID)
 }

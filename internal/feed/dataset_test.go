@@ -39,6 +39,15 @@ func eachDatabaseURL(t *testing.T, test func(t *testing.T, url string)) {
 	}
 }
 
+func waitFor(t *testing.T, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(maxWait); !holds(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
 // run runs the feed until the test ends.
 func (n *notes) run(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
@@ -83,7 +92,7 @@ func (n *notes) mustDo(t *testing.T, method string, c *model.Collection, id mode
 // list is what a shape selects now, by id, as the caller sees it.
 func (n *notes) list(t testing.TB, shape Shape) (map[model.ID]string, bool) {
 	t.Helper()
-	q := query.Query{Filter: query.Both(shape.Filter, ofID(shape.ID)), Range: query.Range{Limit: math.MaxInt64}}
+	q := query.Query{Filter: query.Both(shape.Filter, ofID(shape.ID)), Visible: shape.Path.By.Visible(shape.Path.Collection), Range: query.Range{Limit: math.MaxInt64}}
 	listing, err := n.feed.resources.List(context.Background(), shape.Path, q, false)
 	if fault.Is(err, problem.CodeNotFound) {
 		return nil, false
@@ -92,16 +101,16 @@ func (n *notes) list(t testing.TB, shape Shape) (map[model.ID]string, bool) {
 		t.Fatal(err)
 	}
 	defer listing.Close()
-	c, all := shape.Path.Collection, map[model.ID]string{}
+	all := map[model.ID]string{}
 	for {
-		row, err := listing.Next()
+		text, more, err := listing.Append(nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if row == nil {
+		if !more {
 			return all, true
 		}
-		all[row.ID(model.IDColumn)] = string(c.AppendSome(nil, row, shape.Path.By.Visible(c)))
+		all[listing.ID()] = string(text)
 	}
 }
 

@@ -50,13 +50,8 @@ func (e *End) Error() string { return "the stream ended: " + endDetails[e.Cause]
 // Is makes an End the end of a stream for those who do not need the cause.
 func (e *End) Is(target error) bool { return target == io.EOF }
 
-// endLocked ends a stream at its next call of Next, or while that waits. The mutex is locked.
-func (s *Subscription) endLocked(cause Cause) {
-	if s.cause == "" {
-		s.cause = cause
-		close(s.ended)
-	}
-}
+// stop ends a stream at its next call of Next, or while that waits, unless it has ended before.
+func (s *Subscription) stop(cause Cause) { s.endLife(&End{Cause: cause}) }
 
 // endAll ends all streams that a condition holds for.
 func (f *Feed) endAll(cause Cause, holds func(*Subscription) bool) {
@@ -64,7 +59,7 @@ func (f *Feed) endAll(cause Cause, holds func(*Subscription) bool) {
 	defer f.mutex.Unlock()
 	for s := range f.subscriptions {
 		if holds(s) {
-			s.endLocked(cause)
+			s.stop(cause)
 		}
 	}
 }
@@ -78,9 +73,9 @@ func (f *Feed) endOld() {
 		switch {
 		case s.deadline.IsZero() || now.Before(s.deadline):
 		case s.expires:
-			s.endLocked(Expired)
+			s.stop(Expired)
 		default:
-			s.endLocked(Aged)
+			s.stop(Aged)
 		}
 	}
 }

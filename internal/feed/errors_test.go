@@ -139,8 +139,8 @@ func TestReaderDoesNotGoBack(t *testing.T) {
 	if err := n.feed.readBatch(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if n.feed.reading != reading || s.cause != "" {
-		t.Errorf("the reader went from %d to %d, and the stream ended by %q", reading, n.feed.reading, s.cause)
+	if n.feed.reading != reading || s.life.Err() != nil {
+		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.reading, context.Cause(s.life))
 	}
 	n.feed.advance(reading + 5) // which cannot be read: there is nothing
 	if lag != 5 {

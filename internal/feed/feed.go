@@ -126,6 +126,18 @@ type Event struct {
 	ID       model.ID // of the resource; zero if there is none
 	Position string   // to resume after the event; empty in a snapshot
 	Data     []byte   // JSON of one line
+
+	// The change that it tells of, and what that does to a stream. An effect may be without an event.
+	number, revision int64
+	transaction      uint64
+	effect           effect
+	why              resetReason // of beginsAgain
+}
+
+// of is the event as that of a change.
+func (e Event) of(entry *changelog.Entry) Event {
+	e.number, e.revision, e.transaction = entry.Position, entry.Revision, entry.Transaction
+	return e
 }
 
 // nothing is the data of an event that has none.
@@ -167,7 +179,7 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads, o.Metrics.Waiting), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
+		store: s, resources: resource.New(s), options: o, gates: newGates(pageReads, longReads), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}
@@ -176,7 +188,8 @@ func New(s *store.Store, o Options) *Feed {
 // register counts a subscription, and finds or makes its shape.
 func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Subscription, error) {
 	now := f.options.Now()
-	s := &Subscription{feed: f, quotaKey: quotaKey, ended: make(chan struct{}), version: f.store.SchemaVersion()}
+	s := &Subscription{feed: f, quotaKey: quotaKey, version: f.store.SchemaVersion()}
+	s.life, s.endLife = context.WithCancelCause(context.Background())
 	s.ctx = limit.WithReader(ctx, s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
 	if quotaKey != "" {
 		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret

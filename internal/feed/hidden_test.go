@@ -46,6 +46,23 @@ func TestHiddenStatesTellNothing(t *testing.T) {
 	}
 }
 
+// TestHiddenHistoriesDoNotExist: the history of a resource that the caller has never seen is refused as that of one that does not
+// exist, before the range is looked at.
+func TestHiddenHistoriesDoNotExist(t *testing.T) {
+	eachDatabaseURL(t, func(t *testing.T, url string) {
+		n := openNotes(t, url, Options{})
+		n.insert(t, n.books, record(n.books, 1, 0, map[string]any{"owner": "eve"}))
+		for _, id := range []model.ID{{15: 1}, {15: 2}} {
+			for _, by := range []query.Range{{Limit: 10}, {Anchor: query.AtCursor, Cursor: model.ID{15: 9}, Limit: 10}} {
+				_, err := n.feed.Changes(t.Context(), LogRequest{Path: resource.Path{Collection: n.books, By: n.permit("follower", "ada")}, ID: id, Query: query.Query{Range: by}})
+				if want := resource.NotFound(n.books, id); err == nil || err.Error() != want.Error() {
+					t.Errorf("%s, %+v: got %v, want %v", id, by, err, want)
+				}
+			}
+		}
+	})
+}
+
 // hideAndShow writes notes and returns what the caller was told, by the way in which they were told.
 func (n *notes) hideAndShow(t *testing.T, seed, dataset uint64) map[string]string {
 	books := []model.ID{{15: 200}, {15: 201}}

@@ -89,9 +89,10 @@ func TestStreamsEnd(t *testing.T) {
 		return s
 	}
 	ended := func(s *Subscription) Cause {
-		s.feed.mutex.Lock()
-		defer s.feed.mutex.Unlock()
-		return s.cause
+		if end := (*End)(nil); errors.As(context.Cause(s.life), &end) {
+			return end.Cause
+		}
+		return ""
 	}
 	key, token := subscribe(auth.Caller{ID: "key:a"}, "k"), subscribe(auth.Caller{ID: "token:b", Expires: start.Add(5 * time.Minute)}, "t")
 	old, program := subscribe(auth.Caller{ID: "token:c", Expires: start.Add(time.Hour)}, "o"), subscribe(auth.Caller{ID: "program:d"}, "")

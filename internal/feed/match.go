@@ -19,21 +19,7 @@ func mayFollow(by *auth.Permit, c *model.Collection) bool {
 // showsCaller reports whether events say who made a change.
 func showsCaller(by *auth.Permit, c *model.Collection) bool { return by.May(schema.MayChanges, c) }
 
-// item is an event with its position in the log.
-type item struct {
-	number      int64
-	revision    int64
-	transaction uint64
-	event       Event
-	effect      effect
-	why         resetReason // of beginsAgain
-}
-
-func newItem(e *changelog.Entry, effect effect) item {
-	return item{number: e.Position, revision: e.Revision, transaction: e.Transaction, effect: effect}
-}
-
-// effect is what an item does to a stream besides its event.
+// effect is what a change does to a stream besides its event.
 type effect uint8
 
 const (
@@ -159,39 +145,35 @@ func (v *view) isAbout(e *changelog.Entry) bool {
 
 // match appends the events of a change, if there are any. Those with more than a number of bytes are left out,
 // if that is not zero.
-func (v *view) match(items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
+func (v *view) match(events []Event, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]Event, error) {
 	if e.Unreadable != nil {
 		if v.concerns(e) {
-			items = append(items, newItem(e, unreadable))
+			events = append(events, Event{effect: unreadable}.of(e))
 		}
-		return items, nil
+		return events, nil
 	}
 	if why, err := v.whyBeginAgain(e, states); err != nil {
-		return items, err
+		return events, err
 	} else if why != "" {
 		// The resource that has changed may be one of the list as well, if the collection is its own
 		// parent: the list cannot be told of a change that ends it.
-		again := newItem(e, beginsAgain)
-		again.why = why
-		return append(items, again), nil
+		return append(events, Event{effect: beginsAgain, why: why}.of(e)), nil
 	}
-	event, effect, ok, err := v.event(history, e, states, most)
+	event, ok, err := v.event(history, e, states, most)
 	if err != nil || !ok {
-		return items, err
+		return events, err
 	}
 	event.Position = v.signer.text(position{history: tailOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
-	told := newItem(e, effect)
-	told.event = event
-	return append(items, told), nil
+	return append(events, event.of(e)), nil
 }
 
 // matchOrUnreadable is match, but treats a change as unreadable if a rule reads, through a reference, a state that cannot be
 // read.
-func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]item, error) {
-	matched, err := v.match(items, history, e, states, most)
+func (f *Feed) matchOrUnreadable(v *view, events []Event, history model.ID, e *changelog.Entry, states *changelog.States, most int) ([]Event, error) {
+	matched, err := v.match(events, history, e, states, most)
 	if changelog.IsUnreadable(err) {
 		f.options.Failed(err)
-		return append(items, newItem(e, unreadable)), nil
+		return append(events, Event{effect: unreadable}.of(e)), nil
 	}
 	return matched, err
 }
@@ -199,7 +181,7 @@ func (f *Feed) matchOrUnreadable(v *view, items []item, history model.ID, e *cha
 // whyBeginAgain returns why a change of another resource makes the stream begin again; empty: it does not.
 func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why resetReason, err error) {
 	if v.isParent(e) {
-		before, after, err := seenBy(v.Path.By, e, states)
+		before, after, err := sees(v.Path.By, e, states)
 		if err != nil || before != after {
 			return parentMoved, err
 		}
@@ -227,39 +209,26 @@ func (v *view) concerns(e *changelog.Entry) bool {
 	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
 }
 
-// seenBy reports whether a caller sees the states before and after a change.
-func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (before, after bool, err error) {
-	if e.Before != nil {
-		if before, err = by.Sees(e.Collection, e.Before, states.Before(e)); err != nil {
-			return false, false, err
-		}
-	}
-	if e.After != nil {
-		after, err = by.Sees(e.Collection, e.After, states.After(e))
-	}
-	return before, after, err
-}
-
-func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
+func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, ok bool, err error) {
 	if v.collection == nil {
 		return v.changeEvent(history, e, states, most)
 	}
 	if !v.isAbout(e) {
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
 	before, err := v.sees(e.Before, states.Before(e))
 	if err != nil {
-		return Event{}, noEffect, false, err
+		return Event{}, false, err
 	}
 	after, err := v.sees(e.After, states.After(e))
 	if err != nil {
-		return Event{}, noEffect, false, err
+		return Event{}, false, err
 	}
-	kind, shown, changed := Updated, e.After, model.ColumnSet(nil)
+	kind, shown, changed, effect := Updated, e.After, model.ColumnSet(nil), noEffect
 	switch {
 	case before && after:
 		if changed = v.collection.Differences(e.Before, e.After, v.visible); changed == nil {
-			return Event{}, noEffect, false, nil
+			return Event{}, false, nil
 		}
 	case after && e.Before == nil:
 		kind = Created
@@ -269,14 +238,16 @@ func (v *view) event(history model.ID, e *changelog.Entry, states *changelog.Sta
 		kind, shown, effect = Deleted, e.Before, v.ends(endsDeleted)
 	case before:
 		data := v.appendIdentity([]byte(`{"data":`), e.ID)
-		return Event{Kind: Left, ID: e.ID, Data: append(data, '}')}, v.ends(endsLeft), true, nil
+		return Event{Kind: Left, ID: e.ID, Data: append(data, '}'), effect: v.ends(endsLeft)}, true, nil
 	default:
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
 	if isLarger(shown, v.visible, most) {
-		return Event{}, leftOut, true, nil
+		return Event{effect: leftOut}, true, nil
 	}
-	return v.resourceEvent(kind, history, e, shown, changed), effect, true, nil
+	event = v.resourceEvent(kind, history, e, shown, changed)
+	event.effect = effect
+	return event, true, nil
 }
 
 // isLarger reports whether the representation of a resource surely has more than a number of bytes, if that is not zero.
@@ -322,61 +293,17 @@ func appendCaller(dst []byte, e *changelog.Entry, shown bool) []byte {
 
 // changeEvent is the event of a change in the change log itself, where it is a new resource. False means
 // that the caller does not see it.
-func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, effect effect, ok bool, err error) {
+func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changelog.States, most int) (event Event, ok bool, err error) {
 	if !v.concerns(e) {
-		return Event{}, noEffect, false, nil
+		return Event{}, false, nil
 	}
-	seesBefore, seesAfter, err := seenBy(v.Path.By, e, states)
-	if err != nil {
-		return Event{}, noEffect, false, err
+	seen, ok, err := seenBy(v.Path.By, e, states)
+	if err != nil || !ok {
+		return Event{}, false, err
 	}
-	visible := v.Path.By.Visible(e.Collection)
-	if seesAfter && isLarger(e.After, visible, most) || seesBefore && !seesAfter && isLarger(e.Before, visible, most) {
-		return Event{}, leftOut, true, nil
+	if isLarger(seen.shown(), v.Path.By.Visible(e.Collection), most) {
+		return Event{effect: leftOut}, true, nil
 	}
-	data, ok := appendSeen([]byte(`{"data":`), history, v.Path.By, e, seesBefore, seesAfter)
-	return Event{Kind: Created, ID: model.ChangeID(history, e.Position), Data: append(data, '}')}, noEffect, ok, nil
-}
-
-// appendSeen appends the resource of type changes that shows a change to a caller. False means that the caller sees
-// neither the state before nor the one after, or no difference.
-func appendSeen(dst []byte, history model.ID, by *auth.Permit, e *changelog.Entry, seesBefore, seesAfter bool) ([]byte, bool) {
-	c, before, after := e.Collection, e.Before, e.After
-	if !seesBefore {
-		before = nil
-	}
-	if !seesAfter {
-		after = nil
-	}
-	visible := by.Visible(c)
-	var changed model.ColumnSet
-	if before != nil && after != nil {
-		changed = c.Differences(before, after, visible)
-	}
-	if before == nil && after == nil || before != nil && after != nil && changed == nil {
-		return dst, false
-	}
-	dst = model.ChangeID(history, e.Position).Append(append(dst, `{"id":"`...))
-	dst = append(append(dst, `","type":"changes","kind":"`...), e.Kind...)
-	dst = e.ID.Append(append(dst, `","resource":{"id":"`...))
-	dst = append(append(dst, `","type":"`...), c.Name...)
-	dst = strconv.AppendInt(append(dst, `"},"revision":`...), e.Revision, 10)
-	dst = appendCaller(append(dst, `,"by":`...), e, true)
-	dst = append(dst, `,"previous":`...)
-	switch {
-	case before == nil:
-		dst = append(dst, "null"...)
-	case after == nil: // deleted or hidden; the attributes that differ would reveal something of a hidden state
-		dst = c.AppendSome(dst, before, visible)
-	default:
-		dst = c.AppendAttributes(dst, before, changed)
-	}
-	dst = append(dst, `,"data":`...)
-	if after == nil {
-		dst = append(dst, "null"...)
-	} else {
-		dst = c.AppendSome(dst, after, visible)
-	}
-	dst = append(append(dst, `,"created_at":"`...), e.At.Text()...)
-	return append(dst, `"}`...), true
+	event, err = seen.event(Created, history, v.Path.By)
+	return event, err == nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -67,6 +68,7 @@ type notes struct {
 	schema              *model.Schema
 	policy              *auth.Policy
 	books, notes, links *model.Collection
+	waited              atomic.Int64 // how often subscriptions had to wait for a place
 }
 
 func openNotes(t *testing.T, url string, options Options) *notes {
@@ -88,7 +90,16 @@ func openNotes(t *testing.T, url string, options Options) *notes {
 			t.Error("closing:", err)
 		}
 	})
-	return &notes{feed: New(st, options), schema: s, policy: policy, books: s.Collection("books"), notes: s.Collection("notes"), links: s.Collection("links")}
+	n := &notes{}
+	counted := options.Metrics.Waiting
+	options.Metrics.Waiting = func(change int) {
+		n.waited.Add(int64(max(0, change)))
+		if counted != nil {
+			counted(change)
+		}
+	}
+	n.feed, n.schema, n.policy, n.books, n.notes, n.links = New(st, options), s, policy, s.Collection("books"), s.Collection("notes"), s.Collection("links")
+	return n
 }
 
 func (n *notes) permit(role, subject string) *auth.Permit {
@@ -118,17 +129,17 @@ func record(c *model.Collection, id byte, updated int, values map[string]any) mo
 }
 
 // told is what an event tells, in one line, without the position.
-func told(items []item, err error) string {
+func told(events []Event, err error) string {
 	if err != nil {
 		return err.Error()
 	}
 	var lines []string
-	for _, each := range items {
+	for _, each := range events {
 		if each.effect == beginsAgain {
 			lines = append(lines, "restart")
 			continue
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %d", each.event.Kind, each.event.Data, each.effect))
+		lines = append(lines, fmt.Sprintf("%s %s %d", each.Kind, each.Data, each.effect))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -254,7 +265,7 @@ func TestChangesAsResources(t *testing.T) {
 	} {
 		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
-		event, _, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
+		event, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
 		if err != nil || ok != (each.want != "") || ok && string(event.Data) != `{"data":`+each.want+`}` {
 			t.Errorf("%s:\ngot  %t %s\nwant %s", each.name, ok, event.Data, each.want)
 		}

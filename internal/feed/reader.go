@@ -164,7 +164,7 @@ func (f *Feed) measureLag() {
 // connect again, and find out from the database what they have missed. The mutex is locked.
 func (f *Feed) jump(to int64, cause Cause) {
 	for s := range f.subscriptions {
-		s.endLocked(cause)
+		s.stop(cause)
 	}
 	f.reading, f.position = to, to
 }
@@ -173,7 +173,7 @@ func (f *Feed) jump(to int64, cause Cause) {
 func (f *Feed) endOtherHistories(history model.ID) {
 	for s := range f.subscriptions {
 		if s.at != nil && s.history != history {
-			s.endLocked(HistoryChanged)
+			s.stop(HistoryChanged)
 		}
 	}
 	f.history, f.mixed = history, false
@@ -187,35 +187,30 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	}
 	defer tx.Close()
 	f.endOtherSchemas()
-	end, err := tx.Point()
-	if err != nil {
-		return err
-	}
-	history := end.History
-	floor, _, err := tx.Floor()
+	bounds, err := tx.Bounds()
 	if err != nil {
 		return err
 	}
 	f.mutex.Lock()
-	if f.reading < floor { // a new subscription may have moved the reader on since
-		f.jump(floor, Behind)
+	if f.reading < bounds.Floor { // a new subscription may have moved the reader on since
+		f.jump(bounds.Floor, Behind)
 	}
-	if f.history != history || f.mixed {
-		f.endOtherHistories(history)
+	if f.history != bounds.History || f.mixed {
+		f.endOtherHistories(bounds.History)
 	}
 	f.mutex.Unlock()
-	entries, last, more, err := tx.Log(changelog.Query{After: max(after, floor), Most: mostEntries, Bytes: mostBytes})
+	entries, last, more, err := tx.Log(changelog.Query{After: max(after, bounds.Floor), Most: mostEntries, Bytes: mostBytes})
 	if err != nil {
 		return err
 	}
 	if !more {
-		last = max(last, end.Number) // the last positions of SQLite may have no change
+		last = max(last, bounds.Number) // the last positions of SQLite may have no change
 	}
 	f.report(entries)
 	if last <= after {
 		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
 	}
-	f.publish(history, entries, last, tx.States())
+	f.publish(bounds.History, entries, last, tx.States())
 	return nil
 }
 

@@ -1,9 +1,6 @@
 package feed
 
-import (
-	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/store"
-)
+import "github.com/plural-go/plural/internal/changelog"
 
 // resetReason is why a stream cannot go on from a position, and begins again with a reset and a snapshot. Empty: it goes on. It is a label
 // of metrics. A Cause, on the other hand, ends a stream.
@@ -22,26 +19,17 @@ const (
 	matchFailed    resetReason = "failed"  // such a resource could not be read
 )
 
-// whyReset returns why a stream of a shape cannot go on from the position; empty: it can. History is
-// the current one.
-func (p position) whyReset(tx *store.Tx, f fingerprint) (why resetReason, history model.ID, err error) {
-	floor, _, err := tx.Floor()
-	if err != nil {
-		return "", history, err
-	}
-	now, err := tx.Point()
-	if err != nil {
-		return "", history, err
-	}
+// whyReset returns why a stream of a shape cannot go on from the position in the log as it is now; empty: it can.
+func (p position) whyReset(now changelog.Bounds, f fingerprint) resetReason {
 	switch {
 	case p.history != tailOf(now.History):
-		why = otherHistory
+		return otherHistory
 	case p.fingerprint != f:
-		why = otherShape
-	case p.point.Number < floor:
-		why = belowFloor
+		return otherShape
+	case p.point.Number < now.Floor:
+		return belowFloor
 	case p.point.Number > now.Number:
-		why = beyondEnd
+		return beyondEnd
 	}
-	return why, now.History, nil
+	return ""
 }

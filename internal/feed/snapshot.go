@@ -6,7 +6,6 @@ import (
 
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/limit"
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 )
@@ -21,7 +20,7 @@ type snapshot struct {
 	rows    int
 	read    bool // all of it was read
 
-	logged int64 // position up to which the change log was listed, if that is the list
+	log *Changes // that is listed; nil: the list is of a collection
 }
 
 func (n *snapshot) close() {
@@ -70,39 +69,36 @@ func (s *Subscription) readSnapshot(ctx context.Context) error {
 }
 
 // readPiece reads the next piece of a snapshot that is open.
-func (s *Subscription) readPiece() error {
-	n := s.snapshot
+func (s *Subscription) readPiece() (err error) {
+	n, ended := s.snapshot, false
 	if n.read {
 		return s.endSnapshot()
 	}
 	if s.view.collection == nil {
 		// The log only grows at its end, so that it can be read in parts.
-		more, err := s.readLogPart()
-		if err != nil || more {
-			return err
-		}
-		return s.endSnapshot()
+		ended, err = s.readChanges()
+	} else {
+		n.timer.Restart()
+		ended, err = s.readRows()
+		n.timer.Pause()
 	}
-	n.timer.Restart()
-	ended, err := s.readRows()
-	n.timer.Pause()
-	if err != nil {
-		return err
+	if err == nil && ended {
+		err = s.endSnapshot()
 	}
-	if ended {
-		return s.endSnapshot()
-	}
-	return nil
+	return err
 }
 
 // openSnapshot opens the list, and tells the subscriber of a reset.
 func (s *Subscription) openSnapshot() error {
 	n, err := s.snapshot, error(nil)
 	if s.view.collection == nil {
+		n.log = &Changes{feed: s.feed, ctx: s.ctx, request: LogRequest{Path: s.view.Path, Query: query.Query{Filter: s.view.Filter}}, follows: true}
 		// What was committed before is part of the snapshot.
 		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
-			n.point, err = s.feed.end(s.ctx)
+			err = n.log.open()
 		}
+		n.log.rows = n.log.walk(0, n.log.End+1)
+		n.point = changelog.Point{History: n.log.history, Number: n.log.End}
 	} else {
 		err = s.openListing()
 	}
@@ -120,7 +116,7 @@ func (s *Subscription) openSnapshot() error {
 func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = limit.NewQueryTimer(s.ctx, s.reader(s.quotaKey))
-	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Range: query.Range{Limit: math.MaxInt64}}
+	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Visible: s.view.visible, Range: query.Range{Limit: math.MaxInt64}}
 	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, false)
 	if err != nil {
 		n.timer.End()
@@ -130,71 +126,38 @@ func (s *Subscription) openListing() (err error) {
 	return nil
 }
 
-// end is the end of the log: all changes up to there have a position.
-func (f *Feed) end(ctx context.Context) (changelog.Point, error) {
-	tx, err := f.store.Read(ctx)
-	if err != nil {
-		return changelog.Point{}, err
-	}
-	defer tx.Close()
-	point, err := tx.Point()
-	return changelog.Point{History: point.History, Number: point.Number}, err
-}
-
 // readRows makes resources of the list pending, until they are a piece or the list ends.
 func (s *Subscription) readRows() (ended bool, err error) {
-	n, c := s.snapshot, s.view.collection
-	buffer := make([]byte, 0, pieceBytes/8)
+	n, buffer := s.snapshot, make([]byte, 0, pieceBytes/8)
 	for rows := 0; rows < pieceRows && len(buffer) < pieceBytes; rows++ {
-		row, err := n.listing.Next()
-		if err != nil || row == nil {
+		start, more := len(buffer), false
+		buffer, more, err = n.listing.Append(append(buffer, `{"data":`...))
+		if err != nil || !more {
 			return err == nil, err
 		}
-		start := len(buffer)
-		buffer = c.AppendSome(append(buffer, `{"data":`...), row, s.view.visible)
 		buffer = append(buffer, '}')
-		s.pending = append(s.pending, Event{Kind: Listed, ID: row.ID(model.IDColumn), Data: buffer[start:len(buffer):len(buffer)]})
+		s.pending = append(s.pending, Event{Kind: Listed, ID: n.listing.ID(), Data: buffer[start:len(buffer):len(buffer)]})
 		n.rows++
 	}
 	return false, nil
 }
 
-// readLogPart makes the next part of the log pending.
-func (s *Subscription) readLogPart() (more bool, err error) {
-	n := s.snapshot
-	tx, err := s.feed.store.Read(s.ctx)
+// readChanges makes the next part of the log pending.
+func (s *Subscription) readChanges() (ended bool, err error) {
+	rows, events := s.snapshot.log.rows, []Event(nil)
+	if !rows.ended {
+		err = rows.read()
+	}
+	for i := 0; i < len(rows.part) && err == nil; i++ {
+		var event Event
+		event, err = rows.part[i].event(Listed, s.history, s.view.Path.By)
+		events = append(events, event)
+	}
 	if err != nil {
 		return false, err
 	}
-	defer tx.Close()
-	entries, last, more, err := tx.Log(changelog.Query{
-		After: n.logged, Before: n.point.Number + 1, Collection: s.view.narrow.collection, ID: s.view.narrow.id, Most: mostEntries, Bytes: partBytes, Expected: s.inPart,
-	})
-	if err != nil {
-		return false, err
-	}
-	s.inPart = len(entries)
-	states := tx.States()
-	var events []Event
-	for i := range entries {
-		if err := entries[i].Unreadable; err != nil && s.view.concerns(&entries[i]) {
-			return false, errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
-		}
-		event, _, ok, err := s.view.changeEvent(s.history, &entries[i], states, 0)
-		if changelog.IsUnreadable(err) {
-			err = errUnreadable(model.ChangeID(s.history, entries[i].Position), err)
-		}
-		if err != nil {
-			return false, err
-		}
-		if ok {
-			event.Kind = Listed
-			events = append(events, event)
-		}
-	}
-	s.pending = append(s.pending, events...)
-	n.logged = last
-	return more, nil
+	s.pending, s.snapshot.log.rows = append(s.pending, events...), rows
+	return rows.ended, nil
 }
 
 // endSnapshot tells the subscriber that the snapshot is complete. The changes follow. After an

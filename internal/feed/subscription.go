@@ -26,8 +26,8 @@ type Subscription struct {
 	deadline time.Time // zero: none
 	expires  bool      // the deadline is that of the credentials
 
-	ended chan struct{} // closed when the stream must end
-	cause Cause         // why; guarded by the mutex of the feed
+	life    context.Context // ends when the stream must end, with an *End as its cause
+	endLife context.CancelCauseFunc
 
 	history  model.ID        // of its positions; only changes while at is nil
 	snapshot *snapshot       // being sent; nil: none
@@ -36,10 +36,9 @@ type Subscription struct {
 	until    int64           // up to which a subscription must read from the database
 	at       *batch          // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
-	number        int64     // in the order of those that wait to read from the database; zero: it does not
-	holdsPart     bool      // a slot in gates.parts
+	holdsPart     bool      // a place in gates.parts
 	entered       time.Time // when it got that
-	holdsSnapshot bool      // a slot in gates.snapshots
+	holdsSnapshot bool      // a place in gates.snapshots
 
 	inPart  int       // changes in the last part of the log that was read; zero: none
 	pending []Event   // that are returned before anything else
@@ -104,7 +103,8 @@ func (s *Subscription) resume(ctx context.Context, p position) error {
 	err := s.inTurn(ctx, toCheck, func() (err error) {
 		why, err = s.verify(p)
 		if fault.Is(err, problem.CodeNotFound) {
-			missing, err = err, s.requireChange(p, err)
+			missing = err
+			_, err = s.feed.store.Sequence(s.ctx) // its deletion may have no position yet
 		}
 		if err != nil || why != "" {
 			return err
@@ -130,8 +130,13 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 		return "", err
 	}
 	defer tx.Close()
-	if why, s.history, err = p.whyReset(tx, s.view.fingerprint); err != nil || why != "" {
-		return why, err
+	now, err := tx.Bounds()
+	if err != nil {
+		return "", err
+	}
+	s.history = now.History
+	if why := p.whyReset(now, s.view.fingerprint); why != "" {
+		return why, nil
 	}
 	if err := s.view.Path.RequireParent(tx); err != nil || s.view.ID == nil {
 		return "", err
@@ -141,30 +146,6 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 		err = resource.NotFound(s.view.collection, *s.view.ID)
 	}
 	return "", err
-}
-
-// requireChange returns the error that the parent or the one resource is missing, unless the log has a
-// change of it after the position: then the client may not know yet that it is gone.
-func (s *Subscription) requireChange(p position, missing error) error {
-	// The change may have no position yet.
-	if _, err := s.feed.store.Sequence(s.ctx); err != nil {
-		return err
-	}
-	tx, err := s.feed.store.Read(s.ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Close()
-	for _, q := range []changelog.Query{{Collection: s.view.collection, ID: s.view.ID}, {Collection: s.view.parents(), ID: s.view.Path.Parent}} {
-		if q.ID == nil {
-			continue
-		}
-		q.After, q.Most = p.point.Number, 1
-		if found, _, _, err := tx.Log(q); err != nil || len(found) > 0 {
-			return err
-		}
-	}
-	return missing
 }
 
 // readFirst reads the first events of a stream whose parent or one resource is missing. If there are
@@ -225,10 +206,8 @@ func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
 	}
 	s.nextPart()
 	for {
-		select {
-		case <-s.ended:
-			return nil, s.end()
-		default:
+		if s.life.Err() != nil {
+			return nil, context.Cause(s.life)
 		}
 		if len(s.pending) > 0 {
 			events := s.pending
@@ -248,12 +227,6 @@ func (s *Subscription) Next(ctx context.Context) ([]Event, error) {
 			return nil, ctx.Err() // a long log may have nothing for the subscriber
 		}
 	}
-}
-
-func (s *Subscription) end() error {
-	s.feed.mutex.Lock()
-	defer s.feed.mutex.Unlock()
-	return &End{Cause: s.cause}
 }
 
 // step reads more events, if there are any.
@@ -286,8 +259,8 @@ func (s *Subscription) follow(ctx context.Context) error {
 		select {
 		case <-appended:
 			return nil
-		case <-s.ended:
-			return s.end()
+		case <-s.life.Done():
+			return context.Cause(s.life)
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -299,25 +272,23 @@ func (s *Subscription) follow(ctx context.Context) error {
 		return nil
 	}
 	s.at = next
-	items, events := next.items, next.events
+	events := next.events
 	f.markRead(next)
 	f.mutex.Unlock()
-	if events != nil && items[0].number > s.point.Number && !s.point.MaySeeUnpositioned() {
+	if next.plain && events[0].number > s.point.Number && !s.point.MaySeeUnpositioned() {
 		s.pending = events // shared by all subscriptions
 		s.markSent(next.to)
 	} else {
-		s.deliver(items, next.to)
+		s.deliver(events, next.to)
 	}
 	s.oldest = next.oldest
 	return nil
 }
 
-// deliver makes the events of items pending, except those that the subscriber has seen. The items are all
-// that the log has for the subscriber up to last. If the stream ends or begins again at one of them, those
-// after it do not count as sent.
-func (s *Subscription) deliver(items []item, last int64) {
-	for i := range items {
-		each := &items[i]
+// deliver makes events pending, except those that the subscriber has seen. They are all that the log has for the subscriber up to
+// last. If the stream ends or begins again at one of them, those after it do not count as sent.
+func (s *Subscription) deliver(events []Event, last int64) {
+	for _, each := range events {
 		if s.point.Has(&changelog.Entry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
@@ -333,11 +304,10 @@ func (s *Subscription) deliver(items []item, last int64) {
 			return
 		}
 		s.markSent(each.number)
-		event := each.event
 		if s.point.MaySeeUnpositioned() {
-			event.Position = s.position()
+			each.Position = s.position()
 		}
-		s.pending = append(s.pending, event)
+		s.pending = append(s.pending, each)
 		switch each.effect {
 		case endsDeleted:
 			s.finish = &End{Cause: ResourceDeleted}
@@ -361,12 +331,12 @@ func (s *Subscription) beginAgain(why resetReason) {
 // catchUp reads changes from the database. When there are no more, the subscription follows the
 // chain.
 func (s *Subscription) catchUp() error {
-	items, oldest, last, more, err := s.readLog()
+	events, oldest, last, more, err := s.readLog()
 	if err != nil || s.snapshot != nil {
 		return err
 	}
 	s.oldest = oldest
-	s.deliver(items, last)
+	s.deliver(events, last)
 	if s.snapshot == nil && s.finish == nil && !more && s.at == nil {
 		s.until = s.feed.attach(s)
 	}
@@ -375,19 +345,19 @@ func (s *Subscription) catchUp() error {
 
 // readLog reads the next part of the log, and what the subscriber is told of it. If that is gone, the
 // stream begins again.
-func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, more bool, err error) {
+func (s *Subscription) readLog() (events []Event, oldest time.Time, last int64, more bool, err error) {
 	tx, err := s.feed.store.Read(s.ctx)
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
 	defer tx.Close()
 	s.feed.options.Metrics.CaughtUp()
-	p := position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point}
-	why, _, err := p.whyReset(tx, s.view.fingerprint)
+	now, err := tx.Bounds()
 	if err != nil {
 		return nil, oldest, 0, false, err
 	}
-	if why != "" {
+	p := position{history: tailOf(s.history), fingerprint: s.view.fingerprint, point: s.point}
+	if why := p.whyReset(now, s.view.fingerprint); why != "" {
 		s.beginAgain(why)
 		return nil, oldest, 0, false, nil
 	}
@@ -403,16 +373,14 @@ func (s *Subscription) readLog() (items []item, oldest time.Time, last int64, mo
 	}
 	states := tx.States()
 	for i := range entries {
-		if items, err = s.feed.matchOrUnreadable(s.view, items, s.history, &entries[i], states, 0); err != nil {
+		if events, err = s.feed.matchOrUnreadable(s.view, events, s.history, &entries[i], states, 0); err != nil {
 			return nil, oldest, 0, false, err
 		}
 	}
-	if more {
-		return items, oldest, last, true, nil
+	if !more { // the rest of the log is about other resources, or its last positions have no change
+		last = max(last, now.Number)
 	}
-	// The rest of the log is about other resources, or its last positions have no change.
-	end, err := tx.Point()
-	return items, oldest, max(last, end.Number), false, err
+	return events, oldest, last, more, nil
 }
 
 // Progress is what the stream is doing.

@@ -35,7 +35,7 @@ var errTooLarge = errors.New("too many related resources for one chunk")
 // Page is a page with related resources. Those of a chunk of resources are read together,
 // from the snapshot of the page, by one statement for each relation.
 type Page struct {
-	*store.Page
+	page   *store.Page
 	chunk  *chunk
 	rows   int // of a chunk at most
 	step   int // resources whose related resources are loaded together
@@ -71,7 +71,7 @@ func (k *chunk) takeTimes(all []Took) []Took {
 // NewPage adds the included relations of a query to its page.
 func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
 	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &Page{Page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
+	return &Page{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
 }
 
 // One renders the resource with an id, if it is in the scope, with the included relations of a query.
@@ -107,7 +107,7 @@ func (l *Page) Append(dst []byte) ([]byte, bool, error) {
 		return dst, false, nil
 	}
 	if l.next == l.loaded {
-		if err := l.Page.Run(l.load); err != nil {
+		if err := l.page.Run(l.load); err != nil {
 			return dst, false, err
 		}
 	}
@@ -121,7 +121,7 @@ func (l *Page) read() error {
 	l.chunk.clear()
 	l.next, l.loaded = 0, 0
 	for l.chunk.len() < l.rows && l.chunk.texts.size < chunkBytes {
-		row, err := l.Page.Next()
+		row, err := l.page.Next()
 		if err != nil {
 			return err
 		}

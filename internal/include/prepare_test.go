@@ -98,8 +98,8 @@ collections:
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer page.Close()
 	rows := NewPage(page, tasks, q)
-	defer rows.Close()
 	count := 0
 	for {
 		_, more, err := rows.Append(nil)

@@ -39,6 +39,7 @@ var mayImport = map[string][]string{
 	"internal/compile": {"problem", "internal/suggest", "internal/model"},
 	"schema":           {"internal/model", "internal/compile", "internal/suggest"},
 	"internal/words":   {},
+	"internal/sse":     {},
 	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
 	"internal/db":      {"problem", "internal/fault", "internal/model"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
@@ -57,7 +58,7 @@ var mayImport = map[string][]string{
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/store", "internal/auth", "internal/include", "internal/limit"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include", "internal/limit"},
 	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/query", "internal/statement", "internal/store", "internal/auth", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
@@ -67,7 +68,7 @@ var mayImport = map[string][]string{
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/include", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
@@ -80,10 +81,10 @@ var mayImport = map[string][]string{
 	"client/ts": {"schema", "internal/model", "internal/query"},
 
 	// For servers in any language, so they know nothing of ours.
-	"conform/internal/suite":  {},
+	"conform/internal/suite":  {"internal/sse"}, // a format of the web
 	"conform/internal/checks": {"conform/internal/suite"},
 	"conform":                 {"conform/internal/suite", "conform/internal/checks"},
-	"client":                  {"params", "problem"},
+	"client":                  {"params", "problem", "internal/sse"},
 
 	// Files to and from collections, as a client does it.
 	"internal/move": {"client", "params", "problem", "internal/model"},
@@ -106,7 +107,7 @@ var mayImport = map[string][]string{
 
 	// The server from outside, as a process and a file: nothing of its code.
 	"tools/soak/disk":     {},
-	"tools/soak":          {"tools/soak/disk", "tools/soak/ledger", "tools/soak/stored", "internal/loopback", "internal/pgserver", "internal/process"},
+	"tools/soak":          {"tools/soak/disk", "tools/soak/ledger", "tools/soak/stored", "internal/loopback", "internal/sse", "internal/pgserver", "internal/process"},
 	"tools/soak/ledger":   {},
 	"tools/soak/stored":   {"tools/soak/ledger"},
 	"tools/soak/cmd/soak": {"tools/soak"},

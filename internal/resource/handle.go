@@ -75,8 +75,8 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found Re
 // List reads the range of a collection that a query string selects into memory. The limit is used if it has none.
 func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []Resource, err error) {
 	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, limit, false, func(w *Work, page *Page, q query.Query) error {
-		return w.resources.Each(path, page, q, func(found Resource) error {
+	err = h.list(path, wanted, limit, false, func(page *Page) error {
+		return page.Each(func(found Resource) error {
 			all = append(all, found)
 			return nil
 		})
@@ -86,14 +86,14 @@ func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []Re
 
 // Count is the number of resources that the filters of a query string select.
 func (h *Handle) Count(c *model.Collection, wanted string) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, 0, true, func(_ *Work, page *Page, _ query.Query) error {
+	err = h.list(Path{Collection: c, By: h.by}, wanted, 0, true, func(page *Page) error {
 		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted string, limit int64, exact bool, read func(*Work, *Page, query.Query) error) error {
+func (h *Handle) list(path Path, wanted string, limit int64, exact bool, read func(*Page) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Require(schema.MayList); err != nil {
 			return err
@@ -104,14 +104,12 @@ func (h *Handle) list(path Path, wanted string, limit int64, exact bool, read fu
 		if err != nil {
 			return err
 		}
-		selected := pageQuery(path, q, exact)
-		selected.UseCursor = len(q.Includes) > 0
-		page, err := w.tx.Page(selected)
+		rows, err := w.tx.Page(pageQuery(path, q, exact))
 		if err != nil {
 			return err
 		}
-		defer page.Close()
-		return read(w, page, q)
+		defer rows.Close()
+		return read(w.resources.page(rows, path, q))
 	})
 }
 

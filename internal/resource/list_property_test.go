@@ -38,20 +38,20 @@ func (w *dataset) list(path Path, q query.Query, exact bool, rows int) (pageCont
 	p := pageContent{ids: []model.ID{}, total: page.Total, known: page.TotalKnown}
 	asked := false
 	for {
-		row, err := page.Next()
+		_, more, err := page.Append(nil)
 		if err != nil {
 			return p, err
 		}
-		if row != nil {
-			p.ids = append(p.ids, row.ID(model.IDColumn))
+		if more {
+			p.ids = append(p.ids, page.ID())
 		}
-		if len(p.ids) == rows && !asked || row == nil {
+		if len(p.ids) == rows && !asked || !more {
 			asked = true
 			if p.previous, p.next, err = page.Neighbours(); err != nil {
 				return p, err
 			}
 		}
-		if row == nil {
+		if !more {
 			return p, nil
 		}
 	}

@@ -247,7 +247,11 @@ func (m *logModel) removeOldest() {
 		m.Fatal(err)
 	}
 	var floor int64
-	m.read(func(tx *store.Tx) { floor, _, err = tx.Floor() })
+	m.read(func(tx *store.Tx) {
+		var bounds changelog.Bounds
+		bounds, err = tx.Bounds()
+		floor = bounds.Floor
+	})
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
-	"github.com/plural-go/plural/internal/include"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -76,35 +75,6 @@ func (r *Resources) etag(path Path, revision int64) string {
 
 func (r *Resources) etagOf(revision, declaredIn int64, columns string) string {
 	return headers.ETag(revision, declaredIn, r.store.HistoryTag(), columns)
-}
-
-// Each calls a function with the resources of a page, and with what a query includes in them. Those with related
-// resources have no ETag.
-func (r *Resources) Each(path Path, page *Page, q query.Query, visit func(Resource) error) error {
-	c := path.Collection
-	if len(q.Includes) == 0 {
-		declaredIn, columns := r.store.DeclaredIn(c), c.ColumnsTag(q.Visible)
-		for {
-			row, err := page.Next()
-			if err != nil || row == nil {
-				return err
-			}
-			found := Resource{ID: row.ID(model.IDColumn), Representation: c.AppendSome(nil, row, q.Visible), ETag: r.etagOf(row.Int(c.RevisionColumn()), declaredIn, columns)}
-			if err := visit(found); err != nil {
-				return err
-			}
-		}
-	}
-	including := include.NewPage(page, c, q)
-	for {
-		text, more, err := including.Append(nil)
-		if err != nil || !more {
-			return err
-		}
-		if err := visit(Resource{Representation: text}); err != nil {
-			return err
-		}
-	}
 }
 
 // Require returns why the caller may not use a verb in the collection at all, or nil.

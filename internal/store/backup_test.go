@@ -259,11 +259,11 @@ func TestRestoreRenewsTheHistory(t *testing.T) {
 	for range 3 {
 		insert(t, st, shops, `{"name":"B"}`)
 		read(t, st, func(tx *Tx) {
-			history, err := tx.History()
+			point, err := tx.Point()
 			if err != nil {
 				t.Fatal(err)
 			}
-			histories[history], marks[st.HistoryTag()] = true, true
+			histories[point.History], marks[st.HistoryTag()] = true, true
 			entries, _, _, err := tx.Log(changelog.Query{Most: 10})
 			if err != nil || len(entries) != 2 {
 				t.Errorf("the log has %v, %v", entries, err)

@@ -23,11 +23,11 @@ func TestHistoryIsRenewed(t *testing.T) {
 		note := func() {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
-				history, err := tx.History()
+				point, err := tx.Point()
 				if err != nil {
 					t.Fatal(err)
 				}
-				histories[history], marks[st.HistoryTag()] = true, true
+				histories[point.History], marks[st.HistoryTag()] = true, true
 			})
 		}
 		note()
@@ -96,8 +96,8 @@ func TestDoctorExaminesTheLog(t *testing.T) {
 		examine(true, "users: 1 resource, for example "+two+": they are not there, and the change log has no deletion")
 		examine(false)
 		read(t, st, func(tx *Tx) {
-			if floor, _, err := tx.Floor(); floor != 3 && floor != 2 || err != nil || st.HistoryTag() == mark {
-				t.Errorf("the floor is %d, %v, and the history %s", floor, err, st.HistoryTag())
+			if bounds, err := tx.Bounds(); bounds.Floor != 3 && bounds.Floor != 2 || err != nil || st.HistoryTag() == mark {
+				t.Errorf("the floor is %d, %v, and the history %s", bounds.Floor, err, st.HistoryTag())
 			}
 		})
 	})

@@ -60,8 +60,8 @@ func TestChangeLog(t *testing.T) {
 			if err != nil || !slices.Equal(deleted, renamed) {
 				t.Errorf("remembered %s, %v", users.Append(nil, deleted), err)
 			}
-			if position, at, err := tx.Floor(); position != 0 || at != "" || err != nil {
-				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			if bounds, err := tx.Bounds(); bounds.Floor != 0 || bounds.FloorAt != "" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", bounds.Floor, bounds.FloorAt, err)
 			}
 		})
 
@@ -79,8 +79,8 @@ func TestChangeLog(t *testing.T) {
 			if deleted, err := tx.Deleted(users, ada.ID(model.IDColumn)); deleted != nil || err != nil {
 				t.Errorf("still remembered: %v, %v", deleted, err)
 			}
-			if position, at, err := tx.Floor(); position != 3 || at != "2026-01-02T05:04:05.006Z" || err != nil {
-				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			if bounds, err := tx.Bounds(); bounds.Floor != 3 || bounds.FloorAt != "2026-01-02T05:04:05.006Z" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", bounds.Floor, bounds.FloorAt, err)
 			}
 		})
 		// Revisions go on where they were, also when the log is empty.
@@ -118,8 +118,8 @@ func TestLogIsAPrefixShorter(t *testing.T) {
 			if err != nil || !slices.Equal(revisions, []int64{3, 4, 5}) {
 				t.Errorf("left %v, %v", revisions, err)
 			}
-			if position, at, err := tx.Floor(); position != 2 || at != "2026-01-02T02:00:00.000Z" || err != nil {
-				t.Errorf("the floor is %d, %s, %v", position, at, err)
+			if bounds, err := tx.Bounds(); bounds.Floor != 2 || bounds.FloorAt != "2026-01-02T02:00:00.000Z" || err != nil {
+				t.Errorf("the floor is %d, %s, %v", bounds.Floor, bounds.FloorAt, err)
 			}
 		})
 	})

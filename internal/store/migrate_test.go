@@ -165,8 +165,8 @@ func TestMigrateWithLoss(t *testing.T) {
 			if err != nil || last != 4 || more || len(entries) != 1 || entries[0].Collection != stores || entries[0].Kind != changelog.Deleted {
 				t.Errorf("the change log has %v up to %d, %v", entries, last, err)
 			}
-			if floor, _, err := tx.Floor(); floor != 3 || err != nil {
-				t.Errorf("the floor is %d, %v", floor, err)
+			if bounds, err := tx.Bounds(); bounds.Floor != 3 || err != nil {
+				t.Errorf("the floor is %d, %v", bounds.Floor, err)
 			}
 		})
 	})

@@ -3,7 +3,6 @@
 package soak
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,11 +10,11 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/plural-go/plural/internal/sse"
 	"github.com/plural-go/plural/tools/soak/ledger"
 	"github.com/plural-go/plural/tools/soak/stored"
 )
@@ -119,7 +118,7 @@ func (s *subscriber) read(ctx context.Context, base string, leave leaving) {
 		}
 		return
 	}
-	events := bufio.NewReaderSize(io.LimitReader(response.Body, leave.bytes), 64<<10)
+	events := sse.NewReader(io.LimitReader(response.Body, leave.bytes))
 	for range leave.events {
 		event, err := readEvent(events)
 		if err != nil {
@@ -157,28 +156,9 @@ func (s *subscriber) forget() {
 // event is one event of a stream.
 type event struct{ kind, id, data string }
 
-// readEvent reads an event up to the empty line after it. An incomplete event is ignored.
-func readEvent(from *bufio.Reader) (e event, err error) {
-	for {
-		line, err := from.ReadString('\n')
-		if err != nil {
-			return event{}, err
-		}
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
-		value = strings.TrimPrefix(value, " ")
-		switch name {
-		case "":
-			if value == "" && line == "\n" && (e.kind != "" || e.data != "") {
-				return e, nil
-			}
-		case "event":
-			e.kind = value
-		case "id":
-			e.id = value
-		case "data":
-			e.data += value
-		}
-	}
+func readEvent(from *sse.Reader) (event, error) {
+	e, err := from.Next()
+	return event{e.Name, e.ID, string(e.Data)}, err
 }
 
 // take applies an event to the state.

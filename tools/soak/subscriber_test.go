@@ -3,11 +3,11 @@
 package soak
 
 import (
-	"bufio"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/plural-go/plural/internal/sse"
 	"github.com/plural-go/plural/tools/soak/ledger"
 	"github.com/plural-go/plural/tools/soak/stored"
 )
@@ -41,7 +41,7 @@ func TestSubscriberNoticesFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSubscriber("notes", nil)
-			lines := bufio.NewReader(strings.NewReader(c.stream))
+			lines := sse.NewReader(strings.NewReader(c.stream))
 			for {
 				e, err := readEvent(lines)
 				if err != nil {

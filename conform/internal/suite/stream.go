@@ -1,13 +1,14 @@
 package suite
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/plural-go/plural/internal/sse"
 )
 
 // ChangesName is the collection of changes.
@@ -30,7 +31,7 @@ func (e event) resource() Resource {
 type Stream struct {
 	p       *Probe
 	request *Reply
-	lines   *bufio.Scanner
+	events  *sse.Reader
 	Close   func()
 }
 
@@ -43,11 +44,10 @@ func (p *Probe) Stream(path string, headers ...string) *Stream {
 		cancel()
 		p.sent(err, request)
 	}
-	s := &Stream{p: p, request: request, lines: bufio.NewScanner(response.Body), Close: func() {
+	s := &Stream{p: p, request: request, events: sse.NewReader(response.Body), Close: func() {
 		cancel()
 		_ = response.Body.Close() // nothing more is read
 	}}
-	s.lines.Buffer(nil, 1<<20)
 	switch {
 	case response.StatusCode == http.StatusNotAcceptable:
 		s.Close()
@@ -61,26 +61,16 @@ func (p *Probe) Stream(path string, headers ...string) *Stream {
 
 // next waits for an event, for as long as an answer may take. Bookmarks are left out.
 func (s *Stream) next(expected string) event {
-	var e event
-	for s.lines.Scan() {
-		line := s.lines.Text()
-		name, value, _ := strings.Cut(line, ":")
-		value = strings.TrimPrefix(value, " ")
+	for {
+		e, err := s.events.Next()
 		switch {
-		case line == "" && e.kind != "" && e.kind != "bookmark":
-			return e
-		case line == "":
-			e = event{}
-		case name == "event":
-			e.kind = value
-		case name == "id":
-			e.ID = value
-		case name == "data":
-			e.data = value
+		case err != nil:
+			s.p.Fail(s.request, expected, "the stream ended, or nothing came in time: %v", err)
+			return event{}
+		case e.Name != "" && e.Name != "bookmark":
+			return event{e.Name, e.ID, string(e.Data)}
 		}
 	}
-	s.p.Fail(s.request, expected, "the stream ended, or nothing came in time")
-	return e
 }
 
 // Expect waits for an event of a kind about a resource; empty: about none.

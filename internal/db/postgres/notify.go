@@ -19,7 +19,7 @@ const (
 	notifyPause = 5 * time.Millisecond
 )
 
-// Notify: servers notify each other of their commits, and ticks notify all servers. If a pooler
+// Notify: servers notify each other of their commits, and each gives the changes their positions. If a pooler
 // does not deliver that, only the transactions of this server are noticed.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
 	ctx, cancel := context.WithCancel(ctx)

@@ -56,8 +56,8 @@ func tickOf(most int) string {
 		" removed AS (DELETE FROM " + db.TicksTable + " AS t WHERE t.position = (SELECT last.position FROM last, result WHERE result.count > 0))," +
 		" stored AS (INSERT INTO " + db.TicksTable + " (position, seen)" +
 		" SELECT result.position, CASE WHEN result.more THEN last.seen ELSE pg_current_snapshot() END" +
-		" FROM last, result WHERE result.count > 0 RETURNING pg_notify('" + channel + "', ''))" +
-		" SELECT coalesce(result.position, last.position), result.more::int::bigint, (SELECT count(*) FROM stored) FROM last, result"
+		" FROM last, result WHERE result.count > 0)" +
+		" SELECT coalesce(result.position, last.position), result.more::int::bigint FROM last, result"
 }
 
 // renumber gives positions to all changes that have none, whatever their transactions. Those of a
