@@ -96,14 +96,14 @@ func (n negation) bind(variables map[string]any) (isTrue, isFalse query.Filter) 
 	return isFalse, isTrue
 }
 
-// choice is ?:.
-type choice struct{ condition, then, otherwise node }
+// choice is condition ? yes : no.
+type choice struct{ condition, yes, no node }
 
 func (n choice) bind(variables map[string]any) (isTrue, isFalse query.Filter) {
-	yes, no := n.condition.bind(variables)
-	thenTrue, thenFalse := n.then.bind(variables)
-	otherwiseTrue, otherwiseFalse := n.otherwise.bind(variables)
-	return either(both(yes, thenTrue), both(no, otherwiseTrue)), either(both(yes, thenFalse), both(no, otherwiseFalse))
+	isYes, isNo := n.condition.bind(variables)
+	yesTrue, yesFalse := n.yes.bind(variables)
+	noTrue, noFalse := n.no.bind(variables)
+	return either(both(isYes, yesTrue), both(isNo, noTrue)), either(both(isYes, yesFalse), both(isNo, noFalse))
 }
 
 // equals is ==. Null equals only null, and values of different types are not equal.

@@ -69,22 +69,22 @@ type Dialect interface {
 	InIDs(column, placeholder string) string
 	// JSON is a column as JSON text, which model.Kind.ParseValue reads, 'null' where it is null.
 	JSON(column string, kind model.Kind) string
-	// Searched is a condition on the id of a resource: the table has its words, and the terms are among
-	// them. By the index, it finds all such resources first; otherwise it looks at the words of each
-	// resource that the other conditions leave. Arg adds an argument and returns its placeholder.
+	// Searched is a condition on the id of a resource: the words of the resource, which the table has, contain the
+	// terms. With byIndex it first finds all such resources in the index; otherwise it reads the words of each
+	// resource that fulfils the other conditions. Arg adds an argument and returns its placeholder.
 	Searched(table, id string, terms SearchTerms, byIndex bool, arg func(string) string) string
-	// FindSearched is a query for the resources in the table that may have the terms, up to most: id, and
-	// whether it has them. Many resources have those terms that common says; the index may be asked for
-	// the others only.
+	// FindSearched is a query for resources in the table that may have the terms, at most the number most. It
+	// returns the id of each and whether the resource has the terms. Common is true of each term that many
+	// resources have. The query may look up only the other terms in the index.
 	FindSearched(table string, terms SearchTerms, common []bool, most string, arg func(string) string) string
-	// SampleSearched is a query on the first resources of the table, or the last ones, up to most: how many
-	// were looked at, how many of these have the terms, and how many have each term. With Traits.OrderedSearch, it
-	// looks only at resources that the index finds, and is empty if all of these have the terms.
+	// SampleSearched is a query on the first or the last resources of the table, at most the number most. It returns
+	// how many resources it read, how many of them have all terms, and how many have each term. With
+	// Traits.OrderedSearch, it reads only resources that the index finds, and is empty if all of them have the terms.
 	SampleSearched(table string, terms SearchTerms, last bool, most string, arg func(string) string) string
-	// SearchJoin is a table expression that joins the resources, in the table with the ids, to those that may
-	// have the terms, in the order of SearchMatch, in either direction, as they are read: LIMIT ends it. SearchHolds
-	// is the condition that a row of it has the terms, and SearchBound the condition that it is not before the
-	// resource with an id, or not after it.
+	// SearchJoin is a table expression: the resources that may have the terms, joined to their rows in the table with
+	// the ids. It reads them in the order of SearchMatch, in either direction, until LIMIT. SearchHolds is the
+	// condition that a row has the terms. SearchBound is the condition that a row is not before the resource with an
+	// id, or not after it with upTo.
 	SearchJoin(table, resources, ids string, terms SearchTerms, arg func(string) string) string
 	SearchHolds(terms SearchTerms, arg func(string) string) string
 	SearchBound(table string, upTo bool, id string) string

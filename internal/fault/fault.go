@@ -47,16 +47,15 @@ func Internal(cause error) *problem.Error {
 // client, which did not send it.
 type Inner struct{ Err error }
 
-// Error is that of the call.
+// Error returns the message of the call's error.
 func (e *Inner) Error() string { return e.Err.Error() }
 
-// Unwrap gives the faults of the call.
+// Unwrap returns the error of the call.
 func (e *Inner) Unwrap() error { return e.Err }
 
-// From turns any error into a list of faults: all that are in it, also of errors
-// that were joined. Those that are the client's come alone. An error without
-// any becomes "internal", with itself as the hidden cause, and so does a fault
-// with an unknown code.
+// From returns all faults in an error, also in joined errors. If some faults are
+// the client's, it returns only these. An error without faults becomes "internal"
+// with the error as the hidden cause. So does a fault with an unknown code.
 func From(err error) problem.Errors {
 	var clients, own problem.Errors
 	collect(err, &clients, &own)

@@ -186,7 +186,7 @@ func (s *Step) decode(item []byte) (faults problem.Errors) {
 	return append(faults, s.check(faults)...)
 }
 
-// check reports what is missing in a step, and what it has too much.
+// check reports missing and refused members of a step. It reports no second fault for a member in known.
 func (s *Step) check(known problem.Errors) (faults problem.Errors) {
 	wrong := func(pointer string) bool {
 		return slices.ContainsFunc(known, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
