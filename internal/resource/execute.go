@@ -26,7 +26,7 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 	}
 	x := &execution{Request: &request, resources: r}
 	x.prepare(ctx)
-	if err := context.Cause(ctx); err != nil {
+	if err := context.Cause(ctx); err != nil && x.claim != nil { // the hooks of a lost operation may have failed because of that
 		return Outcome{Err: err}
 	}
 	refused := x.refused()
