@@ -70,23 +70,25 @@ func (x *execution) refused() error {
 func (x *execution) prepare(ctx context.Context) {
 	before := &preparation{resources: x.resources, ctx: ctx}
 	defer before.end()
+	x.steps = make([]decoded, 0, len(x.Steps)) // it never moves
 	for i, from := range x.Steps {
-		each := x.resources.decode(from)
+		x.steps = append(x.steps, x.resources.decode(from))
+		each := &x.steps[i]
 		each.dryRun, each.countPending = x.DryRun, x.Later && !each.many
 		if x.claim != nil && each.refused == nil {
 			each.ofJob(x.claim.job)
 		}
 		switch {
 		case from.Refused == nil && isInvalid(each.refused) && i == 0:
-			each.refused = before.withViolations(&each, each.refused)
+			each.refused = before.withViolations(each, each.refused)
 		case from.Refused == nil && isInvalid(each.refused):
 			each.invalid = true
 		case each.refused == nil && x.Transaction && each.many:
 			each.refused = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
 		case each.refused == nil && !each.countPending: // the operation will do it
-			each.refused = before.prepare(&each)
+			each.refused = before.prepare(each)
 		}
-		if x.steps = append(x.steps, each); each.refused != nil {
+		if each.refused != nil {
 			return
 		}
 	}
