@@ -106,24 +106,24 @@ func verbsOf(w write) []schema.AccessVerb {
 }
 
 func (s *Server) do(ctx context.Context, w write) ([]resource.Resource, error) {
-	results, _, err := s.execute(ctx, w)
-	return results, err
+	outcome := s.execute(ctx, w, false)
+	return outcome.Results, outcome.Err
 }
 
-// execute decodes a write of a typed call and executes it, all under the rules of calls: see call.
-func (s *Server) execute(ctx context.Context, w write) (results []resource.Resource, affected resource.Affected, err error) {
-	err = s.call(ctx, &w.Path, verbsOf(w), func() error {
-		request, err := w.resolve(w.Path.Limits())
+// execute executes a write of a typed call, under the rules of calls: see call.
+func (s *Server) execute(ctx context.Context, w write, dryRun bool) (outcome resource.Outcome) {
+	err := s.call(ctx, &w.Path, verbsOf(w), func() error {
+		step, err := w.resolve(w.Path.Limits())
 		if err != nil {
 			return err
 		}
-		ready, err := s.resources.Decode(ctx, request)
-		if err == nil {
-			results, affected, err = s.resources.Do(ctx, ready)
-		}
-		return err
+		memory := s.resources.HoldMemory(w.Path.By)
+		defer memory.End()
+		outcome = s.resources.Execute(ctx, resource.Request{Steps: []resource.Step{step}, DryRun: dryRun, Memory: memory})
+		return outcome.Err
 	})
-	return results, affected, err
+	outcome.Err = err // as an error of a call
+	return outcome
 }
 
 // dryRun is a server whose writes are undone.
@@ -133,13 +133,9 @@ type dryRun struct {
 }
 
 func (d *dryRun) do(ctx context.Context, w write) ([]resource.Resource, error) {
-	w.DryRun = true
-	results, affected, err := d.execute(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	for _, each := range affected.Include(w.Path.Collection) {
+	outcome := d.execute(ctx, w, true)
+	for _, each := range outcome.Affected {
 		d.affected[each.Collection.Name] = int64(each.Count)
 	}
-	return results, nil
+	return outcome.Results, outcome.Err
 }

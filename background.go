@@ -54,7 +54,7 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 	}{
 		{s.config.ChangeRetention, s.store.DeleteOldChanges},
 		{s.config.IdempotencyRetention, s.store.DeleteOldRecords},
-		{s.config.OperationRetention, operations.DeleteOld},
+		{s.config.OperationRetention, s.store.DeleteOldOperations},
 	} {
 		if forgetting.age > 0 {
 			b.tasks.Go(func() {

@@ -32,7 +32,7 @@ func (c *Collection[T]) changeMany(ctx context.Context, method string, changes a
 		return nil, callError(errors.New("a write has no Include and no Fields: it returns whole resources"))
 	}
 	selected := q.Encode()
-	return c.values(c.send(ctx, write{Request: resource.Request{Method: method}, selected: &selected}, changes, nil))
+	return c.values(c.send(ctx, write{Step: resource.Step{Method: method}, selected: &selected}, changes, nil))
 }
 
 // Upsert creates a resource, or changes the one that has the same id, or the same values of a unique attribute or of all
@@ -43,7 +43,7 @@ func (c *Collection[T]) Upsert(ctx context.Context, onConflict string, value any
 	if err != nil {
 		return stored, false, callError(err)
 	}
-	results, err := c.send(ctx, write{Request: resource.Request{Method: http.MethodPost}, onConflict: &onConflict}, body, nil)
+	results, err := c.send(ctx, write{Step: resource.Step{Method: http.MethodPost}, onConflict: &onConflict}, body, nil)
 	if err != nil {
 		return stored, false, err
 	}
@@ -67,7 +67,7 @@ func (c *Collection[T]) writeMany(ctx context.Context, onConflict *string, value
 		bodies[i] = body
 	}
 	limits := resource.BodyLimits{Depth: c.depth, Items: max(1, len(values))}
-	return c.values(c.send(ctx, write{Request: resource.Request{Method: http.MethodPost, BodyLimits: limits}, onConflict: onConflict}, bodies, nil))
+	return c.values(c.send(ctx, write{Step: resource.Step{Method: http.MethodPost, BodyLimits: limits}, onConflict: onConflict}, bodies, nil))
 }
 
 // DryRun is a collection whose writes are checked with their hooks, and change nothing.

@@ -94,10 +94,10 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	s.draining, s.drain = context.WithCancel(context.Background())
 	s.stopped, s.stopWaits = context.WithCancel(context.Background())
 	s.abandoned, s.abandon = context.WithCancelCause(context.Background())
-	resources := newResources(config, st, observer)
+	resources := newResources(config, st, guard, observer)
 	s.resources = resources
 	s.feed = newFeed(s, st, observer)
-	operations := newOperations(config, st, guard, resources, observer)
+	operations := newOperations(config, st, resources, observer)
 	s.api = api.New(api.Config{
 		Schema:     config.model(),
 		Resources:  resources,
@@ -133,12 +133,13 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	return s, nil
 }
 
-func newResources(config Config, st *store.Store, observer *observe.Observer) *resource.Resources {
+func newResources(config Config, st *store.Store, guard *auth.Guard, observer *observe.Observer) *resource.Resources {
 	resources := resource.New(st)
 	resources.HookTime, resources.WriteTime = config.MaxHookTime, max(0, config.QueryTimeout)
 	resources.AcceptTimestamps = config.AcceptTimestamps
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.IdempotencyQuota = config.IdempotencyQuota
+	resources.Guard, resources.Backlog, resources.BacklogShare = guard, config.MaxOperations, config.MaxOperationsPerCaller
 	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
@@ -147,9 +148,9 @@ func newResources(config Config, st *store.Store, observer *observe.Observer) *r
 	return resources
 }
 
-func newOperations(config Config, st *store.Store, guard *auth.Guard, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
+func newOperations(config Config, st *store.Store, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
 	return operation.New(operation.Config{
-		Workers: config.Workers, Backlog: config.MaxOperations, Share: config.MaxOperationsPerCaller, Guard: guard, Failed: observer.OperationFailed,
+		Workers: config.Workers, Failed: observer.OperationFailed,
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {

@@ -113,7 +113,7 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 }
 
 func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (*Resource, error) {
-	w := write{Request: resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id}}
+	w := write{Step: resource.Step{Method: method, Path: resource.Path{Collection: c}, ID: id}}
 	if err := w.complete(attributes, conditions); err != nil {
 		return nil, callError(err)
 	}
@@ -145,11 +145,11 @@ func (t *Tx) count(_ context.Context, c *model.Collection, wanted string) (int64
 }
 
 func (t *Tx) do(_ context.Context, w write) ([]resource.Resource, error) {
-	request, err := w.resolve(t.handle.Limits(w.Path.Collection))
+	step, err := w.resolve(t.handle.Limits(w.Path.Collection))
 	if err != nil {
 		return nil, callError(err)
 	}
-	results, err := t.handle.Do(request)
+	results, err := t.handle.Do(step)
 	return results, callError(err)
 }
 

@@ -45,29 +45,29 @@ type backend interface {
 
 // write is a write as a client would send it. What depends on the rights of the caller is added by resolve.
 type write struct {
-	resource.Request
+	resource.Step
 	selected   *string // query string of the resources to change; nil: one
 	onConflict *string // attributes of a unique group; nil: no upsert
 }
 
 // resolve adds what depends on the rights of the caller: the range, and the unique group of an upsert.
-func (w write) resolve(limits query.Limits) (request resource.Request, err error) {
-	request = w.Request
+func (w write) resolve(limits query.Limits) (step resource.Step, err error) {
+	step = w.Step
 	if w.selected != nil {
-		q, err := query.Parse(query.OfRange, request.Path.Collection, *w.selected, limits)
+		q, err := query.Parse(query.OfRange, step.Path.Collection, *w.selected, limits)
 		if err != nil {
-			return request, err
+			return step, err
 		}
-		request.Range = &q
+		step.Range = &q
 	}
 	if w.onConflict != nil {
-		q, err := query.Parse(query.OfCreate, request.Path.Collection, "on_conflict="+url.QueryEscape(*w.onConflict), limits)
+		q, err := query.Parse(query.OfCreate, step.Path.Collection, "on_conflict="+url.QueryEscape(*w.onConflict), limits)
 		if err != nil {
-			return request, err
+			return step, err
 		}
-		request.Conflict = q.OnConflict
+		step.Conflict = q.OnConflict
 	}
-	return request, nil
+	return step, nil
 }
 
 // Of gives typed access to the collection that a struct declares (see schema.Of). It is an
@@ -250,7 +250,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 			return value, callError(err)
 		}
 	}
-	results, err := c.send(ctx, write{Request: resource.Request{Method: method, ID: key}}, attributes, conditions)
+	results, err := c.send(ctx, write{Step: resource.Step{Method: method, ID: key}}, attributes, conditions)
 	if err != nil {
 		return value, err
 	}

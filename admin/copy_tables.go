@@ -40,7 +40,7 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 		{db.TotalsTable, slices.Concat(columns(text, "collection", "parent"), columns(number, "total")), 2, ""},
 		{db.ChangesTable, slices.Concat(columns(number, "revision", "collection"), columns(id, "id"), columns(text, "kind"),
 			columns(when, "at"), columns(text, "caller"), columns(number, "schema"), columns(text, "previous")), 1, "revision > " + strconv.FormatInt(floor.Revision, 10)},
-		{db.IdempotencyTable, slices.Concat(columns(text, "caller", "key", "fingerprint"), columns(number, "status"), columns(text, "header", "body"),
+		{db.IdempotencyTable, slices.Concat(columns(text, "caller", "key", "fingerprint", "outcome", "body"),
 			columns(when, "at"), columns(text, "until")), 2, ""},
 		{db.QueueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
 			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1, ""},

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -83,29 +82,27 @@ type Config struct {
 // API handles requests.
 type API struct {
 	Config
-	metrics         http.Handler
-	idempotencyKeys *sync.Map // resource.IdempotencyKey of the requests that are being executed
-	buckets         *limit.Buckets
-	inFlight        *limit.InFlight
-	openapis        *documents
-	patterns        map[*model.Collection]patterns
-	bodies          *limit.Budget
-	ready           *readiness
-	local           bool // see Local
+	metrics  http.Handler
+	buckets  *limit.Buckets
+	inFlight *limit.InFlight
+	openapis *documents
+	patterns map[*model.Collection]patterns
+	bodies   *limit.Budget
+	ready    *readiness
+	local    bool // see Local
 }
 
 // New returns an API.
 func New(config Config) *API {
 	return &API{
-		Config:          config,
-		metrics:         config.Observer.Metrics(),
-		idempotencyKeys: &sync.Map{},
-		buckets:         limit.NewBuckets(),
-		inFlight:        limit.NewInFlight(config.MaxRequests),
-		ready:           &readiness{now: time.Now},
-		bodies:          limit.NewBudget(config.MaxBodies, config.MaxBody),
-		openapis:        &documents{all: map[string]*document{}},
-		patterns:        patternsOf(config.Schema),
+		Config:   config,
+		metrics:  config.Observer.Metrics(),
+		buckets:  limit.NewBuckets(),
+		inFlight: limit.NewInFlight(config.MaxRequests),
+		ready:    &readiness{now: time.Now},
+		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
+		openapis: &documents{all: map[string]*document{}},
+		patterns: patternsOf(config.Schema),
 	}
 }
 

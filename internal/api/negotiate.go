@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"net/http"
 	"slices"
@@ -37,32 +36,24 @@ func acceptable(r *http.Request) error {
 	return fault.Header("Accept", problem.CodeNotAcceptable, "Responses are JSON in UTF-8. Send Accept: application/json.")
 }
 
-// timing says when a write is executed.
-type timing struct {
-	later   bool
-	wait    time.Duration // for the outcome
-	applied string        // Preference-Applied
-}
-
 // maxWait bounds how long a request waits for its operation, or for a change.
 const maxWait = 5 * time.Minute
 
-// timingOf reads when a write is to be executed. Dry runs, and what writes to several resources or
-// may do one of two things, are never asynchronous.
-func timingOf(r *http.Request, request resource.Request) timing {
-	if request.DryRun || request.Range != nil || request.Conflict != nil {
-		return timing{}
+// setTiming reads when a write is to be executed. Dry runs, and steps that change several resources or may do one of two things, are
+// never asynchronous. Nor are arrays, which are only known when the body is decoded.
+func setTiming(r *http.Request, request *resource.Request) {
+	step := request.Steps[0]
+	if request.DryRun || step.Range != nil || step.Conflict != nil {
+		return
 	}
-	_, asked := headers.Preference(r.Header, "respond-async")
-	if !asked && !slices.Contains(request.Path.Collection.Async, r.Method) || bytes.HasPrefix(bytes.TrimLeft(request.Body, " \t\r\n"), []byte("[")) {
-		return timing{}
+	if _, asked := headers.Preference(r.Header, "respond-async"); !asked && !slices.Contains(step.Path.Collection.Async, r.Method) {
+		return
 	}
-	t := timing{later: true, applied: "respond-async"}
+	request.Later, request.Applied = true, "respond-async"
 	if wait, asked := waitOf(r); asked {
-		t.wait = wait
-		t.applied += ", wait=" + strconv.Itoa(int(t.wait/time.Second))
+		request.Wait = wait
+		request.Applied += ", wait=" + strconv.Itoa(int(wait/time.Second))
 	}
-	return t
 }
 
 // waitOf reads how long the client prefers to wait.

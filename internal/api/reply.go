@@ -42,9 +42,6 @@ type reply struct {
 	events  *eventStream
 	handler http.Handler // writes the response itself
 	zipped  bool         // send with gzip
-
-	// provisional is how long another reply may replace this one in the idempotency record.
-	provisional time.Duration
 }
 
 func header(name, value string) http.Header {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -33,112 +32,38 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	idempotent, err := a.idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
+	request := resource.Request{Transaction: true, DryRun: q.DryRun}
+	request.Key, err = idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
 		return fingerprintOf(r.URL.RawQuery, []byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return a.replayOrPerform(r.Context(), idempotent, out, func(ctx context.Context) (*reply, error) {
-		reply, _, err := a.execute(ctx, a.steps(ctx, body, t, q.DryRun, out), idempotent)
-		return reply, err
-	})
-}
-
-// step is one write of a transaction.
-type step struct {
-	request resource.Request
-	write   resource.Write
-	failed  error // before the transaction: the steps before it may fail first
-	invalid bool  // its body is: in the transaction more may be found wrong with it
-}
-
-// steps prepares the writes of a transaction.
-func (a *API) steps(ctx context.Context, body []byte, t *target, dryRun bool, out *response) preparedWrite {
 	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
-	if err != nil {
-		return preparedWrite{failed: err}
+	if err != nil { // no step is at fault, but the whole body
+		request.Transaction, request.Steps = false, []resource.Step{{Refused: err}}
 	}
-	ctx, cancel := a.Resources.BoundHooks(ctx)
-	defer cancel()
-	var steps []*step
-	var writes []*resource.Write
-	var collections []*model.Collection
 	for _, each := range given {
-		next := a.step(ctx, each, t, dryRun)
-		steps, writes = append(steps, next), append(writes, &next.write)
-		if next.failed != nil { // what follows is never reached
+		step := a.stepOf(each, t)
+		if request.Steps = append(request.Steps, step); step.Refused != nil { // what follows is never reached
 			break
 		}
-		collections = append(collections, next.request.Path.Collection)
 	}
-	var results []resource.Resource
-	reserve := a.memoryOf(out)
-	prepared := preparedWrite{
-		run: func(w *resource.Work) error {
-			reserve(w)
-			if err := w.Announce(writes); err != nil {
-				return err
-			}
-			results = nil
-			bytes := 0
-			for i, each := range steps {
-				written, err := each.do(w)
-				for _, one := range written {
-					bytes += len(one.Representation)
-				}
-				if err == nil && bytes > resource.MaxManyBytes {
-					err = resource.TooMuch()
-				}
-				if err != nil {
-					return stepError(i, err)
-				}
-				results = append(results, written...)
-			}
-			return nil
-		},
-		reply: func() *reply { return envelopedAll(http.StatusOK, results) },
-	}
-	if dryRun {
-		return prepared.asDryRun(new(resource.Affected), collections...)
-	}
-	return prepared
+	return a.execute(r.Context(), request, out)
 }
 
-func (s *step) do(w *resource.Work) ([]resource.Resource, error) {
-	if s.invalid {
-		if _, err := w.Decode(s.request); err != nil {
-			return nil, err
-		}
-	}
-	if s.failed != nil {
-		return nil, s.failed
-	}
-	return w.Do(s.write)
-}
-
-// step prepares one write of a transaction.
-func (a *API) step(ctx context.Context, given model.Step, t *target, dryRun bool) *step {
+// stepOf reads one step of a transaction.
+func (a *API) stepOf(given model.Step, t *target) resource.Step {
 	to, q, err := a.stepTarget(given, t)
 	if err != nil {
-		return &step{failed: err}
+		return resource.Step{Refused: err}
 	}
-	s := &step{}
-	s.request = resource.Request{Method: given.Method, Path: to.path, ID: to.id, Body: given.Body, Conflict: q.OnConflict, DryRun: dryRun}
+	step := resource.Step{Method: given.Method, Path: to.path, ID: to.id, Body: given.Body, Conflict: q.OnConflict}
 	if given.IfMatch != nil {
-		s.request.IfMatch = []string{*given.IfMatch}
+		step.IfMatch = []string{*given.IfMatch}
 	}
-	if s.write, s.failed = a.Resources.DecodeAlone(s.request); s.failed != nil {
-		s.invalid = true
-		return s
-	}
-	if s.write.Many {
-		s.failed = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
-		return s
-	}
-	s.failed = a.beforeTransaction(ctx, &s.write)
-	return s
+	return step
 }
 
 // stepTarget finds the target of a step, which is a path below that of the API.
@@ -195,11 +120,11 @@ func (a *API) stepPath(path string) (*target, error) {
 // methodOfStep is the source of an error about the method of a step.
 const methodOfStep = "method"
 
-// stepError gives the error of a step its JSON Pointer in the body of the transaction.
-func stepError(i int, err error) error {
-	faults := slices.Clone(fault.From(err))
-	if faults[0].Status() >= http.StatusInternalServerError {
-		return err
+// positioned is the error of an outcome. If a step of a transaction has failed, it has the JSON Pointer of the step in the body.
+func positioned(outcome resource.Outcome) error {
+	faults := slices.Clone(fault.From(outcome.Err))
+	if outcome.Step == 0 || faults[0].Status() >= http.StatusInternalServerError {
+		return outcome.Err
 	}
 	for k, each := range faults {
 		moved := *each
@@ -212,7 +137,7 @@ func stepError(i int, err error) error {
 		case source.Pointer != "" || each.Status() == http.StatusUnprocessableEntity:
 			pointer = "/body" + source.Pointer
 		}
-		moved.Source = problem.Source{Pointer: "/" + strconv.Itoa(i) + pointer}
+		moved.Source = problem.Source{Pointer: "/" + strconv.Itoa(outcome.Step-1) + pointer}
 		faults[k] = &moved
 	}
 	return faults

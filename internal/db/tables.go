@@ -37,8 +37,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			number + " NOT NULL, PRIMARY KEY (collection, parent))" + d.TableOptions(),
 		"CREATE TABLE " + SchemasTable + " (version " + number + " NOT NULL PRIMARY KEY, at " + when +
 			" NOT NULL, document " + text + " NOT NULL, numbers " + text + " NOT NULL)",
-		"CREATE TABLE " + IdempotencyTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, status " +
-			number + " NOT NULL, header " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
+		"CREATE TABLE " + IdempotencyTable + " (caller " + text + " NOT NULL, key " + text + " NOT NULL, fingerprint " + text + " NOT NULL, outcome " + text + " NOT NULL, body " + text + " NOT NULL, at " + when +
 			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.TableOptions(),
 		"CREATE TABLE " + QueueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
 			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +

@@ -68,15 +68,11 @@ func (n *notes) do(method string, c *model.Collection, id model.ID, body any) er
 	if err != nil {
 		return err
 	}
-	request := resource.Request{Method: method, Path: resource.Path{Collection: c}, ID: id, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
+	step := resource.Step{Method: method, Path: resource.Path{Collection: c}, ID: id, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 	if method != http.MethodDelete {
-		request.Body = text
+		step.Body = text
 	}
-	write, err := n.feed.resources.Decode(context.Background(), request)
-	if err == nil {
-		_, _, err = n.feed.resources.Do(context.Background(), write)
-	}
-	return err
+	return n.feed.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err
 }
 
 func (n *notes) mustDo(t *testing.T, method string, c *model.Collection, id model.ID, body map[string]any) {

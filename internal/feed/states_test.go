@@ -120,15 +120,11 @@ func (w *things) write(t *rapid.T) {
 		if w.after[id] == nil {
 			method = "POST"
 		}
-		request := resource.Request{Method: method, Path: resource.Path{Collection: w.c}, ID: id, Body: text, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
+		step := resource.Step{Method: method, Path: resource.Path{Collection: w.c}, ID: id, Body: text, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 		if method == "DELETE" {
-			request.Body = nil
+			step.Body = nil
 		}
-		write, err := w.resources.Decode(context.Background(), request)
-		if err == nil {
-			_, _, err = w.resources.Do(context.Background(), write)
-		}
-		if err != nil {
+		if err := w.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 			t.Fatalf("%s %s: %v", method, text, err)
 		}
 		w.read(t)

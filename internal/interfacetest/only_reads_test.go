@@ -40,6 +40,8 @@ func TestWritesThatOnlyReadNeedNoWriter(t *testing.T) {
 			got := s.do("DELETE", path+"dry_run=true", "")
 			got.expectHeaders(t, "X-Affected: "+all, "X-Deleted: people=1, cats=2")
 		}
+		got := s.do("POST", "/-/transaction?dry_run=true", "["+step("DELETE", "/people/"+id(0), "")+"]")
+		got.expectHeaders(t, "X-Affected: "+all, "X-Deleted: people=1, cats=2")
 		close(leave)
 		if got := <-held; got.status != 201 {
 			t.Errorf("the transaction that held the writer: %d %s", got.status, got.body)

@@ -22,7 +22,7 @@ func RecordsOf(caller string) List { return List{recordsCollection, recordsPrefi
 const recordsPrefix = "caller "
 
 // RecordBytes is an expression for the bytes of a record, in a statement about its table.
-const RecordBytes = "octet_length(key) + octet_length(header) + octet_length(body)"
+const RecordBytes = "octet_length(key) + octet_length(outcome) + octet_length(body)"
 
 // PendingBytes is a statement that records that the bytes of the list have changed.
 func (l List) PendingBytes(change int64) db.Statement {

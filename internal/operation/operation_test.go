@@ -59,7 +59,7 @@ func newDataset(t *testing.T, url string, config Config, hook resource.Hook) *da
 	t.Cleanup(func() { st.Close() })
 	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
-	config.Workers, config.Backlog = 2, 100
+	w.resources.Backlog, config.Workers = 100, 2
 	config.Failed = func(_ string, err error) {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
@@ -96,32 +96,31 @@ func (w *dataset) run() {
 
 var user = model.ID{15: 1}
 
-// accept has a request of a user accepted.
-func (w *dataset) accept(method, body string) (accepted Accepted) {
+// accepted is a step of a user that was accepted.
+type accepted struct {
+	step resource.Step
+	resource.Outcome
+}
+
+// accept has a step of a user accepted.
+func (w *dataset) accept(method, body string) accepted {
 	w.t.Helper()
-	request := resource.Request{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body), CountPending: true}
-	write, err := w.resources.Decode(context.Background(), request)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	err = w.resources.RunWork(context.Background(), resource.Sharing{}, func(work *resource.Work) (err error) {
-		accepted, err = w.Accept(work, request, write, true)
-		return err
-	})
-	if err != nil {
-		w.t.Fatal(err)
+	step := resource.Step{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body)}
+	outcome := w.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}, Later: true})
+	if outcome.Err != nil {
+		w.t.Fatal(outcome.Err)
 	}
 	w.Wake()
-	return accepted
+	return accepted{step, outcome}
 }
 
 const newUser = `{"id":"00000000-0000-0000-0000-000000000001","name":"Ada","email":"ada@example.com"}`
 
 // expect waits for an operation, and compares its status, attempts and errors,
 // and those of its outcome.
-func (w *dataset) expect(accepted Accepted, want string) {
+func (w *dataset) expect(accepted accepted, want string) {
 	w.t.Helper()
-	outcome, ok := w.Wait(context.Background(), accepted, hung)
+	outcome, ok := w.Wait(context.Background(), accepted.step, accepted.Outcome, hung)
 	if !ok {
 		w.t.Fatal("the operation is not finished")
 	}

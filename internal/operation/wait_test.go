@@ -27,7 +27,8 @@ func accepting(t *testing.T, url string) *dataset {
 	t.Cleanup(func() { st.Close() })
 	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
-	w.Operations = New(Config{Workers: 1, Backlog: 100, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
+	w.resources.Backlog = 100
+	w.Operations = New(Config{Workers: 1, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
 	return w
 }
 
@@ -39,11 +40,11 @@ func TestWaitForAnotherServer(t *testing.T) {
 	w, other := accepting(t, url), accepting(t, url)
 	other.run()
 	path := resource.Path{Collection: w.users()}
-	var accepted []Accepted
+	var all []accepted
 	var want [][]resource.Resource
 	for _, step := range [][2]string{{"POST", newUser}, {"PATCH", `{"name":"Grace"}`}, {"PATCH", `{"name":"Edsger"}`}} {
 		a := w.accept(step[0], step[1])
-		if _, ok := w.Wait(context.Background(), a, hung); !ok {
+		if _, ok := w.Wait(context.Background(), a.step, a.Outcome, hung); !ok {
 			t.Fatal("the operation is not finished")
 		}
 		now, err := w.resources.Get(context.Background(), path, user, query.Query{})
@@ -51,13 +52,13 @@ func TestWaitForAnotherServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		now.Created = step[0] == "POST"
-		accepted, want = append(accepted, a), append(want, []resource.Resource{now})
+		all, want = append(all, a), append(want, []resource.Resource{now})
 	}
 	last := want[2][0]
 	last.ETag = "" // it is gone
-	accepted, want = append(accepted, w.accept("DELETE", "")), append(want, []resource.Resource{last})
-	for i, a := range accepted {
-		outcome, ok := w.Wait(context.Background(), a, hung)
+	all, want = append(all, w.accept("DELETE", "")), append(want, []resource.Resource{last})
+	for i, a := range all {
+		outcome, ok := w.Wait(context.Background(), a.step, a.Outcome, hung)
 		if !ok || outcome.Err != nil || !reflect.DeepEqual(outcome.Results, want[i]) {
 			t.Errorf("operation %d: %t, %v\n got %+v\nwant %+v", i, ok, outcome.Err, outcome.Results, want[i])
 		}
@@ -79,7 +80,7 @@ func TestWaitForADatabaseThatIsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Without an end of its own it would wait for the lock, which is held until the end of the test.
-	if _, ok := w.Wait(context.Background(), accepted, 200*time.Millisecond); ok {
+	if _, ok := w.Wait(context.Background(), accepted.step, accepted.Outcome, 200*time.Millisecond); ok {
 		t.Error("it is finished, and nobody has worked on it")
 	}
 }

@@ -1,18 +1,16 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -120,7 +118,7 @@ func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err
 	err = o.store.Write(ctx, func(tx *store.Tx) error {
 		jobs, err = tx.Claim(most, o.Lease)
 		for _, job := range jobs {
-			if err := o.update(tx, job, "running", nil); err != nil {
+			if err := tx.SetStatus(job, "running", nil); err != nil {
 				return err
 			}
 		}
@@ -132,27 +130,6 @@ func (o *Operations) claim(ctx context.Context, most int) (jobs []store.Job, err
 	return jobs, nil
 }
 
-// update stores the progress of an operation for clients.
-func (o *Operations) update(tx *store.Tx, job store.Job, status string, faults problem.Errors) error {
-	c := o.schema.Operations()
-	before, err := tx.Get(c, nil, job.Operation)
-	if err != nil || before == nil {
-		return err
-	}
-	after := slices.Clone(before)
-	after[c.Field("status").Column] = model.TextValue(status)
-	after[c.Field("attempts").Column] = model.IntValue(job.Attempt)
-	if len(faults) > 0 {
-		after[c.Field("errors").Column] = model.TextValue(string(fault.JSON(faults)))
-	}
-	after[c.UpdatedColumn()] = tx.Now()
-	_, err = tx.Update(c, before, after)
-	return err
-}
-
-// errLost: another worker has claimed the operation.
-var errLost = errors.New("the operation was taken over by another worker")
-
 // process executes a claimed operation. A failed one is retried, or given up after
 // maxAttempts.
 func (o *Operations) process(ctx context.Context, job store.Job) {
@@ -161,7 +138,7 @@ func (o *Operations) process(ctx context.Context, job store.Job) {
 	case err == nil:
 		o.finished(job, outcome)
 		return
-	case errors.Is(err, errLost):
+	case errors.Is(err, resource.ErrLost):
 		return
 	case ctx.Err() != nil: // the server is stopping
 		err = o.putBack(ctx, job, 0)
@@ -181,7 +158,7 @@ func (o *Operations) process(ctx context.Context, job store.Job) {
 
 // attempt executes an operation. An error means that it had no effect, through no fault of the
 // request.
-func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcome, err error) {
+func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome resource.Outcome, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in an operation: %v\n%s", reason, debug.Stack())
@@ -189,78 +166,30 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome Outcom
 	}()
 	held, release := o.keepLease(ctx, job)
 	defer release()
-	outcome.Write, outcome.Err = o.decode(job, false, func(request resource.Request) (resource.Write, error) { return o.resources.Decode(held, request) })
-	if outcome.Err == nil {
-		outcome.Err = o.Guard.CheckNotRevoked(held, outcome.Write.Path.By)
-	}
-	if outcome.Err == nil {
-		outcome.Err = o.resources.Before(held, &outcome.Write)
-	}
+	outcome = o.resources.ExecuteJob(held, job, o.Lease)
 	switch {
+	case !resource.Transient(outcome.Err):
+		return outcome, nil
 	case ctx.Err() != nil:
 		return outcome, ctx.Err()
 	case held.Err() != nil:
-		return outcome, errLost
-	case transient(outcome.Err):
-		return outcome, outcome.Err
+		return outcome, resource.ErrLost
 	}
-	refused := outcome.Err
-	err = o.resources.RunWork(ctx, resource.Sharing{}, func(w *resource.Work) error {
-		if err := o.checkClaim(w.Tx(), job); err != nil {
-			return err
-		}
-		if outcome.Err = refused; refused == nil {
-			outcome.Err = w.Savepoint(func() (err error) {
-				outcome.Results, err = w.Do(outcome.Write)
-				return err
-			})
-		}
-		if transient(outcome.Err) {
-			return outcome.Err
-		}
-		return o.conclude(w.Tx(), job, outcome.Err)
-	})
-	return outcome, err
-}
-
-func transient(err error) bool {
-	return err != nil && fault.From(err)[0].Status() >= http.StatusInternalServerError
-}
-
-// checkClaim makes sure that no other worker has claimed the operation, by renewing the claim. That is a write, so that of two workers
-// one fails.
-func (o *Operations) checkClaim(tx *store.Tx, job store.Job) error {
-	mine, err := tx.Renew(job, o.Lease)
-	if err == nil && !mine {
-		err = errLost
-	}
-	return err
+	return outcome, outcome.Err
 }
 
 // giveUp ends an operation that no attempt could finish.
 func (o *Operations) giveUp(ctx context.Context, job store.Job, reason error) error {
 	err := o.store.Write(ctx, func(tx *store.Tx) error {
-		if err := o.checkClaim(tx, job); err != nil {
-			return err
+		if mine, err := tx.Renew(job, o.Lease); err != nil || !mine {
+			return cmp.Or(err, resource.ErrLost)
 		}
-		return o.conclude(tx, job, reason)
+		return tx.EndOperation(job, reason)
 	})
 	if err == nil {
-		o.finished(job, Outcome{Err: reason})
+		o.finished(job, resource.Outcome{Err: reason})
 	}
 	return err
-}
-
-// conclude finishes an operation.
-func (o *Operations) conclude(tx *store.Tx, job store.Job, refused error) error {
-	status, faults := "succeeded", problem.Errors(nil)
-	if refused != nil {
-		status, faults = "failed", fault.From(refused)
-	}
-	if err := o.update(tx, job, status, faults); err != nil {
-		return err
-	}
-	return tx.Finish(job)
 }
 
 // keepLease renews the lease of an operation until the returned function is called, and no
@@ -305,7 +234,7 @@ func (o *Operations) putBack(ctx context.Context, job store.Job, pause time.Dura
 			if err != nil || !mine {
 				return err
 			}
-			return o.update(tx, job, "pending", nil)
+			return tx.SetStatus(job, "pending", nil)
 		})
 		if err == nil || time.Now().After(over) {
 			return err

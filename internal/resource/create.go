@@ -8,13 +8,13 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// create creates the resources of a write.
-func (w *Work) create(write Write) ([]Resource, error) {
+// create creates the resources of a step.
+func (w *Work) create(step decoded) ([]Resource, error) {
 	// The write changes the collection, which has no ETag.
-	if err := cmp.Or(w.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
+	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	return w.writeAll(write.Path, write.newWritings(), write.pointer)
+	return w.writeAll(step.Path, step.newWritings(), step.pointer)
 }
 
 // newRecord is a new resource, with the id and the times that its input has not given.

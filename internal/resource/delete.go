@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
@@ -16,12 +16,12 @@ import (
 
 // delete deletes a resource, applies on_delete to the resources that refer to it, and returns
 // its last state.
-func (w *Work) delete(write Write) ([]Resource, error) {
-	record, err := w.load(write)
+func (w *Work) delete(step decoded) ([]Resource, error) {
+	record, err := w.load(step)
 	if err != nil {
 		return nil, err
 	}
-	return w.deleteAll(write.Path, []model.Record{record})
+	return w.deleteAll(step.Path, []model.Record{record})
 }
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
@@ -35,14 +35,12 @@ func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) 
 		d.mark(path.Collection, id)
 		d.last[id] = record
 	}
-	steps := []func() error{d.collect, d.checkRestricted, d.setNull, d.run}
+	apply := func() error { return inOrder(d.bound, d.setNull, d.run) }
 	if w.predicts {
-		steps = []func() error{d.collect, d.checkRestricted, d.predict}
+		apply = d.predict
 	}
-	for _, step := range steps {
-		if err := step(); err != nil {
-			return nil, err
-		}
+	if err := inOrder(d.collect, d.checkRestricted, apply); err != nil {
+		return nil, err
 	}
 	deleted := make([]Resource, len(records))
 	for i, record := range records {
@@ -116,13 +114,13 @@ var minByLink = 500
 // unmarked finds the resources that refer to marked ones by a link and are not marked. It returns several sets with this
 // link, or one set without a link, of any size.
 func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, error) {
-	found := references{}
+	found := store.References{}
 	marked := 0
 	err := d.tx.Referring(link, deleted, func(referrer, referred model.ID) bool {
 		if d.isMarked(link.From, referrer) {
 			marked++
 		} else {
-			found.referrers, found.referred = append(found.referrers, referrer), append(found.referred, referred)
+			found.Referrers, found.Referred = append(found.Referrers, referrer), append(found.Referred, referred)
 		}
 		return true
 	})
@@ -131,46 +129,9 @@ func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, e
 	}
 	// A hook may change which resources refer to the marked ones.
 	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 {
-		return found.setsByLink(link), nil
+		return found.SetsByLink(link), nil
 	}
-	return []store.Set{{Collection: link.From, IDs: found.referrers}}, nil
-}
-
-// references is resources, and what each of them refers to. There may be many: they are kept once, in the sets.
-type references struct{ referrers, referred []model.ID }
-
-func (r references) Len() int { return len(r.referrers) }
-
-func (r references) Less(i, j int) bool {
-	return cmp.Or(r.referred[i].Compare(r.referred[j]), r.referrers[i].Compare(r.referrers[j])) < 0
-}
-
-func (r references) Swap(i, j int) {
-	r.referrers[i], r.referrers[j] = r.referrers[j], r.referrers[i]
-	r.referred[i], r.referred[j] = r.referred[j], r.referred[i]
-}
-
-// setsByLink divides references by a link into sets with this link. The condition of such a set selects everything that refers
-// to its Referred, within the lowest and the highest id. So a set has all referrers of several resources, or, if one resource
-// has more than store.SetSize, a part of its referrers.
-func (r references) setsByLink(link model.Link) (sets []store.Set) {
-	sort.Sort(r)
-	for start := 0; start < r.Len(); {
-		next := start // the end of the referrers that are in the set: those of a resource are complete
-		for end := start; end < r.Len(); next = end {
-			for end < r.Len() && r.referred[end] == r.referred[next] {
-				end++
-			}
-			if next > start && end-start > store.SetSize {
-				break
-			}
-		}
-		for ; start < next; start = min(next, start+store.SetSize) {
-			end := min(next, start+store.SetSize)
-			sets = append(sets, store.Set{Collection: link.From, Link: &link, IDs: r.referrers[start:end], Referred: r.referred[start:end]})
-		}
-	}
-	return sets
+	return []store.Set{{Collection: link.From, IDs: found.Referrers}}, nil
 }
 
 // each calls visit for every link of a kind to the marked resources, with many resources at once.
@@ -265,6 +226,16 @@ func (w *Work) sees(by *auth.Permit, c *model.Collection, ids []model.ID) (func(
 	return func(id model.ID) bool { return existing[id] }, err
 }
 
+// bound refuses a deletion that is only tried and would delete too many resources.
+func (d *deletion) bound() error {
+	for _, set := range d.order {
+		if err := d.work.boundTrial(len(set.IDs)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // setNull sets references with on_delete set_null to null.
 func (d *deletion) setNull() error {
 	return d.each(model.SetNull, func(link model.Link, deleted []model.ID) error {
@@ -292,6 +263,9 @@ const rowsForHooks = 1000
 
 // setNullIn sets a reference of resources to null.
 func (d *deletion) setNullIn(link model.Link, set store.Set) error {
+	if err := d.work.boundTrial(len(set.IDs)); err != nil {
+		return err
+	}
 	ids, size := set.IDs, store.SetSize
 	rows := d.work.resources.needsRows(link.From, Update)
 	if rows {
@@ -310,7 +284,7 @@ func (d *deletion) setNullIn(link model.Link, set store.Set) error {
 		if err := d.tx.SetNull(link, set); err != nil {
 			return err
 		}
-		d.work.note(Update, link.From, set.IDs...)
+		d.work.affected.Note(effect.Updated, link.From, set.IDs...)
 	}
 	return nil
 }
@@ -396,7 +370,7 @@ func (d *deletion) run() error {
 }
 
 func (d *deletion) deleteSet(set store.Set) error {
-	d.work.note(Delete, set.Collection, set.IDs...)
+	d.work.affected.Note(effect.Deleted, set.Collection, set.IDs...)
 	removed, err := d.tx.DeleteSet(set)
 	if err == nil && removed != len(set.IDs) && len(d.work.resources.hooks) == 0 {
 		err = fault.Internal(fmt.Errorf("a deletion from %s removed %d rows instead of %d", set.Collection.Name, removed, len(set.IDs)))

@@ -3,6 +3,7 @@ package resource_test
 import (
 	"context"
 	"encoding/binary"
+	"net/http"
 	"runtime"
 	"syscall"
 	"testing"
@@ -53,7 +54,8 @@ collections:
 				runtime.GC()
 				before := processorTime(b)
 				b.StartTimer()
-				if _, _, err := resource.New(st).Do(context.Background(), resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: project}); err != nil {
+				step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: project}
+				if err := resource.New(st).Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 					b.Fatal(err)
 				}
 				spent += processorTime(b) - before

@@ -198,14 +198,9 @@ func (m *deletionModel) delete() {
 	if err != nil {
 		m.Fatal(err)
 	}
-	write, err := m.resources.Decode(context.Background(), resource.Request{
-		Method: http.MethodDelete, Path: path, Range: &selected, BodyLimits: resource.BodyLimits{Depth: 1, Items: len(ids)},
-	})
-	if err != nil {
-		m.Fatal(err)
-	}
-	m.comparePrediction(write)
-	_, _, err = m.resources.Do(context.Background(), write)
+	step := resource.Step{Method: http.MethodDelete, Path: path, Range: &selected, BodyLimits: resource.BodyLimits{Depth: 1, Items: len(ids)}}
+	m.comparePrediction(step)
+	err = m.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err
 	var faults problem.Errors
 	switch {
 	case restricted > 0:
@@ -221,23 +216,14 @@ func (m *deletionModel) delete() {
 	m.compare(changes)
 }
 
-// comparePrediction compares the dry run of a deletion, which only reads, with the deletion itself, undone.
-func (m *deletionModel) comparePrediction(write resource.Write) {
-	write.DryRun = true
-	_, predicted, failed := m.resources.Do(context.Background(), write)
-	var affected resource.Affected
-	err := m.resources.FindRange(context.Background(), &write)
-	if err == nil {
-		err = m.resources.RunWork(context.Background(), resource.Sharing{}, func(w *resource.Work) (err error) {
-			affected, err = w.DryRun(func() error {
-				_, err := w.Do(write)
-				return err
-			})
-			return err
-		})
-	}
-	if !slices.Equal(predicted, affected) || fmt.Sprint(failed) != fmt.Sprint(err) {
-		m.Fatalf("the dry run of a deletion returns %v, %v\nand undoing it %v, %v", predicted, failed, affected, err)
+// comparePrediction compares the dry run of a deletion, which only reads, with one that is executed and undone, as another step follows.
+func (m *deletionModel) comparePrediction(step resource.Step) {
+	nothing := step
+	nothing.Range = &query.Query{Filter: query.In{Column: model.IDColumn}, Range: step.Range.Range}
+	predicted := m.resources.Execute(context.Background(), resource.Request{DryRun: true, Steps: []resource.Step{step}})
+	undone := m.resources.Execute(context.Background(), resource.Request{DryRun: true, Steps: []resource.Step{step, nothing}, Transaction: true})
+	if !slices.Equal(predicted.Affected, undone.Affected) || fmt.Sprint(predicted.Err) != fmt.Sprint(undone.Err) || !reflect.DeepEqual(predicted.Results, undone.Results) {
+		m.Fatalf("the dry run of a deletion returns %+v\nand undoing it %+v", predicted, undone)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -156,7 +157,8 @@ collections:
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, _, err := resource.New(st).Do(ctx, resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: id(byte(project), 0, 0)}); err != nil {
+				step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: id(byte(project), 0, 0)}
+				if err := resource.New(st).Execute(ctx, resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 					t.Fatal(err)
 				}
 				if byLink.Load() != (least == 1) {
@@ -253,7 +255,8 @@ func measureDeletion(t *testing.T, st *store.Store, s *model.Schema, project byt
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	statements.Store(0)
-	if _, _, err := resource.New(st).Do(ctx, resource.Write{Verb: resource.Delete, Path: resource.Path{Collection: projects}, ID: id(0, 0)}); err != nil {
+	step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: id(0, 0)}
+	if err := resource.New(st).Execute(ctx, resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 		t.Fatal(err)
 	}
 	sent = statements.Load()

@@ -3,17 +3,18 @@ package resource
 import (
 	"cmp"
 	"errors"
-	"slices"
-	"strconv"
-	"strings"
 
+	"github.com/plural-go/plural/internal/effect"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 )
 
 var errUndone = errors.New("the savepoint is undone")
 
-// Undone runs fn in a savepoint that is undone, also if it succeeds.
-func (w *Work) Undone(fn func() error) error {
+// undone runs fn in a savepoint that is undone, also if it succeeds.
+func (w *Work) undone(fn func() error) error {
 	err := w.Savepoint(func() error { return cmp.Or(fn(), errUndone) })
 	if errors.Is(err, errUndone) {
 		return nil
@@ -21,139 +22,86 @@ func (w *Work) Undone(fn func() error) error {
 	return err
 }
 
-// DryRun executes writes, counts the resources that they change, and undoes everything. Hooks
-// take part, except for those after the commit.
-func (w *Work) DryRun(run func() error) (Affected, error) {
-	w.dryRun, w.affected = true, map[identity]effect{}
-	defer func() { w.dryRun, w.affected = false, nil }()
-	var changed map[identity]effect
-	seen := map[identity]bool{}
-	err := w.Undone(func() error {
-		if err := run(); err != nil {
-			return err
-		}
+// try executes the steps of a dry run, counts the resources that they change, and undoes everything. Hooks take part, except for those
+// after the commit. A resource counts if the caller sees it before the first step, which means after all are undone, or after the
+// last one. That is not the same: a rule may read other resources.
+func (w *Work) try(run func() error) (effect.Affected, error) {
+	w.dryRun, w.affected = true, effect.Effects{}
+	var changed effect.Effects
+	steps := func() error {
+		err := run()
 		changed = w.affected
-		return w.addVisible(changed, seen)
-	})
+		return err
+	}
+	now := func() error { return w.see(changed, w.tx.Existing) }
+	after := func() error {
+		if w.predicted != nil {
+			return w.see(changed, w.predicted.existing)
+		}
+		return now()
+	}
+	var err error
+	if w.reads { // the snapshot is the state before the first step
+		err = inOrder(steps, now, after)
+	} else {
+		err = inOrder(func() error { return w.undone(func() error { return inOrder(steps, after) }) }, now)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := w.addVisible(changed, seen); err != nil {
-		return nil, err
-	}
-	return w.count(changed, seen), nil
+	return changed.Count(w.resources.store.Schema().All()), nil
 }
 
-// addVisible adds the changed resources that the caller sees at this moment. A rule may read other resources, so it is
-// evaluated before the first write, which means after all are undone, and after the last one.
-func (w *Work) addVisible(changed map[identity]effect, seen map[identity]bool) error {
-	ids := map[*model.Collection][]model.ID{}
-	for each, effect := range changed {
-		switch {
-		case effect == temporary:
-		case w.by.Scope(each.collection) == nil:
-			seen[each] = true
-		case !seen[each]:
-			ids[each.collection] = append(ids[each.collection], each.id)
+// inOrder calls functions until one fails.
+func inOrder(functions ...func() error) error {
+	for _, fn := range functions {
+		if err := fn(); err != nil {
+			return err
 		}
 	}
-	for c, some := range ids {
-		found, err := w.tx.Existing(c, w.by.Scope(c), some)
+	return nil
+}
+
+// existing finds which resources of a list exist, as far as they pass a filter.
+type existing func(c *model.Collection, scope query.Filter, ids []model.ID) (map[model.ID]bool, error)
+
+// see marks the changed resources that the caller sees at this moment.
+func (w *Work) see(changed effect.Effects, exists existing) error {
+	for c := range changed {
+		unseen, scope := changed.Unseen(c), w.by.Scope(c)
+		if len(unseen) == 0 {
+			continue
+		}
+		if scope == nil {
+			for _, id := range unseen {
+				changed.See(c, id)
+			}
+			continue
+		}
+		found, err := exists(c, scope, unseen)
 		if err != nil {
 			return err
 		}
 		for id, exists := range found {
 			if exists {
-				seen[identity{c, id}] = true
+				changed.See(c, id)
 			}
 		}
 	}
 	return nil
 }
 
-// effect is what writes do to a resource, all together.
-type effect int
+// maxTried is how many resources the deletions of a dry run may delete or change that other steps follow. It is a variable for tests.
+var maxTried = 5000
 
-const (
-	changedOnly effect = iota // it existed before, and does after
-	created
-	deleted
-	temporary // created and deleted: nothing
-)
-
-// note records changes for a dry run.
-func (w *Work) note(verb Verb, c *model.Collection, ids ...model.ID) {
-	if w.affected == nil {
-		return
+// boundTrial refuses a deletion that is executed only to be undone, if it concerns so many resources that other writes would wait long
+// for it: see decision 47.
+func (w *Work) boundTrial(resources int) error {
+	if !w.bounded {
+		return nil
 	}
-	for _, id := range ids {
-		key := identity{c, id}
-		before, known := w.affected[key]
-		switch {
-		case !known && verb == Create, known && before == temporary:
-			w.affected[key] = created
-		case known && before == created && verb == Delete:
-			w.affected[key] = temporary
-		case verb == Delete:
-			w.affected[key] = deleted
-		case !known, before == deleted: // if it was deleted, it is created again
-			w.affected[key] = changedOnly
-		}
+	if w.tried += resources; w.tried > maxTried {
+		return fault.New(problem.CodeTooManyItems, "This dry run deletes or changes more than %d resources by deletions that other steps follow. Put the deletion last, or send it in a dry run of its own, which can be of any size.", maxTried)
 	}
-}
-
-// Affected is the numbers of resources that a write creates, changes or deletes, by collection.
-type Affected []AffectedCollection
-
-// AffectedCollection is the number of affected resources of a collection.
-type AffectedCollection struct {
-	Collection *model.Collection
-	Count      int
-	Deleted    int // of these
-}
-
-// Include adds a collection, if it is not there, with the number 0.
-func (a Affected) Include(c *model.Collection) Affected {
-	if slices.ContainsFunc(a, func(each AffectedCollection) bool { return each.Collection == c }) {
-		return a
-	}
-	return append(a, AffectedCollection{Collection: c})
-}
-
-// String is the numbers as a header: issues=142, comments=3.
-func (a Affected) String() string {
-	return a.format(func(each AffectedCollection) (int, bool) { return each.Count, true })
-}
-
-// Deletions is the numbers of deleted resources as a header, empty if there are none.
-func (a Affected) Deletions() string {
-	return a.format(func(each AffectedCollection) (int, bool) { return each.Deleted, each.Deleted > 0 })
-}
-
-func (a Affected) format(number func(AffectedCollection) (n int, shown bool)) string {
-	var parts []string
-	for _, each := range a {
-		if n, shown := number(each); shown {
-			parts = append(parts, each.Collection.Name+"="+strconv.Itoa(n))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// count counts resources, in the order of the schema.
-func (w *Work) count(changed map[identity]effect, seen map[identity]bool) Affected {
-	counts, deletions := map[*model.Collection]int{}, map[*model.Collection]int{}
-	for each := range seen {
-		counts[each.collection]++
-		if changed[each] == deleted {
-			deletions[each.collection]++
-		}
-	}
-	var affected Affected
-	for _, c := range w.resources.store.Schema().All() {
-		if counts[c] > 0 {
-			affected = append(affected, AffectedCollection{c, counts[c], deletions[c]})
-		}
-	}
-	return affected
+	return nil
 }

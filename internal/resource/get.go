@@ -52,26 +52,6 @@ func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Re
 	return result, nil
 }
 
-// Result returns the resource that a write left, as of a later revision of the same
-// transaction, even if others have changed it since. False means that the change log no longer
-// has it.
-func (r *Resources) Result(tx *store.Tx, write Write, id model.ID, revision int64) (result Resource, found bool, err error) {
-	c := write.Path.Collection
-	change, err := tx.ChangedBefore(revision, c, id)
-	if err != nil || change == nil {
-		return Resource{}, false, err
-	}
-	record := change.After
-	if record == nil {
-		record = change.Before // of a deletion
-	}
-	result = Resource{ID: id, Created: write.Verb == Create, Representation: c.AppendSome(nil, record, write.Path.By.Visible(c))}
-	if write.Verb != Delete {
-		result.ETag = r.etag(write.Path, change.Revision)
-	}
-	return result, true, nil
-}
-
 // Judge calls judge with a resource on the path and what it refers to, in one snapshot, so that the rules of
 // any caller can be evaluated for it. A resource that does not exist for the caller of the path is 404.
 func (r *Resources) Judge(ctx context.Context, path Path, id model.ID, judge func(*auth.Stored) error) error {

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/schema"
@@ -118,30 +119,48 @@ func (h *Handle) Limits(c *model.Collection) query.Limits {
 	return Path{Collection: c, By: h.by}.Limits()
 }
 
-// Do executes a write. If it fails, it is undone and the transaction can go on. If-Match is
+// Do executes a step. If it fails, it is undone and the transaction can go on. If-Match is
 // never required: the function has read what it changes.
-func (h *Handle) Do(request Request) (results []Resource, err error) {
-	request.Path.By, request.IfMatchOptional = h.by, true
+func (h *Handle) Do(from Step) (results []Resource, err error) {
+	from.Path.By, from.IfMatchOptional = h.by, true
 	err = h.use(func(w *Work) error {
 		return w.Savepoint(func() error {
-			write, err := w.Decode(request)
-			if err != nil {
-				return err
+			inside := &preparation{resources: w.resources, ctx: w.ctx, work: w}
+			defer inside.end()
+			step := w.resources.decode(from)
+			if isInvalid(step.refused) {
+				return inside.withViolations(&step, step.refused)
 			}
-			write.withoutBefore = !h.runsBefore
-			if err := write.findRange(w.tx.Page); err != nil {
-				return err
+			step.withoutBefore = !h.runsBefore
+			if step.refused == nil {
+				step.refused = inside.prepare(&step)
 			}
-			if h.runsBefore {
-				if err := w.resources.runBefore(w.ctx, &write); err != nil {
-					return err
-				}
+			if step.refused != nil {
+				return step.refused
 			}
-			return w.withMemory(&write, func() error {
-				results, err = w.Do(write)
-				return err
-			})
+			if w.memory == nil && step.ofMany() {
+				held := w.resources.HoldMemory(h.by)
+				w.hold(held)
+				defer func() {
+					w.hold(nil)
+					held.End()
+				}()
+			}
+			results, err = w.do(step)
+			return err
 		})
 	})
 	return results, err
+}
+
+// HoldMemory begins a reservation for the resources of a call of the program. It must be ended. Nil: they are not bounded.
+func (r *Resources) HoldMemory(by *auth.Permit) *limit.Reservation {
+	who := "program"
+	if by != nil {
+		who = "caller:" + by.Caller.ID
+	}
+	if r.Memory == nil {
+		return nil
+	}
+	return r.Memory.Begin(who, nil)
 }

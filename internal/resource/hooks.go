@@ -3,12 +3,11 @@ package resource
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
@@ -62,7 +61,7 @@ func (r *Resources) BoundHooks(ctx context.Context) (context.Context, context.Ca
 	if r.HookTime == 0 || len(r.hooks) == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(ctx, r.HookTime, &hookTimeout{"the hooks of a request", r.HookTime})
+	return context.WithTimeoutCause(ctx, r.HookTime, limit.HookTimeout("the hooks of a request", r.HookTime))
 }
 
 // Context keys. They contain their Resources, as a program may have several servers.
@@ -100,13 +99,13 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 }
 
 // before runs the hooks before the transaction. Values that they set go into the input.
-func (r *Resources) before(ctx context.Context, write *Write, verb Verb, id *model.ID, input *model.Input) error {
-	c := write.Path.Collection
+func (r *Resources) before(ctx context.Context, step *decoded, verb Verb, id *model.ID, input *model.Input) error {
+	c := step.Path.Collection
 	if !r.hasBefore(c, verb) {
 		return nil
 	}
 	ctx = r.hookContext(ctx)
-	change := &Change{Verb: verb, Collection: c, ID: id, By: write.Path.By, DryRun: write.DryRun}
+	change := &Change{Verb: verb, Collection: c, ID: id, By: step.Path.By, DryRun: step.dryRun}
 	if input != nil {
 		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
 		if verb == Create && !input.HasID() {
@@ -168,7 +167,7 @@ func (w *Work) scheduleAfter(verb Verb, c *model.Collection, before, after model
 	if record == nil {
 		record = before
 	}
-	w.note(verb, c, record.ID(model.IDColumn))
+	w.affected.Note(map[Verb]effect.Kind{Create: effect.Created, Update: effect.Updated, Delete: effect.Deleted}[verb], c, record.ID(model.IDColumn))
 	for _, hook := range w.resources.hooks[hookKey{c, verb}] {
 		if hook.After != nil {
 			change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by}
@@ -188,17 +187,9 @@ func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
 	}
 }
 
-// hookTimeout is the cause of a context that ended a hook.
-type hookTimeout struct {
-	who   string
-	limit time.Duration
-}
-
-func (o *hookTimeout) Error() string { return fmt.Sprintf("%s took longer than %s", o.who, o.limit) }
-
 // run runs a function of a hook. Its error is returned as faults for the client. An empty list is no error.
 func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
-	late, err := runGuarded(ctx, "a hook", h.Timeout, fn)
+	late, err := limit.RunGuarded(ctx, "a hook", h.Timeout, fn)
 	if late {
 		return err
 	}
@@ -206,48 +197,4 @@ func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 		return nil
 	}
 	return fault.From(err)
-}
-
-// runGuarded runs code of the embedding program in its own goroutine, so that neither a panic
-// nor a hang affects the caller. Late means that the context or the time limit ended first;
-// the error says so.
-func runGuarded(ctx context.Context, who string, limit time.Duration, fn func(context.Context) error) (late bool, err error) {
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limit, &hookTimeout{who, limit})
-		defer cancel()
-	}
-	if ctx.Err() != nil { // other hooks have used up the time
-		return true, contextFault(ctx)
-	}
-	done := make(chan error, 1)
-	go func() {
-		err := errors.New(who + " ended its goroutine")
-		defer func() {
-			if reason := recover(); reason != nil {
-				err = fmt.Errorf("panic in %s: %v\n%s", who, reason, debug.Stack())
-			}
-			done <- err
-		}()
-		err = fn(ctx)
-	}()
-	select {
-	case err := <-done:
-		if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // the hook returned the error of its context
-			return true, contextFault(ctx)
-		}
-		return false, err
-	case <-ctx.Done():
-		return true, contextFault(ctx)
-	}
-}
-
-// contextFault is the error of a hook whose context ended: its time was over, or the caller no
-// longer waits.
-func contextFault(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if late := (*hookTimeout)(nil); !errors.As(cause, &late) {
-		return cause
-	}
-	return &problem.Error{Code: problem.CodeHookTimeout, Detail: "A hook of this server took too long. Try again later.", Cause: cause}
 }

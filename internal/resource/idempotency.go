@@ -18,127 +18,54 @@ type IdempotencyKey = store.IdempotencyKey
 type IdempotentRequest struct {
 	Key         IdempotencyKey
 	Fingerprint string // of the content of the request: no other request may use the key
-
-	// Reserve reserves memory for a recorded body before it is read.
-	Reserve func(bytes int64) error
 }
 
-// IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
-type IdempotencyRecord = store.IdempotencyRecord
+// settleTime is how long, beyond the time the client waits for an accepted step, a record may remain provisional.
+const settleTime = 10 * time.Second
 
-// FindRecord returns the idempotency record of a request, nil if there is none. A key that was
-// used for another request is an error.
-func (r *Resources) FindRecord(ctx context.Context, request IdempotentRequest) (*IdempotencyRecord, error) {
-	tx, err := r.store.ReadOne(ctx)
-	if err != nil {
-		return nil, err
-	}
-	record, err := tx.FindRecord(request.Key)
-	tx.Close()
-	record, err = request.check(record, err)
-	if err == nil && record != nil && record.Until != "" {
-		// It was provisional and is overdue. From now on it is final.
-		var final *IdempotencyRecord
-		if final, err = r.FinalizeRecord(ctx, request, record); final != nil {
-			record = final
-		}
-	}
-	if err != nil || record == nil {
-		return nil, err
-	}
-	return r.withBody(ctx, request, record)
-}
-
-// keepProvisional makes a provisional record final as it is.
-func (r *Resources) keepProvisional(ctx context.Context, request IdempotentRequest) (record *IdempotencyRecord, err error) {
-	err = r.store.Write(ctx, func(tx *store.Tx) (err error) {
-		if record, err = tx.FindRecord(request.Key); err == nil && record != nil && record.Until != "" {
-			_, err = tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
-		}
-		return err
-	})
-	if err != nil || record == nil {
-		return nil, err
-	}
-	return r.withBody(ctx, request, record)
-}
-
-// withBody reads the body of a record, if it is so long that it was not read with it. It returns nil if the
-// record has been removed meanwhile.
-func (r *Resources) withBody(ctx context.Context, request IdempotentRequest, record *IdempotencyRecord) (*IdempotencyRecord, error) {
-	if record.Unread == 0 {
-		return record, nil
-	}
-	if request.Reserve != nil {
-		if err := request.Reserve(record.Unread); err != nil {
-			return nil, err
-		}
-	}
-	tx, err := r.store.ReadOne(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer tx.Close()
-	body, found, err := tx.RecordedBody(request.Key, record)
-	if err != nil || !found {
-		return nil, err
-	}
-	record.Body, record.Unread = body, 0
-	return record, nil
-}
-
-// KeyInUse is the error of a request whose first copy is still being executed, by this server
+// keyInUse is the error of a request whose first copy is still being executed, by this server
 // or another.
-func KeyInUse() error {
+func keyInUse() error {
 	return fault.Header("Idempotency-Key", problem.CodeKeyInUse, "The first request with this key is still being executed. Try again later.")
 }
 
-// check returns the record if it can be replayed.
-func (r IdempotentRequest) check(record *IdempotencyRecord, err error) (*IdempotencyRecord, error) {
+// check returns the record if its outcome can be returned.
+func (r *IdempotentRequest) check(record *store.IdempotencyRecord, err error) (*store.IdempotencyRecord, error) {
 	switch {
 	case err != nil || record == nil:
 		return nil, err
+	case record.Until > model.FormatTime(time.Now()):
+		return nil, keyInUse()
 	case record.Fingerprint != r.Fingerprint:
 		return nil, fault.Header("Idempotency-Key", problem.CodeKeyReused, "This key was used for another request. Use a new key for each request, and repeat a request exactly.")
-	case record.Until > model.FormatTime(time.Now()):
-		return nil, KeyInUse()
 	}
 	return record, nil
 }
 
-// RunRecorded runs a write and stores its idempotency record in the same transaction, unless
-// there is a record already. Render makes the record from the error of the write; nil means
-// that nothing is stored and the transaction is rolled back. A failed write is undone even if
-// its record is stored. So is one whose record the caller has no room for: it fails.
-func (r *Resources) RunRecorded(ctx context.Context, request IdempotentRequest, sharing Sharing, run func(*Work) error,
-	render func(error) *IdempotencyRecord) (record *IdempotencyRecord, replayed bool, err error) {
-	err = r.RunWork(ctx, sharing, func(w *Work) error {
-		found, locked, used, err := w.tx.LockRecord(request.Key)
-		if record, err = request.check(found, err); err != nil {
-			return err
-		}
-		if replayed = record != nil; replayed {
-			if record.Until != "" {
-				_, err = w.tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
-			}
-			return err
-		}
-		if !locked {
-			return KeyInUse()
-		}
-		failed := w.Savepoint(func() error { return run(w) })
-		if record = render(failed); record == nil {
-			return failed
-		}
-		record.Fingerprint = request.Fingerprint
-		return r.explainQuota(w.tx.SaveRecord(request.Key, record, store.Quota{Most: r.IdempotencyQuota, Used: used}))
-	})
-	if err == nil && replayed {
-		if record, err = r.withBody(ctx, request, record); record == nil && err == nil {
-			err = KeyInUse() // it has expired in this moment: the next attempt executes the request
-		}
+// runOnce executes the request and stores its outcome in the same transaction, unless there is a record already. A failed
+// request is undone even if its outcome is stored. So is one whose record the caller has no room for: it fails.
+func (x *execution) runOnce(w *Work) error {
+	found, locked, used, err := w.tx.LockRecord(x.Key.Key)
+	if x.earlier, err = x.Key.check(found, err); err != nil {
+		return err
 	}
-	return record, replayed, err
+	if x.earlier != nil {
+		if found.Until != "" {
+			_, err = w.tx.FinalizeRecord(x.Key.Key, found, x.resources.IdempotencyQuota)
+		}
+		return err
+	}
+	if !locked {
+		return keyInUse()
+	}
+	if err := x.runAndUndo(w); err != nil {
+		return err
+	}
+	record := x.outcome.record(x.Key.Fingerprint)
+	if x.outcome.Operation != (model.ID{}) && x.Wait > 0 {
+		record.Until = model.FormatTime(time.Now().Add(x.Wait + settleTime))
+	}
+	return x.resources.explainQuota(w.tx.SaveRecord(x.Key.Key, record, store.Quota{Most: x.resources.IdempotencyQuota, Used: used}))
 }
 
 // explainQuota is the error of a record that the caller has no room for.
@@ -150,22 +77,107 @@ func (r *Resources) explainQuota(err error) error {
 		"Nothing was written. Change fewer resources at once, or send no Idempotency-Key. Responses are kept for a limited time.", r.IdempotencyQuota)
 }
 
-// FinalizeRecord replaces a provisional record by a final one. If another has become final
-// before, it returns that one, which the client must get. So it does if the caller has no room for the final one: then the
-// provisional one becomes final.
-func (r *Resources) FinalizeRecord(ctx context.Context, request IdempotentRequest, record *IdempotencyRecord) (other *IdempotencyRecord, err error) {
-	err = r.store.Write(ctx, func(tx *store.Tx) error {
-		revised, err := tx.FinalizeRecord(request.Key, record, r.IdempotencyQuota)
+// earlierOutcome returns the outcome of an earlier request with the key, nil if there is none. A key that was used for another request
+// is an error.
+func (r *Resources) earlierOutcome(ctx context.Context, request *Request) (*Outcome, error) {
+	tx, err := r.store.ReadOne(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record, err := request.Key.check(tx.FindRecord(request.Key.Key))
+	tx.Close()
+	switch {
+	case err != nil || record == nil:
+		return nil, err
+	case record.Until != "": // it was provisional and is overdue: from now on it is final
+		if other, err := r.finalize(ctx, request, record); err != nil || other != nil {
+			return other, err
+		}
+	}
+	return r.readOutcome(ctx, request, record)
+}
+
+// replayed is the outcome of an earlier request. Without one, its record has expired in this moment: the next attempt executes the
+// request.
+func replayed(earlier *Outcome, err error) Outcome {
+	switch {
+	case err != nil:
+		return Outcome{Err: err}
+	case earlier == nil:
+		return Outcome{Err: keyInUse()}
+	}
+	earlier.Replayed = true
+	return *earlier
+}
+
+// readOutcome returns the outcome in a record. A body that is so long that it was not read with the record is read now, when memory
+// for it is reserved: as much as a caller may hold, if it is longer, so that it can be sent at all. Nil: the record has been removed
+// meanwhile.
+func (r *Resources) readOutcome(ctx context.Context, request *Request, record *store.IdempotencyRecord) (*Outcome, error) {
+	if record.Unread == 0 {
+		return outcomeOf(record)
+	}
+	if request.Memory != nil {
+		if err := request.Memory.Take(min(record.Unread, r.Memory.Most())); err != nil {
+			return nil, err
+		}
+	}
+	tx, err := r.store.ReadOne(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Close()
+	body, found, err := tx.RecordedBody(request.Key.Key, record)
+	if err != nil || !found {
+		return nil, err
+	}
+	record.Body = body
+	return outcomeOf(record)
+}
+
+// Finalize replaces the provisional record of an accepted step by its outcome, or by the acceptance if the outcome is a failure that
+// may pass. It returns the outcome for the client: if another one has become final before, because the record was overdue, that one.
+func (r *Resources) Finalize(ctx context.Context, request Request, accepted, outcome Outcome) Outcome {
+	outcome.Applied = accepted.Applied
+	if request.Key == nil {
+		return outcome
+	}
+	final := &outcome
+	if outcome.Err != nil && !isFinal(outcome.Err) {
+		final = &accepted
+	}
+	other, err := r.finalize(ctx, &request, final.record(request.Key.Fingerprint))
+	switch {
+	case err != nil:
+		return Outcome{Err: err}
+	case other != nil:
+		return *other
+	}
+	return outcome
+}
+
+// finalize replaces a provisional record by a final one. If another has become final before, it returns the outcome of that one, which
+// the client must get. So it does if the caller has no room for the final one: then the provisional one becomes final.
+func (r *Resources) finalize(ctx context.Context, request *Request, record *store.IdempotencyRecord) (*Outcome, error) {
+	var other *store.IdempotencyRecord
+	key := request.Key.Key
+	err := r.store.Write(ctx, func(tx *store.Tx) error {
+		revised, err := tx.FinalizeRecord(key, record, r.IdempotencyQuota)
 		if other = nil; err == nil && !revised {
-			other, err = tx.FindRecord(request.Key)
+			other, err = tx.FindRecord(key)
 		}
 		return err
 	})
 	if errors.Is(err, store.ErrQuota) {
-		return r.keepProvisional(ctx, request)
+		err = r.store.Write(ctx, func(tx *store.Tx) (err error) {
+			if other, err = tx.FindRecord(key); err == nil && other != nil && other.Until != "" {
+				_, err = tx.FinalizeRecord(key, other, r.IdempotencyQuota)
+			}
+			return err
+		})
 	}
 	if err != nil || other == nil {
 		return nil, err
 	}
-	return r.withBody(ctx, request, other)
+	return r.readOutcome(ctx, request, other)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/store"
@@ -14,9 +15,9 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// TestOneResponseBecomesFinal: that of whoever was first, the one who could still make
+// TestOneOutcomeBecomesFinal: that of whoever was first, the one who could still make
 // another of it, or the one who found that this took too long.
-func TestOneResponseBecomesFinal(t *testing.T) {
+func TestOneOutcomeBecomesFinal(t *testing.T) {
 	t.Parallel()
 	for name, url := range pgtest.Databases() {
 		t.Run(name, func(t *testing.T) {
@@ -27,60 +28,69 @@ func TestOneResponseBecomesFinal(t *testing.T) {
 			}
 			defer st.Close()
 			r := New(st)
-			first := IdempotencyRecord{Fingerprint: "x", Status: 202, Header: map[string]string{"Location": "/operations/1"}, Body: []byte("accepted")}
-			second := IdempotencyRecord{Fingerprint: "x", Status: 201, Header: map[string]string{"Location": "/users/1"}, Body: []byte("created")}
-			record := func(key string, until time.Time) IdempotentRequest {
-				once, provisional := IdempotentRequest{Key: IdempotencyKey{Value: key}, Fingerprint: "x"}, first
+			first := Outcome{Operation: model.ID{1}, Applied: "respond-async, wait=9", Results: []Resource{{ID: model.ID{2}, Representation: []byte{}}}}
+			second := Outcome{Created: true, Applied: first.Applied, Results: []Resource{{ID: model.ID{2}, ETag: `"1"`, Representation: []byte(`{"name":"Ada"}`)}}}
+			record := func(key string, until time.Time) Request {
+				once, provisional := &IdempotentRequest{Key: IdempotencyKey{Value: key}, Fingerprint: "x"}, first.record("x")
 				provisional.Until = model.FormatTime(until)
-				_, replayed, err := r.RunRecorded(ctx, once, Sharing{}, func(*Work) error { return nil }, func(error) *IdempotencyRecord { return &provisional })
-				if err != nil || replayed {
-					t.Fatal(replayed, err)
-				}
-				return once
-			}
-			recalls := func(once IdempotentRequest, want IdempotencyRecord) {
-				t.Helper()
-				got, err := r.FindRecord(ctx, once)
+				err := st.Write(ctx, func(tx *store.Tx) error {
+					return tx.SaveRecord(once.Key, provisional, store.Quota{Most: r.IdempotencyQuota})
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
-				got.Until = "" // which says only that it was not final before
-				if !reflect.DeepEqual(*got, want) {
-					t.Errorf("got %+v, want %+v", *got, want)
+				return Request{Key: once, Steps: []Step{{Refused: errors.New("the request is not executed")}}}
+			}
+			expect := func(got, want Outcome) {
+				t.Helper()
+				for i := range got.Results { // no representation is as good as an empty one
+					got.Results[i].Representation = append([]byte{}, got.Results[i].Representation...)
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("\n got %+v\nwant %+v", got, want)
 				}
 			}
-			revise := func(once IdempotentRequest, want *IdempotencyRecord) {
+			replays := func(request Request, want Outcome) {
 				t.Helper()
-				answer := second
-				if other, err := r.FinalizeRecord(ctx, once, &answer); err != nil || !reflect.DeepEqual(other, want) {
-					t.Errorf("got %+v, %v, want %+v", other, err, want)
-				}
+				want.Replayed = true
+				expect(r.Execute(ctx, request), want)
+			}
+			finalizes := func(request Request, want Outcome) {
+				t.Helper()
+				expect(r.Finalize(ctx, request, first, second), want)
 			}
 
 			inTime := record("in time", time.Now().Add(time.Hour))
 			var refused *problem.Error
-			if _, err := r.FindRecord(ctx, inTime); !errors.As(err, &refused) || refused.Code != problem.CodeKeyInUse {
+			if err := r.Execute(ctx, inTime).Err; !errors.As(err, &refused) || refused.Code != problem.CodeKeyInUse {
 				t.Errorf("got %v", err)
 			}
-			revise(inTime, nil)
-			recalls(inTime, second)
-			revise(inTime, &second)
+			finalizes(inTime, second)
+			replays(inTime, second)
+			finalizes(inTime, second)
 
 			late := record("late", time.Now().Add(-time.Hour))
-			recalls(late, first)
-			revise(late, &first)
-			recalls(late, first)
+			replays(late, first)
+			finalizes(late, first)
+			replays(late, first)
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
-			got, replayed, err := r.RunRecorded(ctx, later, Sharing{}, nil, nil)
-			if err != nil || !replayed || got.Status != first.Status {
-				t.Error(got, replayed, err)
+			x := &execution{Request: &later, resources: r}
+			if err := r.inTransaction(ctx, store.Writing{}, x.runAndStore); err != nil || x.earlier == nil {
+				t.Error(x.earlier, err)
 			}
-			revise(later, &first)
+			finalizes(later, first)
 
 			last := record("late, and not repeated", time.Now().Add(-time.Hour))
-			revise(last, nil)
-			recalls(last, second)
+			finalizes(last, second)
+			replays(last, second)
+
+			passing := record("with a failure that may pass", time.Now().Add(time.Hour))
+			failed := Outcome{Err: fault.New(problem.CodeUnavailable, "Not now.")}
+			told := failed
+			told.Applied = first.Applied
+			expect(r.Finalize(ctx, passing, first, failed), told)
+			replays(passing, first)
 		})
 	}
 }

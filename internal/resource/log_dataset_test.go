@@ -272,14 +272,14 @@ func (m *logModel) existing(c *logCollection) (found []logResource) {
 func (m *logModel) write() {
 	m.Helper()
 	c := m.collections[m.random.IntN(len(m.collections))]
-	request := resource.Request{Method: http.MethodPost, Path: resource.Path{Collection: m.schema.Collection(c.name)}, BodyLimits: resource.BodyLimits{Depth: 64, Items: 10}}
+	step := resource.Step{Method: http.MethodPost, Path: resource.Path{Collection: m.schema.Collection(c.name)}, BodyLimits: resource.BodyLimits{Depth: 64, Items: 10}}
 	body := map[string]json.RawMessage{}
 	some := 1
 	if there := m.existing(c); len(there) > 0 && m.random.IntN(3) > 0 {
-		request.Method, some = http.MethodPatch, 2
-		request.ID = there[m.random.IntN(len(there))].id
+		step.Method, some = http.MethodPatch, 2
+		step.ID = there[m.random.IntN(len(there))].id
 		if m.random.IntN(3) == 0 {
-			request.Method = http.MethodDelete
+			step.Method = http.MethodDelete
 		}
 	} else {
 		// Of few ids, so that some are created again.
@@ -291,16 +291,11 @@ func (m *logModel) write() {
 			body[a.name] = json.RawMessage(m.value(a))
 		}
 	}
-	if request.Method != http.MethodDelete {
-		request.Body, _ = json.Marshal(body)
+	if step.Method != http.MethodDelete {
+		step.Body, _ = json.Marshal(body)
 	}
-	ctx := context.Background()
-	write, err := m.resources.Decode(ctx, request)
-	if err != nil {
-		m.Fatalf("%s: %v", request.Body, err)
-	}
-	if _, _, err := m.resources.Do(ctx, write); err != nil && !strings.Contains(err.Error(), "id_exists") {
-		m.Fatalf("%s %s: %v", request.Method, request.Body, err)
+	if err := m.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err; err != nil && !strings.Contains(err.Error(), "id_exists") {
+		m.Fatalf("%s %s: %v", step.Method, step.Body, err)
 	}
 	m.record()
 }

@@ -59,7 +59,7 @@ func (w *Work) newLoader(path Path) *loader {
 func (l *loader) add(record model.Record) (loaded, error) {
 	visible := record.TextSizeOf(l.visible)
 	if l.bytes += visible; l.bytes > MaxManyBytes {
-		return loaded{}, TooMuch()
+		return loaded{}, tooMuch()
 	}
 	before := min(visible, l.reserved)
 	l.reserved -= before

@@ -1,31 +1,25 @@
 package resource
 
 import (
-	"context"
 	"slices"
 
+	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 )
 
-// A write that is known to change nothing is executed in a snapshot instead of a transaction that writes: one whose range is
-// empty, and the dry run of a deletion, which can concern any number of resources. On SQLite it would keep all
-// writes waiting.
+// The deletion at the end of a dry run, and the one that is accepted for later, is not executed, because it can concern any number of
+// resources: on SQLite it would keep all writes waiting. It finds what it would delete and change, and is refused, as any deletion.
+// Nothing that follows depends on it.
 
-// OnlyReads reports whether a write changes nothing, so that it is executed by RunReading and Predict. FindRange has found its range.
-func (r *Resources) OnlyReads(write *Write) bool {
-	switch {
-	case write.Range != nil && len(write.found) == 0:
-		return true
-	case write.DryRun && write.Verb == Delete:
-		return !r.hookTakesPart(write.Path.Collection, map[*model.Collection]bool{})
-	}
-	return false
+// isPredictable reports whether a step is a deletion that need not be executed to know its effect: no hook takes part in it.
+func (r *Resources) isPredictable(step *decoded) bool {
+	return step.verb == Delete && step.Path.Collection != nil && !r.hookTakesPart(step.Path.Collection, map[*model.Collection]bool{})
 }
 
 // hookTakesPart reports whether a hook takes part in the transaction of a deletion from a collection: it may change or refuse anything.
 func (r *Resources) hookTakesPart(c *model.Collection, seen map[*model.Collection]bool) bool {
-	if seen[c] {
+	if seen[c] || len(r.hooks) == 0 {
 		return false
 	}
 	seen[c] = true
@@ -34,80 +28,27 @@ func (r *Resources) hookTakesPart(c *model.Collection, seen map[*model.Collectio
 	})
 }
 
-// RunReading runs fn in a snapshot. The context can end it at any time.
-func (r *Resources) RunReading(ctx context.Context, fn func(*Work) error) error {
-	if err := r.refuseNested(ctx); err != nil {
-		return err
-	}
-	tx, err := r.store.ReadAtLength(ctx)
-	if err != nil {
-		return err
-	}
-	defer tx.Close()
-	return fn(&Work{resources: r, ctx: ctx, lookup: lookup{tx: tx}})
-}
-
-// Predict returns what a write that OnlyReads would return, and what it would affect.
-func (w *Work) Predict(write Write) ([]Resource, Affected, error) {
-	w.predicts, w.predicted = true, nil
-	results, err := w.Do(write)
-	return results, w.predicted, err
-}
-
-// predict counts the resources that the deletion would change, as far as the caller sees them before it or after it.
+// predict notes what the deletion would change.
 func (d *deletion) predict() error {
-	released := map[*model.Collection]map[model.ID]bool{}
-	err := d.each(model.SetNull, func(link model.Link, deleted []model.ID) error {
+	if d.work.affected == nil {
+		return nil
+	}
+	d.work.predicted = d
+	for _, set := range d.order {
+		d.work.affected.Note(effect.Deleted, set.Collection, set.IDs...)
+	}
+	return d.each(model.SetNull, func(link model.Link, deleted []model.ID) error {
 		return d.tx.Referring(link, deleted, func(referrer, _ model.ID) bool {
 			if !d.isMarked(link.From, referrer) {
-				if released[link.From] == nil {
-					released[link.From] = map[model.ID]bool{}
-				}
-				released[link.From][referrer] = true
+				d.work.affected.Note(effect.Updated, link.From, referrer)
 			}
 			return true
 		})
 	})
-	if err != nil {
-		return err
-	}
-	for _, c := range d.work.resources.store.Schema().All() {
-		deleted, _, err := d.countVisible(c, d.marked[c])
-		if err != nil {
-			return err
-		}
-		changed, hidden, err := d.countVisible(c, released[c])
-		if err != nil {
-			return err
-		}
-		shown, err := d.countShown(c, hidden)
-		if err != nil {
-			return err
-		}
-		if count := deleted + changed + shown; count > 0 {
-			d.work.predicted = append(d.work.predicted, AffectedCollection{Collection: c, Count: count, Deleted: deleted})
-		}
-	}
-	return nil
 }
 
-// countVisible counts the resources of a set that the caller sees before the deletion, and lists the others.
-func (d *deletion) countVisible(c *model.Collection, set map[model.ID]bool) (count int, hidden []model.ID, err error) {
-	scope := d.by.Scope(c)
-	if scope == nil || len(set) == 0 {
-		return len(set), nil, nil
-	}
-	ids := make([]model.ID, 0, len(set))
-	for id := range set {
-		ids = append(ids, id)
-	}
-	seen, err := d.tx.Existing(c, scope, ids)
-	hidden = slices.DeleteFunc(ids, func(id model.ID) bool { return seen[id] })
-	return len(seen), hidden, err
-}
-
-// countShown counts the resources that the caller sees only after the deletion, which sets a reference of each to null.
-func (d *deletion) countShown(c *model.Collection, hidden []model.ID) (count int, err error) {
+// existing finds which resources of a list exist after the deletion, as far as they pass a filter.
+func (d *deletion) existing(c *model.Collection, scope query.Filter, ids []model.ID) (map[model.ID]bool, error) {
 	find := func(c *model.Collection, id model.ID) (model.Record, error) {
 		if d.isMarked(c, id) {
 			return nil, nil
@@ -115,22 +56,20 @@ func (d *deletion) countShown(c *model.Collection, hidden []model.ID) (count int
 		record, err := d.tx.Find(c, id)
 		return d.release(c, record), err
 	}
-	for ids := range slices.Chunk(hidden, rowsForHooks) {
+	found := map[model.ID]bool{}
+	ids = slices.DeleteFunc(ids, func(id model.ID) bool { return d.isMarked(c, id) })
+	for ids := range slices.Chunk(ids, rowsForHooks) {
 		records, err := d.tx.Records(c, ids)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		for _, record := range records {
-			holds, err := query.Holds(d.by.Scope(c), d.release(c, record), find)
-			if err != nil {
-				return 0, err
-			}
-			if holds {
-				count++
+			if found[record.ID(model.IDColumn)], err = query.Holds(scope, d.release(c, record), find); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return count, nil
+	return found, nil
 }
 
 // release is a resource as the deletion leaves it.

@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"math"
 
 	"github.com/plural-go/plural/internal/fault"
@@ -12,151 +11,139 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// A range of resources is updated or deleted in one transaction. FindRange finds the ids before it, with the limits of a list,
+// A range of resources is updated or deleted in one transaction. findRange finds the ids before it, with the limits of a list,
 // so that a query that takes long never keeps other writes waiting. The transaction reads the resources by these ids, and leaves out those
-// that have left the range since. What has come into it since is not part of the write.
+// that have left the range since. What has come into it since is not part of the step.
 
 // checkRange refuses conditions and callers that a range cannot have.
-func (write *Write) checkRange() error {
+func (step *decoded) checkRange() error {
 	header := ""
 	switch {
-	case write.Condition.IfMatch != nil:
+	case step.condition.IfMatch != nil:
 		header = "If-Match"
-	case write.Condition.IfNoneMatch != nil:
+	case step.condition.IfNoneMatch != nil:
 		header = "If-None-Match"
 	default:
-		return write.Path.Require(schema.MayList)
+		return step.Path.Require(schema.MayList)
 	}
 	return fault.Header(header, problem.CodeMalformedRequest, "A range has no ETag. Leave out %s.", header)
 }
 
-// FindRange finds which resources are in the range of a write, if it has one, before its transaction. It refuses a range with
-// too many, and where If-Match is required.
-func (r *Resources) FindRange(ctx context.Context, write *Write) error {
-	return write.findRange(func(wanted store.PageQuery) (*store.Page, error) {
-		return r.store.Page(ctx, wanted)
-	})
-}
-
-// findRange finds the resources of the range by pages that open returns.
-func (write *Write) findRange(open func(store.PageQuery) (*store.Page, error)) error {
-	if write.Range == nil {
+// findRange finds which resources are in the range of a step, if it has one. It refuses a range with too many, and where If-Match is
+// required.
+func (p *preparation) findRange(step *decoded) error {
+	if step.Range == nil {
 		return nil
 	}
-	if err := write.require(); err != nil {
+	if err := step.require(); err != nil {
 		return err
 	}
-	page, err := open(write.pageQuery())
+	page, err := p.page(step.pageQuery())
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	if err := write.Condition.AllowsChange(""); err != nil { // where If-Match is required, after a missing parent
+	if err := step.condition.AllowsChange(""); err != nil { // where If-Match is required, after a missing parent
 		return err
 	}
-	write.found = nil
 	for {
 		row, err := page.Next()
 		if err != nil || row == nil {
 			return err
 		}
-		if write.found = append(write.found, row.ID(model.IDColumn)); len(write.found) > write.bodyLimits.Items {
+		if step.found = append(step.found, row.ID(model.IDColumn)); len(step.found) > step.BodyLimits.Items {
 			page.Close()
-			return write.tooMany(open)
+			return p.refuseTooMany(step)
 		}
 	}
 }
 
 // pageQuery asks for the resources of the range, and for one more than may be changed.
-func (write *Write) pageQuery() store.PageQuery {
-	q := *write.Range
+func (step *decoded) pageQuery() store.PageQuery {
+	q := *step.Range
 	if q.Range.Anchor == query.AtOffset {
 		// A negative limit decides where the range starts. Counted from its start, the range can be cut without moving it.
 		from, to := query.Span(q.Range.Offset, q.Range.Limit, math.MaxInt64)
 		q.Range.Offset, q.Range.Limit = from, to-from
 	}
-	most := int64(write.bodyLimits.Items) + 1
+	most := int64(step.BodyLimits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
-	return pageQuery(write.Path, q, false)
+	return pageQuery(step.Path, q, false)
 }
 
-// tooMany is the error of a range with too many resources. It counts them.
-func (write *Write) tooMany(open func(store.PageQuery) (*store.Page, error)) error {
-	wanted := pageQuery(write.Path, *write.Range, false)
+// refuseTooMany is the error of a range with too many resources. It counts them.
+func (p *preparation) refuseTooMany(step *decoded) error {
+	wanted := pageQuery(step.Path, *step.Range, false)
 	wanted.Exact = wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
-	page, err := open(wanted)
+	page, err := p.page(wanted)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	if wanted.Exact {
-		return write.refuseTooMany(page.Total)
-	}
-	for count := int64(0); ; count++ {
-		row, err := page.Next()
-		if err != nil {
-			return err
-		}
-		if row == nil {
-			return write.refuseTooMany(count)
+	count := page.Total
+	if !wanted.Exact {
+		for count = 0; ; count++ {
+			if row, err := page.Next(); err != nil {
+				return err
+			} else if row == nil {
+				break
+			}
 		}
 	}
+	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, step.BodyLimits.Items)
 }
 
-func (write *Write) refuseTooMany(count int64) error {
-	return fault.New(problem.CodeTooManyItems, "The range has %d resources, but one request can change at most %d. Send a limit or a narrower filter, several times.", count, write.bodyLimits.Items)
-}
-
-// runBeforeRange runs the hooks before the transaction for the resources that FindRange has found.
-func (r *Resources) runBeforeRange(ctx context.Context, write *Write) error {
-	if !r.hasBefore(write.Path.Collection, write.Verb) {
+// runBeforeRange runs the hooks before the transaction for the resources that findRange has found.
+func (p *preparation) runBeforeRange(step *decoded) error {
+	r := p.resources
+	if !r.hasBefore(step.Path.Collection, step.verb) {
 		return nil
 	}
-	write.prepared = map[model.ID]model.Input{}
-	for _, id := range write.found {
+	step.prepared = map[model.ID]model.Input{}
+	for _, id := range step.found {
 		var input model.Input // empty for a deletion
-		if write.Verb == Update {
-			input = write.Inputs[0] // before copies it
+		if step.verb == Update {
+			input = step.inputs[0] // before copies it
 		}
-		if err := r.before(ctx, write, write.Verb, &id, &input); err != nil {
+		if err := r.before(p.hooks, step, step.verb, &id, &input); err != nil {
 			return err
 		}
-		write.prepared[id] = input
+		step.prepared[id] = input
 	}
 	return nil
 }
 
 // inputOf is the input of one resource of a range, after its Before hooks.
-func (write *Write) inputOf(id model.ID) model.Input {
-	if input, hooked := write.prepared[id]; hooked || write.Verb == Delete {
+func (step *decoded) inputOf(id model.ID) model.Input {
+	if input, hooked := step.prepared[id]; hooked || step.verb == Delete {
 		return input
 	}
-	return write.Inputs[0]
+	return step.inputs[0]
 }
 
 // changeRange updates or deletes the resources of a range, or none of them.
-func (w *Work) changeRange(write Write) ([]Resource, error) {
-	found, err := w.readRange(write)
+func (w *Work) changeRange(step decoded) ([]Resource, error) {
+	found, err := w.readRange(step)
 	if err != nil {
 		return nil, err
 	}
 	records, all := make([]model.Record, len(found)), make([]writing, len(found))
 	for i, each := range found {
-		records[i], all[i] = each.record, writing{before: each, input: write.inputOf(each.record.ID(model.IDColumn)), readOnly: write.readOnly}
-		if err := write.Path.requireOn(w.tx, write.Verb, each.record); err != nil {
+		records[i], all[i] = each.record, writing{before: each, input: step.inputOf(each.record.ID(model.IDColumn)), readOnly: step.readOnly}
+		if err := step.Path.requireOn(w.tx, step.verb, each.record); err != nil {
 			return nil, err
 		}
 	}
-	if write.Verb == Delete {
-		return w.deleteAll(write.Path, records)
+	if step.verb == Delete {
+		return w.deleteAll(step.Path, records)
 	}
-	return w.updateRange(write, all)
+	return w.updateRange(step, all)
 }
 
 // readRange reads the resources that were found, as far as they are still in the range, in the order in which they were found.
-func (w *Work) readRange(write Write) ([]loaded, error) {
-	loader, found := w.newLoader(write.Path), make(map[model.ID]loaded, len(write.found))
-	err := w.tx.EachListed(write.Path.Collection, query.Both(write.Path.Scope(), write.Range.Filter), write.found, func(record model.Record) (err error) {
+func (w *Work) readRange(step decoded) ([]loaded, error) {
+	loader, found := w.newLoader(step.Path), make(map[model.ID]loaded, len(step.found))
+	err := w.tx.EachListed(step.Path.Collection, query.Both(step.Path.Scope(), step.Range.Filter), step.found, func(record model.Record) (err error) {
 		found[record.ID(model.IDColumn)], err = loader.add(record)
 		return err
 	})
@@ -164,7 +151,7 @@ func (w *Work) readRange(write Write) ([]loaded, error) {
 		return nil, err
 	}
 	all := make([]loaded, 0, len(found))
-	for _, id := range write.found {
+	for _, id := range step.found {
 		if each, still := found[id]; still {
 			all = append(all, each)
 		}
@@ -174,13 +161,13 @@ func (w *Work) readRange(write Write) ([]loaded, error) {
 
 // updateRange updates all resources at once, or where a hook takes part, which may change or delete
 // others of them, one after the other.
-func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
-	if !w.resources.hasWithin(write.Path.Collection, Update) {
-		return w.writeAll(write.Path, all, nil)
+func (w *Work) updateRange(step decoded, all []writing) ([]Resource, error) {
+	if !w.resources.hasWithin(step.Path.Collection, Update) {
+		return w.writeAll(step.Path, all, nil)
 	}
 	updated := make([]Resource, 0, len(all))
 	for _, each := range all {
-		current, err := w.tx.Get(write.Path.Collection, nil, each.before.record.ID(model.IDColumn))
+		current, err := w.tx.Get(step.Path.Collection, nil, each.before.record.ID(model.IDColumn))
 		if err != nil {
 			return nil, err
 		}
@@ -188,7 +175,7 @@ func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 			continue
 		}
 		each.before = loaded{record: current}
-		one, err := w.writeAll(write.Path, []writing{each}, nil)
+		one, err := w.writeAll(step.Path, []writing{each}, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -201,7 +188,7 @@ func (w *Work) updateRange(write Write, all []writing) ([]Resource, error) {
 // alone does not bound the memory that they take. Tests reduce it.
 var MaxManyBytes = 64 << 20
 
-// TooMuch is the error of a request beyond MaxManyBytes.
-func TooMuch() error {
+// tooMuch is the error of a request beyond MaxManyBytes.
+func tooMuch() error {
 	return fault.New(problem.CodeTooManyItems, "The resources that this request changes have more than %d MiB together. Change fewer at once.", MaxManyBytes>>20)
 }

@@ -5,6 +5,7 @@ package resource
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -23,6 +24,8 @@ type Resources struct {
 	store *store.Store
 	hooks map[hookKey][]Hook
 
+	keysInUse sync.Map // IdempotencyKey of the requests that are being executed
+
 	// BodyLimits bounds the bodies of requests.
 	BodyLimits BodyLimits
 
@@ -31,6 +34,13 @@ type Resources struct {
 
 	// Memory is for the resources of writes of many. Nil: it is not bounded.
 	Memory *limit.Budget
+
+	// Guard identifies the callers of operations. Nil: there is no access control.
+	Guard *auth.Guard
+
+	// Backlog is how many operations may be unfinished, and BacklogShare how many of one caller. Where there is no access control,
+	// no callers are known.
+	Backlog, BacklogShare int64
 
 	// IdempotencyQuota bounds the bytes of the idempotency records of one caller. Default: 64 MiB.
 	IdempotencyQuota int64

@@ -48,36 +48,29 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 	for _, each := range []struct {
 		name, start string // of the body
 		end         string
-		request     Request
+		step        Step
 	}{
-		{"create", `{"id":"` + one.String() + `","number":1,`, `}`, Request{Method: http.MethodPost}},
-		{"array", `[{"number":2,`, `}]`, Request{Method: http.MethodPost}},
-		{"upsert", `{"number":2,`, `}`, Request{Method: http.MethodPost, Conflict: conflict}},
-		{"update", `{`, `}`, Request{Method: http.MethodPatch, ID: one}},
-		{"range", `{`, `}`, Request{Method: http.MethodPatch, Range: &all}},
+		{"create", `{"id":"` + one.String() + `","number":1,`, `}`, Step{Method: http.MethodPost}},
+		{"array", `[{"number":2,`, `}]`, Step{Method: http.MethodPost}},
+		{"upsert", `{"number":2,`, `}`, Step{Method: http.MethodPost, Conflict: conflict}},
+		{"update", `{`, `}`, Step{Method: http.MethodPatch, ID: one}},
+		{"range", `{`, `}`, Step{Method: http.MethodPatch, Range: &all}},
 	} {
-		each.request.Path, each.request.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
-		write, err := r.Decode(context.Background(), each.request)
-		if err == nil {
-			err = r.FindRange(context.Background(), &write)
+		each.step.Path, each.step.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
+		x := &execution{Request: &Request{Steps: []Step{each.step}}, resources: r}
+		x.prepare(context.Background())
+		if x.steps[0].refused != nil {
+			t.Fatal(x.steps[0].refused)
 		}
-		if err == nil {
-			err = r.Before(context.Background(), &write)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := x.steps[0].texts
 		want, record := &store.Texts{}, make(model.Record, len(c.Columns()))
 		record[c.Field("text").Column], record[c.Field("title").Column] = model.TextValue(of(each.name)), hooked
 		want.Add(c, record)
-		if !reflect.DeepEqual(write.texts, want) {
-			t.Errorf("%s: got  %v\nwant %v", each.name, write.texts, want)
+		if !reflect.DeepEqual(texts, want) {
+			t.Errorf("%s: got  %v\nwant %v", each.name, texts, want)
 		}
-		err = r.RunWork(context.Background(), r.SharingOf(&write), func(w *Work) error {
-			_, err := w.Do(write)
-			return err
-		})
-		if err != nil || !reflect.DeepEqual(write.texts, want) {
+		err = r.inTransaction(context.Background(), x.writing(), x.runAndStore)
+		if err != nil || !reflect.DeepEqual(texts, want) {
 			t.Errorf("%s: %v: the transaction has split more texts", each.name, err)
 		}
 	}

@@ -11,12 +11,12 @@ import (
 
 // update sets the attributes of the input: all of them to replace a resource, some to patch
 // it. A change to equal values writes nothing.
-func (w *Work) update(write Write) ([]Resource, error) {
-	before, err := w.load(write)
+func (w *Work) update(step decoded) ([]Resource, error) {
+	before, err := w.load(step)
 	if err != nil {
 		return nil, err
 	}
-	return w.writeAll(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}}, nil)
+	return w.writeAll(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}}, nil)
 }
 
 // apply returns a copy of a resource with the attributes of an input.

@@ -41,15 +41,15 @@ func (u *upsert) writing(owner loaded) writing {
 
 // decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
 // that happens.
-func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) error {
-	c := write.Path.Collection
-	decoded, many, err := c.DecodeUpserts(body, options)
+func (step *decoded) decodeUpserts(options model.DecodeOptions) error {
+	c := step.Path.Collection
+	decoded, many, err := c.DecodeUpserts(step.Body, options)
 	if err != nil {
 		return err
 	}
-	write.Many, write.upserts = many, make([]upsert, len(decoded))
+	step.many, step.upserts = many, make([]upsert, len(decoded))
 	for i, each := range decoded {
-		write.upserts[i].readOnly = separateReadOnly(c, &each.Patch, options.Writable)
+		step.upserts[i].readOnly = separateReadOnly(c, &each.Patch, options.Writable)
 		if options.Parent != nil && each.Patch.Values != nil {
 			for _, wrong := range each.CreateFaults {
 				if wrong.Code == problem.CodeParentMismatch { // a POST cannot move a child
@@ -58,17 +58,17 @@ func (write *Write) decodeUpserts(body []byte, options model.DecodeOptions) erro
 			}
 			each.Patch.Values[options.Parent.Column], each.Patch.Set[options.Parent.Column] = model.IDValue(options.ParentID), true
 		}
-		write.upserts[i].Upsert = each
-		write.upserts[i].missing = write.missingKey(i)
+		step.upserts[i].Upsert = each
+		step.upserts[i].missing = step.missingKey(i)
 	}
 	return nil
 }
 
 // key is the values of the unique group of an input, in their columns.
-func (write *Write) key(i int) model.Record {
-	each := write.upserts[i]
-	key := make(model.Record, len(write.Path.Collection.Columns()))
-	for _, column := range write.Conflict {
+func (step *decoded) key(i int) model.Record {
+	each := step.upserts[i]
+	key := make(model.Record, len(step.Path.Collection.Columns()))
+	for _, column := range step.Conflict {
 		switch {
 		case each.Patch.Values == nil:
 		case each.Patch.Set[column]:
@@ -82,15 +82,15 @@ func (write *Write) key(i int) model.Record {
 
 // missingKey reports values of the unique group that an input does not have. An invalid value is
 // reported elsewhere.
-func (write *Write) missingKey(i int) (faults problem.Errors) {
-	if write.upserts[i].Patch.Values == nil {
+func (step *decoded) missingKey(i int) (faults problem.Errors) {
+	if step.upserts[i].Patch.Values == nil {
 		return nil
 	}
-	key := write.key(i)
-	for _, column := range write.Conflict {
-		name := write.Path.Collection.Columns()[column].Name
-		pointer := write.pointer(i) + "/" + name
-		invalid := slices.ContainsFunc(write.upserts[i].PatchFaults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
+	key := step.key(i)
+	for _, column := range step.Conflict {
+		name := step.Path.Collection.Columns()[column].Name
+		pointer := step.pointer(i) + "/" + name
+		invalid := slices.ContainsFunc(step.upserts[i].PatchFaults, func(f *problem.Error) bool { return f.Source.Pointer == pointer })
 		if key[column].IsNull() && !invalid {
 			faults.Add(fault.At(pointer, problem.CodeRequired, "on_conflict=%s needs a value of %s.", name, name))
 		}
@@ -102,19 +102,19 @@ func (write *Write) missingKey(i int) (faults problem.Errors) {
 // caller may see on the path. An input whose owner is hidden is created, as by POST without on_conflict:
 // it conflicts only after all other checks. Otherwise, its answer would tell about a resource under a
 // parent that the caller may not see.
-func (write *Write) owners(tx *store.Tx, items []int, visit func(model.Record) error) ([]model.Record, error) {
+func (step *decoded) owners(tx *store.Tx, items []int, visit func(model.Record) error) ([]model.Record, error) {
 	keys := make([]model.Record, len(items))
 	for k, i := range items {
-		keys[k] = write.key(i)
+		keys[k] = step.key(i)
 	}
-	return tx.Owners(write.Path.Collection, write.Path.Scope(), write.Conflict, keys, visit)
+	return tx.Owners(step.Path.Collection, step.Path.Scope(), step.Conflict, keys, visit)
 }
 
 // loadOwners reads the resources that have the values of the unique group of inputs. So many bytes are reserved for them already.
-func (w *Work) loadOwners(write *Write, items []int, reserved int) ([]loaded, error) {
-	byID, loader := map[model.ID]loaded{}, w.newLoader(write.Path)
+func (w *Work) loadOwners(step *decoded, items []int, reserved int) ([]loaded, error) {
+	byID, loader := map[model.ID]loaded{}, w.newLoader(step.Path)
 	loader.reserved = reserved
-	owners, err := write.owners(w.tx, items, func(record model.Record) (err error) {
+	owners, err := step.owners(w.tx, items, func(record model.Record) (err error) {
 		byID[record.ID(model.IDColumn)], err = loader.add(record)
 		return err
 	})
@@ -132,24 +132,25 @@ func (w *Work) loadOwners(write *Write, items []int, reserved int) ([]loaded, er
 
 // runBeforeUpserts runs the hooks before the transaction, for what happens now if nothing changes
 // until then.
-func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
-	if c := write.Path.Collection; !r.hasBefore(c, Create) && !r.hasBefore(c, Update) {
+func (p *preparation) runBeforeUpserts(step *decoded) error {
+	r := p.resources
+	if c := step.Path.Collection; !r.hasBefore(c, Create) && !r.hasBefore(c, Update) {
 		return nil
 	}
-	tx, err := r.store.Read(ctx)
+	stored, closing, err := p.snapshot()
 	if err != nil {
 		return err
 	}
-	owners, err := write.owners(tx, positions(len(write.upserts)), func(owner model.Record) error {
-		store.KeepOnly(owner, write.Conflict) // only their ids are needed
+	owners, err := step.owners(stored.tx, positions(len(step.upserts)), func(owner model.Record) error {
+		store.KeepOnly(owner, step.Conflict) // only their ids are needed
 		return nil
 	})
-	tx.Close()
+	closing()
 	if err != nil {
 		return err
 	}
-	for i := range write.upserts {
-		if err := r.runBeforeUpsert(ctx, write, i, owners[i]); err != nil {
+	for i := range step.upserts {
+		if err := r.runBeforeUpsert(p.hooks, step, i, owners[i]); err != nil {
 			return err
 		}
 	}
@@ -157,52 +158,52 @@ func (r *Resources) runBeforeUpserts(ctx context.Context, write *Write) error {
 }
 
 // runBeforeUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
-func (r *Resources) runBeforeUpsert(ctx context.Context, write *Write, i int, found model.Record) (err error) {
-	each := &write.upserts[i]
+func (r *Resources) runBeforeUpsert(ctx context.Context, step *decoded, i int, found model.Record) (err error) {
+	each := &step.upserts[i]
 	switch {
-	case write.withoutBefore:
+	case step.withoutBefore:
 	case found != nil && each.before != Update && !each.isInvalid(Update):
 		each.before = Update
 		id := found.ID(model.IDColumn)
-		err = r.before(ctx, write, Update, &id, &each.Patch)
+		err = r.before(ctx, step, Update, &id, &each.Patch)
 	case found == nil && each.before != Create && !each.isInvalid(Create):
 		each.before = Create
-		err = r.before(ctx, write, Create, nil, &each.Create)
+		err = r.before(ctx, step, Create, nil, &each.Create)
 	}
-	return atPointer(write.pointer(i), err)
+	return atPointer(step.pointer(i), err)
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
-func (w *Work) upsert(write Write) ([]Resource, error) {
+func (w *Work) upsert(step decoded) ([]Resource, error) {
 	// The write changes the collection, which has no ETag.
-	if err := cmp.Or(w.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
+	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	write.upserts = slices.Clone(write.upserts) // the transaction may run again
-	items := positions(len(write.upserts))
-	owners, err := w.loadOwners(&write, items, 0)
+	step.upserts = slices.Clone(step.upserts) // the transaction may run again
+	items := positions(len(step.upserts))
+	owners, err := w.loadOwners(&step, items, 0)
 	if err == nil {
-		err = w.checkUpserts(write, items, owners)
+		err = w.checkUpserts(step, items, owners)
 	}
 	if err != nil {
 		return nil, err
 	}
-	c, results := write.Path.Collection, make([]Resource, len(items))
+	c, results := step.Path.Collection, make([]Resource, len(items))
 	if !w.resources.hasWithin(c, Create) && !w.resources.hasWithin(c, Update) {
-		return results, w.upsertItems(write, items, owners, results)
+		return results, w.upsertItems(step, items, owners, results)
 	}
 	// A hook may create, change or delete resources that the next inputs are about. So each is read again, in place of what
 	// was read before.
-	visible := write.Path.By.Visible(c)
+	visible := step.Path.By.Visible(c)
 	for _, i := range items {
 		reserved := owners[i].record.TextSizeOf(visible)
 		owners[i] = loaded{}
-		current, err := w.loadOwners(&write, []int{i}, reserved)
+		current, err := w.loadOwners(&step, []int{i}, reserved)
 		if err == nil {
-			err = w.checkUpserts(write, []int{i}, current)
+			err = w.checkUpserts(step, []int{i}, current)
 		}
 		if err == nil {
-			err = w.upsertItems(write, []int{i}, current, results)
+			err = w.upsertItems(step, []int{i}, current, results)
 		}
 		if err != nil {
 			return nil, err
@@ -212,11 +213,11 @@ func (w *Work) upsert(write Write) ([]Resource, error) {
 }
 
 // checkUpserts refuses inputs that are wrong for what happens.
-func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
-	c, path := write.Path.Collection, write.Path
+func (w *Work) checkUpserts(step decoded, items []int, owners []loaded) error {
+	c, path := step.Path.Collection, step.Path
 	invalid, wrong := make([]problem.Errors, len(items)), false
 	for k, i := range items {
-		each, pointer, record := write.upserts[i], write.pointer(i), owners[k].record
+		each, pointer, record := step.upserts[i], step.pointer(i), owners[k].record
 		if len(each.missing) > 0 { // what would happen is not known: these errors are those of both cases
 			invalid[k], wrong = slices.Concat(each.missing, each.PatchFaults), true
 			continue
@@ -241,13 +242,13 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 		wrong = wrong || len(invalid[k]) > 0
 	}
 	if wrong {
-		return w.upsertViolations(write, items, owners, invalid)
+		return w.upsertViolations(step, items, owners, invalid)
 	}
 	var conflicts problem.Errors
-	seen := keySet{write.Conflict, map[model.Value][]model.Record{}}
+	seen := keySet{step.Conflict, map[model.Value][]model.Record{}}
 	for _, i := range items {
-		if again := seen.add(write.key(i)); again {
-			conflicts = append(conflicts, prefixed(write.pointer(i), problem.Errors{store.ConflictOf(c, write.Conflict)})...)
+		if again := seen.add(step.key(i)); again {
+			conflicts = append(conflicts, prefixed(step.pointer(i), problem.Errors{store.ConflictOf(c, step.Conflict)})...)
 		}
 	}
 	return conflicts.Err()
@@ -255,21 +256,21 @@ func (w *Work) checkUpserts(write Write, items []int, owners []loaded) error {
 
 // upsertViolations returns the errors of inputs in their order, together with references to nothing and
 // attributes that the caller may not change. Invalid is the errors that were found before.
-func (w *Work) upsertViolations(write Write, items []int, owners []loaded, invalid []problem.Errors) error {
+func (w *Work) upsertViolations(step decoded, items []int, owners []loaded, invalid []problem.Errors) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
-		each := &write.upserts[i]
+		each := &step.upserts[i]
 		if all[k] = each.writing(owners[k]); len(each.missing) > 0 {
 			all[k] = writing{input: each.Patch}
 		}
 	}
-	found, err := w.violations(write.Path, all)
+	found, err := w.violations(step.Path, all)
 	if err != nil {
 		return err
 	}
 	var faults problem.Errors
 	for k, i := range items {
-		faults = slices.Concat(faults, invalid[k], prefixed(write.pointer(i), found[k]))
+		faults = slices.Concat(faults, invalid[k], prefixed(step.pointer(i), found[k]))
 	}
 	return faults.Err()
 }
@@ -293,15 +294,15 @@ func (k keySet) add(record model.Record) (again bool) {
 }
 
 // upsertItems changes the resources of inputs that exist, and creates the others.
-func (w *Work) upsertItems(write Write, items []int, owners []loaded, results []Resource) error {
+func (w *Work) upsertItems(step decoded, items []int, owners []loaded, results []Resource) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
-		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &write, i, owners[k].record); err != nil {
+		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &step, i, owners[k].record); err != nil {
 			return err
 		}
-		all[k] = write.upserts[i].writing(owners[k])
+		all[k] = step.upserts[i].writing(owners[k])
 	}
-	written, err := w.writeAll(write.Path, all, func(k int) string { return write.pointer(items[k]) })
+	written, err := w.writeAll(step.Path, all, func(k int) string { return step.pointer(items[k]) })
 	if err != nil {
 		return err
 	}

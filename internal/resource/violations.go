@@ -14,19 +14,24 @@ import (
 
 // withViolations adds the other errors of a write whose inputs are invalid. A missing resource
 // or a failed precondition is returned alone: no other body could change it.
-func (r *Resources) withViolations(s *lookup, write Write, invalid error) error {
+func (p *preparation) withViolations(step *decoded, invalid error) error {
+	s, closing, err := p.snapshot()
+	if err != nil {
+		return err
+	}
+	defer closing()
+	s.countPending = step.countPending
 	var others problem.Errors
-	var err error
-	if write.Verb == Create || write.Range != nil {
-		others, err = s.collectionViolations(write)
+	if step.verb == Create || step.Range != nil {
+		others, err = s.collectionViolations(step)
 	} else {
-		others, err = r.updateViolations(s, write)
+		others, err = p.resources.updateViolations(s, step)
 	}
 	if err != nil {
 		return err
 	}
 	all := append(fault.From(invalid), others...)
-	if write.Many {
+	if step.many {
 		slices.SortStableFunc(all, func(a, b *problem.Error) int { return cmp.Compare(itemOf(a), itemOf(b)) })
 	}
 	return all
@@ -39,37 +44,37 @@ func itemOf(e *problem.Error) int {
 }
 
 // collectionViolations is the errors of a write that creates, or changes a range. The resources of the range are not read:
-// that can take long, and is left to FindRange. So each reference counts as changed.
-func (s *lookup) collectionViolations(write Write) (problem.Errors, error) {
-	if err := cmp.Or(s.requireParent(write.Path), write.Condition.AllowsChange("")); err != nil {
+// that can take long, and is left to findRange. So each reference counts as changed.
+func (s *lookup) collectionViolations(step *decoded) (problem.Errors, error) {
+	if err := cmp.Or(s.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
-	found, err := s.violations(write.Path, write.newWritings())
-	return joined(write.pointer, found), err
+	found, err := s.violations(step.Path, step.newWritings())
+	return joined(step.pointer, found), err
 }
 
-func (r *Resources) updateViolations(s *lookup, write Write) (problem.Errors, error) {
-	if err := s.requireParentOfItem(write.Path); err != nil {
+func (r *Resources) updateViolations(s *lookup, step *decoded) (problem.Errors, error) {
+	if err := s.requireParentOfItem(step.Path); err != nil {
 		return nil, err
 	}
-	c := write.Path.Collection
-	before, err := s.tx.Get(c, write.Path.Scope(), write.ID)
+	c := step.Path.Collection
+	before, err := s.tx.Get(c, step.Path.Scope(), step.ID)
 	if err != nil {
 		return nil, err
 	}
 	if before == nil {
-		if promised, err := s.isPending(write.Path.By, c, write.ID); err != nil || promised {
+		if promised, err := s.isPending(step.Path.By, c, step.ID); err != nil || promised {
 			return nil, err // it does not exist yet
 		}
-		return nil, NotFound(c, write.ID)
+		return nil, NotFound(c, step.ID)
 	}
-	if err := write.Path.requireOn(s.tx, write.Verb, before); err != nil {
+	if err := step.Path.requireOn(s.tx, step.verb, before); err != nil {
 		return nil, err
 	}
-	if err := r.checkCondition(s.tx, write, before); err != nil || len(write.Inputs) == 0 {
+	if err := r.checkCondition(s.tx, *step, before); err != nil || len(step.inputs) == 0 {
 		return nil, err
 	}
-	found, err := s.violations(write.Path, []writing{{before: loaded{record: before}, input: write.Inputs[0], readOnly: write.readOnly}})
+	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}})
 	return joined(nil, found), err
 }
 

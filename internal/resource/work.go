@@ -2,10 +2,11 @@ package resource
 
 import (
 	"context"
-	"maps"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -20,110 +21,69 @@ type Work struct {
 	after     []func(context.Context)
 	depth     int // of nested hooks that write
 
-	reserve  func(bytes int64) error // memory for resources; nil: they are not counted
-	most     int64                   // that may be reserved
+	memory   *limit.Reservation // for resources; nil: they are not counted
 	reserved int64
 	words    int // bytes of words that were given to the search index; see boundWords
 
-	dryRun   bool                // see DryRun
-	affected map[identity]effect // resources that were changed; nil: they are not counted
-
-	predicts  bool     // see Predict
-	predicted Affected // by a deletion
+	dryRun    bool           // see try
+	reads     bool           // it is in a snapshot, and changes nothing
+	affected  effect.Effects // nil: what is changed is not counted
+	predicts  bool           // the next deletion is not executed: see predict.go
+	predicted *deletion      // the deletion that was not executed; nil: there is none
+	bounded   bool           // the next deletion is executed only to be undone: see boundTrial
+	tried     int            // resources that such deletions have deleted or changed
 }
 
-// Sharing tells whether a write may share a transaction with others. The zero value: it takes too long.
-type Sharing struct {
-	short   bool
-	id      model.ID // see store.Writing
-	program bool     // a function of the program takes part, which has time of its own
-}
-
-// writingOf is how the transaction of a work is executed. Hooks have time of their own.
-func (r *Resources) writingOf(sharing Sharing) store.Writing {
-	how := store.Writing{Short: sharing.short, ID: sharing.id}
-	if r.WriteTime > 0 && !sharing.short {
-		how.Limit = r.WriteTime
-		if sharing.program || len(r.hooks) > 0 {
-			how.Limit += r.HookTime
-		}
+// long is how a transaction is executed that may take longer than an insert. Functions of the program that take part have time of their own.
+func (r *Resources) long(program bool) store.Writing {
+	how := store.Writing{Limit: r.WriteTime}
+	if how.Limit > 0 && program {
+		how.Limit += r.HookTime
 	}
 	return how
 }
 
-// SharingOf tells whether a write may share a transaction.
-func (r *Resources) SharingOf(write *Write) Sharing {
-	single := !write.Many && write.Range == nil && write.Conflict == nil && !write.DryRun && !r.hasWithin(write.Path.Collection, write.Verb)
-	return Sharing{short: single && write.Verb != Delete, id: write.ID}
-}
-
-// RunWork runs fn in a transaction, and then the functions that it scheduled. Fn may run more
+// inTransaction runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) RunWork(ctx context.Context, sharing Sharing, fn func(*Work) error) error {
-	if err := r.refuseNested(ctx); err != nil {
-		return err
-	}
+func (r *Resources) inTransaction(ctx context.Context, how store.Writing, fn func(*Work) error) error {
 	// A started transaction is completed, hooks included, even if the caller is cancelled.
-	run := &workRun{resources: r, through: context.WithoutCancel(ctx), fn: fn, cancel: func() {}}
-	defer func() { run.cancel() }()
-	err := r.store.WriteAs(ctx, r.writingOf(sharing), run.run)
-	if err != nil || len(run.work.after) == 0 {
+	through, within, cancel := context.WithoutCancel(ctx), context.Context(nil), func() {}
+	defer func() { cancel() }()
+	var work *Work // of the last run
+	err := r.store.WriteAs(ctx, how, func(tx *store.Tx) error {
+		if within == nil { // waiting for the transaction does not count
+			within, cancel = r.BoundHooks(through)
+		}
+		work = &Work{resources: r, ctx: within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
+		return fn(work)
+	})
+	if err != nil || len(work.after) == 0 {
 		return err
 	}
-	afterCommit, cancelAfter := r.BoundHooks(run.through)
+	afterCommit, cancelAfter := r.BoundHooks(through)
 	defer cancelAfter()
-	for _, after := range run.work.after {
+	for _, after := range work.after {
 		after(afterCommit)
 	}
 	return nil
 }
 
-// workRun is the execution of a work, which may be repeated.
-type workRun struct {
-	resources *Resources
-	through   context.Context // is not cancelled
-	within    context.Context // of hooks; nil: the transaction has not begun
-	cancel    context.CancelFunc
-	fn        func(*Work) error
-	work      *Work // of the last run
+// inSnapshot runs fn in a snapshot. The context can end it at any time.
+func (r *Resources) inSnapshot(ctx context.Context, fn func(*Work) error) error {
+	tx, err := r.store.ReadAtLength(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Close()
+	return fn(&Work{resources: r, ctx: ctx, lookup: lookup{tx: tx}, reads: true})
 }
 
-func (r *workRun) run(tx *store.Tx) error {
-	if r.within == nil { // waiting for the transaction does not count
-		r.within, r.cancel = r.resources.BoundHooks(r.through)
-	}
-	r.work = &Work{resources: r.resources, ctx: r.within, lookup: lookup{tx: tx}} // nothing is left of an earlier run
-	return r.fn(r.work)
-}
-
-// Reserve makes the work reserve memory for the resources that it reads and returns, at most so much.
-func (w *Work) Reserve(most int64, reserve func(bytes int64) error) {
-	w.reserve, w.most, w.reserved, w.words = reserve, most, 0, 0
-}
-
-// withMemory runs a write of a program, which reserves memory as requests do if it writes many resources. Memory of a
-// request is reserved until its response is sent: see Work.Reserve.
-func (w *Work) withMemory(write *Write, run func() error) error {
-	budget := w.resources.Memory
-	if budget == nil || w.reserve != nil || !write.OfMany() {
-		return run()
-	}
-	who := "program"
-	if by := write.Path.By; by != nil {
-		who = "caller:" + by.Caller.ID
-	}
-	held := budget.Begin(who, nil)
-	defer func() {
-		w.reserve = nil
-		held.End()
-	}()
-	w.Reserve(budget.Most(), held.Take)
-	return run()
-}
+// hold makes the work reserve memory for the resources that it reads and returns.
+func (w *Work) hold(memory *limit.Reservation) { w.memory, w.reserved, w.words = memory, 0, 0 }
 
 // reserveFor reserves memory for resources before they are encoded: for what the caller can see of them.
 func (w *Work) reserveFor(path Path, records ...model.Record) error {
-	if w.reserve == nil {
+	if w.memory == nil {
 		return nil
 	}
 	bytes, visible := 0, path.By.Visible(path.Collection)
@@ -134,19 +94,20 @@ func (w *Work) reserveFor(path Path, records ...model.Record) error {
 }
 
 func (w *Work) reserveBytes(bytes int) error {
-	if w.reserve == nil {
+	if w.memory == nil {
 		return nil
 	}
-	if w.reserved += int64(bytes); w.reserved > w.most {
-		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", w.most)
+	most := w.resources.Memory.Most()
+	if w.reserved += int64(bytes); w.reserved > most {
+		return fault.New(problem.CodeTooManyItems, "The resources that this request reads and returns have more than %d bytes together. Change fewer at once.", most)
 	}
-	return w.reserve(int64(bytes))
+	return w.memory.Take(int64(bytes))
 }
 
 // boundWords bounds the words of texts that are searched. Only values that the write sets are counted, so that the bound tells
 // nothing of values that are hidden from the caller.
 func (w *Work) boundWords(c *model.Collection, before, after []model.Record) error {
-	if w.reserve == nil {
+	if w.memory == nil {
 		return nil
 	}
 	if w.words += w.tx.WordBytes(c, before, after); w.words > store.MaxWordBytes {
@@ -155,12 +116,9 @@ func (w *Work) boundWords(c *model.Collection, before, after []model.Record) err
 	return nil
 }
 
-// Tx is the transaction.
-func (w *Work) Tx() *store.Tx { return w.tx }
-
 // Savepoint runs fn in a savepoint: if it fails, its writes and scheduled functions are undone.
 func (w *Work) Savepoint(fn func() error) error {
-	after, creating, affected := len(w.after), len(w.creating), maps.Clone(w.affected)
+	after, creating, affected := len(w.after), len(w.creating), w.affected.Clone()
 	err := w.tx.Savepoint(fn)
 	if err != nil {
 		w.after, w.creating, w.affected = w.after[:after], w.creating[:creating], affected
@@ -173,11 +131,14 @@ func (w *Work) Savepoint(fn func() error) error {
 // have. If it fails, nothing is stored. Own means that the error is that of the function,
 // unchanged.
 func (r *Resources) Transaction(ctx context.Context, by *auth.Permit, fn func(context.Context, *Handle) error) (own bool, err error) {
+	if err := r.refuseNested(ctx); err != nil {
+		return false, err
+	}
 	var failed error
-	err = r.RunWork(ctx, Sharing{program: true}, func(w *Work) error {
+	err = r.inTransaction(ctx, r.long(true), func(w *Work) error {
 		handle := &Handle{work: w, ctx: r.transactionContext(w.ctx), by: by, runsBefore: true}
 		defer handle.end()
-		_, failed = runGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
+		_, failed = limit.RunGuarded(r.transactionContext(ctx), "the function of a transaction", r.HookTime, func(ctx context.Context) error { return fn(ctx, handle) })
 		return failed
 	})
 	if err != nil && failed != nil {

@@ -15,9 +15,9 @@ type writing struct {
 }
 
 // newWritings lists the inputs of a write without a state before it.
-func (write *Write) newWritings() []writing {
-	all := make([]writing, len(write.Inputs))
-	for i, input := range write.Inputs {
+func (step *decoded) newWritings() []writing {
+	all := make([]writing, len(step.inputs))
+	for i, input := range step.inputs {
 		all[i].input = input
 	}
 	return all
@@ -64,8 +64,14 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 		return nil, err
 	}
 	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {
-		if err := w.requireValues(path, before, after, pointer); err != nil {
+		denied, err := path.By.FirstDenied(c, func(i int) Verb { return verbFor(before[i]) }, before, after, w.tx.Find)
+		switch {
+		case err != nil:
 			return nil, err
+		case denied >= 0 && before[denied] == nil:
+			return nil, atItem(pointer, denied, path.By.Denied("You may not create a resource with these values in %s.", c.Name))
+		case denied >= 0:
+			return nil, atItem(pointer, denied, path.By.Denied("You may not give this resource these values."))
 		}
 	}
 	for i := range invalid {

@@ -94,7 +94,7 @@ func fillForCopy(t *testing.T, url string) {
 		if _, err := tx.Delete(parts, gone); err != nil {
 			return err
 		}
-		if err := tx.SaveRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`}, Body: []byte(`{"data":"ü"}`)}, Quota{Most: 1 << 20}); err != nil {
+		if err := tx.SaveRecord(IdempotencyKey{"", "key"}, &IdempotencyRecord{Fingerprint: "f", Outcome: []byte(`{"etag":"\"1.1\""}`), Body: []byte(`{"data":"ü"}`)}, Quota{Most: 1 << 20}); err != nil {
 			return err
 		}
 		id := full.ID(model.IDColumn)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -16,15 +15,14 @@ import (
 // own keys.
 type IdempotencyKey struct{ Caller, Value string }
 
-// IdempotencyRecord is the stored reply to a request with an Idempotency-Key.
+// IdempotencyRecord is the stored outcome of a request with an Idempotency-Key.
 type IdempotencyRecord struct {
 	Fingerprint string // of the request
-	Status      int
-	Header      map[string]string
-	Body        []byte
-	Unread      int64 // size of a body that is too long to be read with the record: see RecordedBody
+	Outcome     []byte // text, without the representations of resources
+	Body        []byte // text: the representations
+	Unread      int64  // size of a body that is too long to be read with the record: see RecordedBody
 
-	// Until is how long the reply is provisional, in the form of model.FormatTime; empty when it
+	// Until is how long the outcome is provisional, in the form of model.FormatTime; empty when it
 	// is final.
 	Until string
 }
@@ -41,10 +39,10 @@ func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked b
 	return t.findRecord(t.store.db.TryLock("$1", "$2"), key)
 }
 
-// smallBody is how many bytes of a final reply are read at once with its record.
+// smallBody is how many bytes of the body of a final record are read at once with its record.
 const smallBody = "65536"
 
-// RecordedBody returns the body of the reply of a record. False: the record is no longer there.
+// RecordedBody returns the body of a record. False: the record is no longer there.
 func (t *Tx) RecordedBody(key IdempotencyKey, record *IdempotencyRecord) (body []byte, found bool, err error) {
 	found, err = db.One(t.conn, func(row model.Row) { body = row.AppendText(nil, 0) },
 		"SELECT body FROM "+db.IdempotencyTable+" WHERE caller = $1 AND key = $2 AND fingerprint = $3",
@@ -54,29 +52,24 @@ func (t *Tx) RecordedBody(key IdempotencyKey, record *IdempotencyRecord) (body [
 
 // findRecord returns a record, whether a condition holds, and the bytes of all records of the caller.
 func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, bytes int64, err error) {
-	var header []byte
 	_, err = db.One(t.conn, func(row model.Row) {
-		holds, bytes = row.Int(0) == 1, row.Int(7)
+		holds, bytes = row.Int(0) == 1, row.Int(6)
 		if row.Null(1) {
 			return
 		}
 		record = &IdempotencyRecord{
 			Fingerprint: row.Text(1),
-			Status:      int(row.Int(2)),
-			Until:       row.Text(5),
+			Outcome:     row.AppendText(nil, 2),
+			Until:       row.Text(4),
 		}
-		if row.Null(4) {
-			record.Unread = row.Int(6)
+		if row.Null(3) {
+			record.Unread = row.Int(5)
 		} else {
-			record.Body = row.AppendText(nil, 4)
+			record.Body = row.AppendText(nil, 3)
 		}
-		header = row.AppendText(nil, 3)
-	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.status, a.header, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body), b.bytes FROM (SELECT "+condition+" AS holds) AS c"+
+	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.outcome, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body), b.bytes FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2 CROSS JOIN (SELECT "+lists.TotalSQL("$3", "$4")+" AS bytes) AS b",
 		append([]model.Value{model.TextValue(key.Caller), model.TextValue(key.Value)}, lists.RecordsOf(key.Caller).Args()...)...)
-	if err == nil && record != nil {
-		err = json.Unmarshal(header, &record.Header)
-	}
 	return record, holds, bytes, t.fault(err)
 }
 
@@ -88,22 +81,17 @@ var ErrQuota = errors.New("the idempotency records of the caller would have too 
 
 // SaveRecord stores the record of a key, which has none.
 func (t *Tx) SaveRecord(key IdempotencyKey, record *IdempotencyRecord, quota Quota) error {
-	header, err := json.Marshal(record.Header)
-	if err != nil {
-		return t.fault(err)
-	}
-	if err := t.useQuota(key.Caller, record.bytes(key, header), quota); err != nil {
+	if err := t.useQuota(key.Caller, record.bytes(key), quota); err != nil {
 		return err
 	}
-	_, err = t.conn.Exec("INSERT INTO "+db.IdempotencyTable+" (caller, key, fingerprint, status, header, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-		model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.IntValue(int64(record.Status)),
-		model.TextValue(string(header)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
+	_, err := t.conn.Exec("INSERT INTO "+db.IdempotencyTable+" (caller, key, fingerprint, outcome, body, at, until) VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		model.TextValue(key.Caller), model.TextValue(key.Value), model.TextValue(record.Fingerprint), model.TextValue(string(record.Outcome)), model.TextValue(string(record.Body)), t.at, model.TextValue(record.Until))
 	return t.fault(err)
 }
 
 // bytes is what the record counts: see lists.RecordBytes.
-func (r *IdempotencyRecord) bytes(key IdempotencyKey, header []byte) int64 {
-	return int64(len(key.Value) + len(header) + len(r.Body))
+func (r *IdempotencyRecord) bytes(key IdempotencyKey) int64 {
+	return int64(len(key.Value) + len(r.Outcome) + len(r.Body))
 }
 
 // useQuota counts the bytes of a record.
@@ -134,10 +122,6 @@ const smallRecord = 1 << 14
 
 // FinalizeRecord replaces a provisional record by a final one. False means that there is none.
 func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord, most int64) (revised bool, err error) {
-	header, err := json.Marshal(record.Header)
-	if err != nil {
-		return false, t.fault(err)
-	}
 	quota, before := Quota{Most: most}, int64(0)
 	revised, err = db.One(t.conn, func(row model.Row) { before, quota.Used = row.Int(0), row.Int(1) },
 		"SELECT "+lists.RecordBytes+", "+lists.TotalSQL("$1", "$2")+" FROM "+db.IdempotencyTable+" WHERE caller = $3 AND key = $4 AND until <> ''",
@@ -145,13 +129,13 @@ func (t *Tx) FinalizeRecord(key IdempotencyKey, record *IdempotencyRecord, most 
 	if err != nil || !revised {
 		return false, t.fault(err)
 	}
-	if change := record.bytes(key, header) - before; change != 0 {
+	if change := record.bytes(key) - before; change != 0 {
 		if err := t.useQuota(key.Caller, change, quota); err != nil {
 			return false, err
 		}
 	}
-	_, err = t.conn.Exec("UPDATE "+db.IdempotencyTable+" SET status = $1, header = $2, body = $3, until = '' WHERE caller = $4 AND key = $5",
-		model.IntValue(int64(record.Status)), model.TextValue(string(header)), model.TextValue(string(record.Body)),
+	_, err = t.conn.Exec("UPDATE "+db.IdempotencyTable+" SET outcome = $1, body = $2, until = '' WHERE caller = $3 AND key = $4",
+		model.TextValue(string(record.Outcome)), model.TextValue(string(record.Body)),
 		model.TextValue(key.Caller), model.TextValue(key.Value))
 	return true, t.fault(err)
 }

@@ -23,8 +23,8 @@ func TestAnswers(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)
 		mine, yours := IdempotencyKey{Value: "a"}, IdempotencyKey{Caller: "you", Value: "a"}
-		first := &IdempotencyRecord{Fingerprint: "f", Status: 201, Header: map[string]string{"Etag": `"1.1"`, "Location": "/x"}, Body: []byte(`{"data":"é"}`)}
-		second := &IdempotencyRecord{Fingerprint: "g", Status: 404, Header: map[string]string{}, Body: []byte(`{}`)}
+		first := &IdempotencyRecord{Fingerprint: "f", Outcome: []byte(`{"etag":"\"1.1\""}`), Body: []byte(`{"data":"é"}`)}
+		second := &IdempotencyRecord{Fingerprint: "g", Outcome: []byte(`{"errors":[]}`), Body: []byte{}}
 		expect := func(key IdempotencyKey, want *IdempotencyRecord) {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
@@ -64,7 +64,7 @@ func usedBytes(t *testing.T, st *Store, caller string) (used int64) {
 
 // recordOf is a record that counts so many bytes with its key.
 func recordOf(key IdempotencyKey, bytesInAll int) *IdempotencyRecord {
-	return &IdempotencyRecord{Fingerprint: "f", Status: 200, Header: map[string]string{}, Body: bytes.Repeat([]byte("x"), bytesInAll-len(key.Value)-len("{}"))}
+	return &IdempotencyRecord{Fingerprint: "f", Outcome: []byte("{}"), Body: bytes.Repeat([]byte("x"), bytesInAll-len(key.Value)-len("{}"))}
 }
 
 // saveRecord saves a record as a request does.
@@ -201,9 +201,9 @@ func TestWrongQuotas(t *testing.T) {
 			}
 		}
 		write(t, st, func(tx *Tx) error {
-			insert := "INSERT INTO " + db.IdempotencyTable + " (caller, key, fingerprint, status, header, body, at, until) SELECT "
-			return db.ExecAll(tx.conn, insert+"'adds', 'b', fingerprint, status, header, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'adds'",
-				insert+"'new', 'c', fingerprint, status, header, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'neither'",
+			insert := "INSERT INTO " + db.IdempotencyTable + " (caller, key, fingerprint, outcome, body, at, until) SELECT "
+			return db.ExecAll(tx.conn, insert+"'adds', 'b', fingerprint, outcome, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'adds'",
+				insert+"'new', 'c', fingerprint, outcome, body, at, until FROM "+db.IdempotencyTable+" WHERE caller = 'neither'",
 				"DELETE FROM "+db.IdempotencyTable+" WHERE caller IN ('removes', '')",
 				"INSERT INTO "+db.TotalsTable+" (collection, parent, total) VALUES ('"+db.IdempotencyTable+"', 'x', 1)")
 		})

@@ -63,6 +63,7 @@ func (w *WaitPlan) neighbours() []neighbour {
 		{"PATCH of a range in which nothing is", http.MethodPatch, nothing, []byte(`{"priority":1}`)},
 		{"DELETE of the same", http.MethodDelete, nothing, nil},
 		{"dry run of a deletion with all issues", http.MethodDelete, "/projects/" + waitProject + "?dry_run=true", nil},
+		{"dry run of a transaction with that deletion", http.MethodPost, "/-/transaction?dry_run=true", []byte(`[{"method":"PATCH","path":"/notes/` + rowID(0) + `","body":{"text":"a"}},{"method":"DELETE","path":"/projects/` + waitProject + `"}]`)},
 		{"900 KB of words, in 8 notes together", http.MethodPatch, "/notes?limit=8", words(900_000/waitNotes, 0)},
 		{"900 KB of words in each of 8 notes", http.MethodPatch, "/notes?limit=8", words(900_000, 1<<20)},
 		{"deletion with all issues", http.MethodDelete, "/projects/" + waitProject, nil},

@@ -210,7 +210,7 @@ func textAsJSON(text string) []string {
 // which the database keeps totals as well.
 const (
 	keptTotals  = "SELECT collection, parent, total FROM _plural_totals UNION ALL SELECT collection, parent, change FROM _plural_deltas"
-	recordBytes = "SELECT '_plural_answers', 'caller ' || caller, CAST(sum(octet_length(key) + octet_length(header) + octet_length(body)) AS bigint) FROM _plural_answers GROUP BY caller"
+	recordBytes = "SELECT '_plural_answers', 'caller ' || caller, CAST(sum(octet_length(key) + octet_length(outcome) + octet_length(body)) AS bigint) FROM _plural_answers GROUP BY caller"
 )
 
 // count compares the kept totals with the number of rows, and of bytes.

@@ -1,8 +1,11 @@
-package resource
+package auth
 
 import (
+	"slices"
+
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/schema"
 )
 
 // A rule can read other resources of the same collection, and these may be written by the same request. Such a
@@ -18,16 +21,10 @@ type writtenStates struct {
 	byID          map[model.ID]int
 }
 
-// requireValues returns why the caller may not give resources these values, or nil.
-func (w *Work) requireValues(path Path, before, after []model.Record, pointer func(i int) string) error {
-	c := path.Collection
-	rule := func(i int) query.Filter { return path.By.Rule(verbFor(before[i]), c) }
-	denied := func(i int) error {
-		if before[i] == nil {
-			return atItem(pointer, i, path.By.Denied("You may not create a resource with these values in %s.", c.Name))
-		}
-		return atItem(pointer, i, path.By.Denied("You may not give this resource these values."))
-	}
+// FirstDenied finds the first of the resources of a collection that the caller may not write together, none: -1. Before is their
+// states before, nil for those that are created. Verb is the verb by which each is written.
+func (p *Permit) FirstDenied(c *model.Collection, verb func(i int) schema.AccessVerb, before, after []model.Record, stored query.Lookup) (int, error) {
+	rule := func(i int) query.Filter { return p.Rule(verb(i), c) }
 	v := writtenStates{collection: c, before: before, after: after}
 	ownCollection := false
 	for i := range after {
@@ -38,27 +35,16 @@ func (w *Work) requireValues(path Path, before, after []model.Record, pointer fu
 			ownCollection = true
 			v.index()
 		}
-		holds, err := query.Holds(rule(i), after[i], v.find(w.tx.Find, func(j int) model.Record { return after[j] }))
-		if err != nil {
-			return err
-		}
-		if !holds {
-			return denied(i)
+		holds, err := query.Holds(rule(i), after[i], v.find(stored, func(j int) model.Record { return after[j] }))
+		if err != nil || !holds {
+			return i, err
 		}
 	}
 	if !ownCollection {
-		return nil
+		return -1, nil
 	}
-	allowed, err := v.allowed(w.tx.Find, rule)
-	if err != nil {
-		return err
-	}
-	for i := range after {
-		if !allowed[i] {
-			return denied(i)
-		}
-	}
-	return nil
+	allowed, err := v.allowed(stored, rule)
+	return slices.Index(allowed, false), err
 }
 
 // readsCollection reports whether a filter depends on other resources of a collection.
@@ -90,7 +76,10 @@ func (v *writtenStates) find(stored query.Lookup, state func(i int) model.Record
 // evaluated again when a resource that it has read is.
 func (v *writtenStates) allowed(stored query.Lookup, rule func(i int) query.Filter) ([]bool, error) {
 	allowed, waiting := make([]bool, len(v.after)), map[int][]int{}
-	next := positions(len(v.after))
+	next := make([]int, len(v.after))
+	for i := range next {
+		next[i] = i
+	}
 	for len(next) > 0 {
 		i := next[0]
 		next = next[1:]

@@ -1,0 +1,228 @@
+package resource
+
+import (
+	"context"
+	"errors"
+
+	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/problem"
+)
+
+// Execute executes the steps of a request. Everything that is written comes through here, whether a client, the program or a worker
+// asks for it; only a function of the program that has a transaction already uses Handle.Do. A failure is part of the outcome.
+func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
+	if err := r.refuseNested(ctx); err != nil {
+		return Outcome{Err: err}
+	}
+	if key := request.Key; key != nil {
+		if _, inUse := r.keysInUse.LoadOrStore(key.Key, true); inUse {
+			return Outcome{Err: keyInUse()}
+		}
+		defer r.keysInUse.Delete(key.Key)
+		if earlier, err := r.earlierOutcome(ctx, &request); err != nil || earlier != nil {
+			return replayed(earlier, err)
+		}
+	}
+	x := &execution{Request: &request, resources: r}
+	x.prepare(ctx)
+	if err := context.Cause(ctx); err != nil && x.claim != nil { // the hooks of a lost operation may have failed because of that
+		return Outcome{Err: err}
+	}
+	refused := x.refused()
+	if refused != nil && !x.stores(refused) {
+		return Outcome{Err: refused, Step: x.position(0)}
+	}
+	var err error
+	if x.onlyReads() {
+		err = r.inSnapshot(ctx, x.run)
+	} else {
+		err = r.inTransaction(ctx, x.writing(), x.runAndStore)
+	}
+	if err != nil {
+		return Outcome{Err: err, Step: x.outcome.Step}
+	}
+	if x.earlier != nil {
+		return replayed(r.readOutcome(ctx, &request, x.earlier))
+	}
+	return x.outcome
+}
+
+// execution is one execution of a request. Its transaction may run more than once.
+type execution struct {
+	*Request
+	resources *Resources
+	steps     []decoded
+
+	outcome Outcome                  // of the last run
+	earlier *store.IdempotencyRecord // that the last run has found; nil: none
+}
+
+// refused is why the first step cannot be executed, so that nothing is.
+func (x *execution) refused() error {
+	if len(x.steps) == 0 {
+		return nil
+	}
+	return x.steps[0].refused
+}
+
+// prepare decodes the steps and finds what can be found before the transaction. What follows a step that is refused is never reached.
+func (x *execution) prepare(ctx context.Context) {
+	before := &preparation{resources: x.resources, ctx: ctx}
+	defer before.end()
+	x.steps = make([]decoded, 0, len(x.Steps)) // it never moves
+	for i, from := range x.Steps {
+		x.steps = append(x.steps, x.resources.decode(from))
+		each := &x.steps[i]
+		each.dryRun, each.countPending = x.DryRun, x.Later && !each.many
+		if x.claim != nil && each.refused == nil {
+			each.ofJob(x.claim.job)
+		}
+		switch {
+		case from.Refused == nil && isInvalid(each.refused) && i == 0:
+			each.refused = before.withViolations(each, each.refused)
+		case from.Refused == nil && isInvalid(each.refused):
+			each.invalid = true
+		case each.refused == nil && x.Transaction && each.many:
+			each.refused = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
+		case each.refused == nil && !each.countPending: // the operation will do it
+			each.refused = before.prepare(each)
+		}
+		if each.refused != nil {
+			return
+		}
+	}
+}
+
+// position is the number of a step in an outcome.
+func (x *execution) position(i int) int {
+	if x.Transaction {
+		return i + 1
+	}
+	return 0
+}
+
+// single is the only step, nil if there are several or none.
+func (x *execution) single() *decoded {
+	if x.Transaction || len(x.steps) != 1 {
+		return nil
+	}
+	return &x.steps[0]
+}
+
+// writing says how the transaction is executed. A short one may share it with others. Hooks have time of their own.
+func (x *execution) writing() store.Writing {
+	step := x.single()
+	if step != nil && step.refused == nil && step.verb != Delete && !step.ofMany() && !x.DryRun && !x.Later && x.claim == nil && !x.resources.hasWithin(step.Path.Collection, step.verb) {
+		return store.Writing{Short: true, ID: step.ID}
+	}
+	return x.resources.long(len(x.resources.hooks) > 0)
+}
+
+// onlyReads reports whether nothing is written, so that the request is executed in a snapshot instead of a transaction: the range is
+// empty, or the deletion only predicted. On SQLite, a transaction would keep all writes waiting. An outcome that is kept is written.
+func (x *execution) onlyReads() bool {
+	if x.Key != nil || x.claim != nil || len(x.steps) != 1 {
+		return false
+	}
+	return x.steps[0].Range != nil && len(x.steps[0].found) == 0 || x.predicts(0)
+}
+
+// predicts reports whether a step is the deletion at the end of a dry run, which is not executed: see predict.go.
+func (x *execution) predicts(i int) bool {
+	return x.DryRun && i == len(x.steps)-1 && x.resources.isPredictable(&x.steps[i])
+}
+
+// runAndStore executes the request in a transaction, and stores its outcome there, if it must be kept.
+func (x *execution) runAndStore(w *Work) error {
+	switch {
+	case x.Key != nil:
+		return x.runOnce(w)
+	case x.claim != nil:
+		return x.runClaimed(w)
+	}
+	return x.run(w)
+}
+
+// runAndUndo executes the request, and undoes it if it fails in a way that is kept. Any other failure is that of the transaction.
+func (x *execution) runAndUndo(w *Work) error {
+	failed := w.Savepoint(func() error { return x.run(w) })
+	if failed == nil || !x.stores(failed) {
+		return failed
+	}
+	x.outcome = Outcome{Err: failed, Step: x.outcome.Step}
+	return nil
+}
+
+// stores reports whether a failure is kept as the outcome. Otherwise the request may succeed when it is repeated.
+func (x *execution) stores(failed error) bool {
+	switch {
+	case x.Key != nil:
+		return isFinal(failed)
+	case x.claim != nil:
+		return !Transient(failed)
+	}
+	return false
+}
+
+// run executes the request in the transaction, or in a snapshot.
+func (x *execution) run(w *Work) (err error) {
+	x.outcome = Outcome{}
+	if x.Memory != nil && (x.Transaction || x.steps[0].ofMany()) {
+		x.Memory.End() // of an earlier run
+		w.hold(x.Memory)
+	}
+	switch refused := x.refused(); {
+	case refused != nil:
+		x.outcome.Step = x.position(0)
+		return refused
+	case x.Later && !x.steps[0].many:
+		x.outcome, err = w.accept(x.steps[0])
+		x.outcome.Applied = x.Applied
+		return err
+	case !x.DryRun:
+		return x.runSteps(w)
+	}
+	affected, err := w.try(func() error { return x.runSteps(w) })
+	for i := range x.steps { // the collections are named in any case
+		if err == nil {
+			affected = affected.Include(x.steps[i].Path.Collection)
+		}
+	}
+	x.outcome.Affected = affected
+	return err
+}
+
+// runSteps executes the steps in their order.
+func (x *execution) runSteps(w *Work) error {
+	if x.Transaction {
+		if err := w.announce(x.steps); err != nil {
+			return err
+		}
+	}
+	bytes := 0
+	for i := range x.steps {
+		x.outcome.Step = x.position(i)
+		w.predicts, w.bounded = x.predicts(i), x.DryRun && x.resources.isPredictable(&x.steps[i])
+		results, err := w.doUnlessRefused(x.steps[i])
+		for _, one := range results {
+			bytes += len(one.Representation)
+		}
+		if err == nil && x.Transaction && bytes > MaxManyBytes {
+			err = tooMuch()
+		}
+		if err != nil {
+			return err
+		}
+		x.outcome.Results = append(x.outcome.Results, results...)
+	}
+	x.outcome.Step = 0
+	x.outcome.describe(x.single())
+	return nil
+}
+
+// Transient reports whether a failure is no fault of the request, which may succeed when it is repeated.
+func Transient(err error) bool { return err != nil && fault.From(err)[0].Status() >= 500 }
+
+// ErrLost is the failure of an operation that another worker has claimed.
+var ErrLost = errors.New("the operation was taken over by another worker")
