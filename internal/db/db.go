@@ -115,6 +115,8 @@ type Task struct {
 	Short bool
 	// ID is the resource that a short task updates. Zero: it creates one.
 	ID model.ID
+	// Caller is for whom the task runs: where tasks that are not short wait for each other, callers take turns. Empty: the program.
+	Caller string
 	// Limit is how long Run may take, all its runs together; zero: any time. When it is over, the next statement fails or, where
 	// others wait for the task, the current one. The task fails with ErrTooLong then, whatever Run returns.
 	Limit time.Duration
@@ -137,7 +139,7 @@ type Task struct {
 
 // Start runs the task, and forgets what an earlier run has set.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID, Limit: t.Limit}
+	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID, Caller: t.Caller, Limit: t.Limit}
 	return t.Run(c, earlier)
 }
 

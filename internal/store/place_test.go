@@ -119,3 +119,33 @@ func TestPlacesOfFailedReads(t *testing.T) {
 		}
 	})
 }
+
+// callers is a database that records for whom it writes.
+type callers struct {
+	db.Database
+	all []string
+}
+
+func (c *callers) Write(ctx context.Context, t *db.Task) error {
+	c.all = append(c.all, t.Caller)
+	return c.Database.Write(ctx, t)
+}
+
+// TestWritesHaveTheirCaller: a task is that of the caller whose share its reads have, or of the program.
+func TestWritesHaveTheirCaller(t *testing.T) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		database := &callers{Database: st.db}
+		st.db = database
+		reader := &limit.Reader{Key: "eve"}
+		timer := limit.NewQueryTimer(t.Context(), reader)
+		defer timer.End()
+		for _, ctx := range []context.Context{t.Context(), limit.WithReader(t.Context(), reader), timer, limit.WithReader(timer, nil)} {
+			if err := st.Write(ctx, func(*Tx) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := fmt.Sprintf("%q", database.all); got != `["" "eve" "eve" ""]` {
+			t.Errorf("got the callers %s", got)
+		}
+	})
+}

@@ -36,7 +36,7 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
-	short      queues // tasks
+	short      *db.Queue // tasks
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -90,7 +90,7 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultReplyTimeout,
 	}
-	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
+	b.short = db.NewQueue(max(1, int(config.MaxConns/6)), b.runShort)
 	return b, nil
 }
 
@@ -193,7 +193,7 @@ func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
 	if !b.closed.Swap(true) {
-		b.short.close()
+		b.short.Close()
 		b.pool.Close()
 	}
 	return nil

@@ -38,10 +38,11 @@ type connection struct {
 	checked bool
 }
 
-// watch lets the end of the context interrupt the queries of the connection, until unwatch is
+// watch lets the end of a context interrupt the queries of the connection, until unwatch is
 // called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
 // connection keeps both until a context has ended.
-func (c *connection) watch() {
+func (c *connection) watch(ctx context.Context) {
+	c.ctx = ctx
 	if c.ctx.Done() == nil {
 		return
 	}

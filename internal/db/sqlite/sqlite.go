@@ -190,8 +190,8 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 		slots.Release()
 		return nil, nil, err
 	}
-	c.slots, c.ctx = slots, ctx
-	c.watch()
+	c.slots = slots
+	c.watch(ctx)
 	if _, err := c.Exec("BEGIN"); err != nil {
 		c.release()
 		return nil, nil, err
