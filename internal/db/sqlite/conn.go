@@ -38,6 +38,10 @@ type connection struct {
 	checked bool
 }
 
+func newConn(raw *sqlite.Conn, trace func(sql string)) *connection {
+	return &connection{raw: raw, trace: trace, statements: map[string]*sqlite.Stmt{}}
+}
+
 // watch lets the end of a context interrupt the queries of the connection, until unwatch is
 // called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
 // connection keeps both until a context has ended.
@@ -239,6 +243,7 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 }
 
 func (c *connection) close() error {
+	c.unwatch()
 	if c.open != nil {
 		_ = c.open.Finalize()
 	}

@@ -152,7 +152,7 @@ func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, er
 		}
 	}
 	if err == nil {
-		return &connection{raw: raw, trace: b.trace, statements: map[string]*sqlite.Stmt{}}, nil
+		return newConn(raw, b.trace), nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
