@@ -39,7 +39,6 @@ type connection struct {
 	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
-	cursor       *cursor       // open; nil: none
 	altered      bool          // something was written, or will be
 	incomplete   bool          // statements were not sent, or their results not read, because of an error
 	shared       bool          // by short tasks: it waits for locks up to maxLockWait
@@ -86,7 +85,6 @@ func (c *connection) send(ctx context.Context, sql string, args []any) (*replies
 	if c.expired() {
 		return nil, db.ErrTooLong
 	}
-	c.cursor.suspend()
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
 	if first && c.renewed(err) {
@@ -332,7 +330,7 @@ func (c *connection) rollback() {
 		c.trace("rollback")
 		_, _ = c.raw.Exec(ctx, "rollback")
 	}
-	c.queued, c.begun, c.cursor = nil, false, nil
+	c.queued, c.begun = nil, false
 }
 
 func arguments(values []model.Value) []any {

@@ -135,7 +135,7 @@ func TestForgettingIsCancelled(t *testing.T) {
 	}{{t.Context(), nil}, {ended, context.Canceled}, {t.Context(), nil}} {
 		d, err := c.driverOf(step.ctx)
 		if err == nil {
-			_, err = d.prepare(step.ctx, c.raw, "SELECT 1")
+			_, err = d.build(step.ctx, c.raw, "SELECT 1", nil)
 			d.outdated = true
 		}
 		if !errors.Is(err, step.want) {
