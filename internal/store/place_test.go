@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -97,6 +100,41 @@ func TestPlacesAreShared(t *testing.T) {
 		if st.pages.Held("0")+st.short.Held("0")+st.long.Held("0") > 0 {
 			t.Error("places are not given back")
 		}
+	})
+}
+
+// TestLongReadsLeaveRoomForShortOnes: however many pages are being read, a short read finds a connection, and however many of them
+// are long, so does the first part of another. The one beyond the last is refused.
+func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
+	wait := db.MaxWait
+	db.MaxWait = time.Second
+	t.Cleanup(func() { db.MaxWait = wait })
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		page := func() *Page {
+			p, err := st.Page(t.Context(), PageQuery{Collection: st.schema.Collection("users"), Sort: []query.SortKey{{}}, Range: query.Range{Limit: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			return p
+		}
+		traits := st.db.Traits()
+		for range traits.LongReads {
+			if err := page().Extend(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range traits.PageReads - 1 {
+			page()
+		}
+		if err := page().Extend(); !fault.Is(err, problem.CodeUnavailable) {
+			t.Errorf("one more long read: %v", err)
+		}
+		tx, err := st.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Close()
 	})
 }
 

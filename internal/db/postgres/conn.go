@@ -36,7 +36,6 @@ type connection struct {
 	single       bool          // the next statement is the whole transaction; exchange sends the commit with it
 	replyTimeout time.Duration // for each reply; zero: no limit
 	until        time.Time     // no statement is sent later; zero: no limit
-	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
 	altered      bool          // something was written, or will be
@@ -265,8 +264,6 @@ func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 	keep = fn()
 	return nil
 }
-
-func (c *connection) Extend() error { return c.extend() }
 
 // flush sends what is queued, if there is anything.
 func (c *connection) flush() error {

@@ -23,11 +23,8 @@ type connection struct {
 	values []model.Value // reused by Insert
 	text   []byte        // reused by hasVersion
 
-	// Of a connection that reads: functions that end a read, and that allow it to go on at the speed of a client.
-	release func()
-	extend  func() error
+	release func()          // ends a read; nil: it is no connection of a Database that reads
 	ctx     context.Context // of the current read
-	slots   db.Slots        // of which the read has one
 	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
 	stop    func() bool     // stops waiting for the context; nil: nothing waits
 	open    *sqlite.Stmt    // is in use while something waits for the context, see watch; nil: it was not needed yet
@@ -191,8 +188,6 @@ func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 	const detail = 3
 	return db.All(c, func(row model.Row) string { return row.Text(detail) }, "EXPLAIN QUERY PLAN "+sql)
 }
-
-func (c *connection) Extend() error { return c.extend() }
 
 // Expect checks the version at once. While a transaction holds the write lock, no other
 // process can change the schema, so its tasks share one check.

@@ -337,36 +337,6 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 	}
 }
 
-// However many pages are being read, a short read finds a connection, and however many
-// of them are long, so does the first part of another.
-func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
-	d := open(t, db.Options{})
-	read := func(use db.Use) db.Conn {
-		c, release, err := d.Read(context.Background(), use)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(release)
-		return c
-	}
-	for range maxLongReaders {
-		if err := read(db.PageInSeveral).Extend(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range maxPageReaders {
-		if _, err := read([]db.Use{db.PageInSeveral, db.PageInOne}[i%2]).Exec("SELECT 1"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := things(t, d); len(got) != 0 {
-		t.Errorf("got %q", got)
-	}
-	if got := d.Traits().LongReads; got != maxLongReaders {
-		t.Errorf("%d long reads", got)
-	}
-}
-
 // Statements of many shapes, and long ones, do not pile up.
 func TestStatementsAreBounded(t *testing.T) {
 	d := open(t, db.Options{})
