@@ -33,7 +33,7 @@ type connection struct {
 	beginSQL     string        // begins the transaction
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
-	single       bool          // the next statement is the whole transaction; exchange sends the commit with it
+	single       bool          // the next statement is the whole transaction: see direct.go
 	replyTimeout time.Duration // for each reply; zero: no limit
 	until        time.Time     // no statement is sent later; zero: no limit
 	renew        func() error  // replaces a lost connection; nil: not possible
@@ -110,7 +110,7 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (*rep
 	c.queued, c.begun = nil, true
 	for _, q := range ahead {
 		if err == nil {
-			err = q.read(results)
+			_, err = q.read(results)
 		}
 	}
 	if err != nil {
@@ -134,14 +134,14 @@ func isOutdated(err error) bool {
 // restart rolls back to the check of the version, calls otherwise, and sends the statements after
 // it again.
 func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (*replies, error) {
-	single, otherwise := c.single, c.otherwise
-	c.single, c.otherwise = false, nil
+	otherwise := c.otherwise
+	c.otherwise = nil
 	c.rollback()
 	c.queued = slices.Clone(c.opening)
 	if err := otherwise(c); err != nil {
 		return nil, err
 	}
-	c.single, c.queued = single, append(c.queued, behind...)
+	c.queued = append(c.queued, behind...)
 	return c.send(ctx, sql, args)
 }
 
@@ -173,25 +173,25 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	return nil
 }
 
-func (q deferred) read(results *replies) error {
+func (q deferred) read(results *replies) (tag pgconn.CommandTag, err error) {
 	if q.look == nil {
-		_, err := results.exec()
-		return err
+		return results.exec()
 	}
 	rows, err := results.rows()
 	for err == nil {
 		var more bool
 		if more, err = rows.Next(); err != nil || !more {
-			return err
+			return tag, err
 		}
 		err = q.look(rows)
 	}
-	return err
+	return tag, err
 }
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
-	if c.single && c.otherwise != nil { // a single query, which can check the version itself: see direct.go
+	if c.single && c.otherwise != nil { // it can check the version itself
+		c.single = false
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
 			rows, err = c.queryDirectly(sql, args)
@@ -215,14 +215,20 @@ func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	c.altered = true
+	tag, err := c.execute(deferred{sql: sql, args: arguments(args)})
+	return int(tag.RowsAffected()), err
+}
+
+// execute sends a statement, and reads its result.
+func (c *connection) execute(q deferred) (tag pgconn.CommandTag, err error) {
 	ctx, cancel := c.wait()
 	defer cancel()
-	results, err := c.send(ctx, sql, arguments(args))
+	results, err := c.send(ctx, q.sql, q.args)
 	if err != nil {
-		return 0, err
+		return tag, err
 	}
-	tag, err := results.exec()
-	return int(tag.RowsAffected()), cmp.Or(err, results.close()) // later errors follow from the first
+	tag, err = q.read(results)
+	return tag, cmp.Or(err, results.close()) // later errors follow from the first
 }
 
 func (c *connection) Batch(statements ...db.Statement) error {
@@ -272,14 +278,8 @@ func (c *connection) flush() error {
 	}
 	last := c.queued[len(c.queued)-1]
 	c.queued = c.queued[:len(c.queued)-1]
-	ctx, cancel := c.wait()
-	defer cancel()
-	results, err := c.send(ctx, last.sql, last.args)
-	if err != nil {
-		return err
-	}
-	err = last.read(results)
-	return cmp.Or(err, results.close())
+	_, err := c.execute(last)
+	return err
 }
 
 // commit ends the transaction. With an error, unknown says that it may have been committed nevertheless.
@@ -321,7 +321,7 @@ func (c *connection) failed() bool {
 
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
-	if c.begun && !c.single && !c.raw.IsClosed() {
+	if c.begun && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultReplyTimeout)
 		defer cancel()
 		c.trace("rollback")

@@ -62,14 +62,11 @@ func (d *driver) build(ctx context.Context, raw *pgx.Conn, sql string, args []an
 	return statement, d.builder.Build(raw.TypeMap(), statement, args)
 }
 
-// exchange sends statements, and the commit if they are the whole transaction. Nil: nothing was sent.
+// exchange sends statements. Nil: nothing was sent.
 func (c *connection) exchange(ctx context.Context, statements []deferred) (*replies, error) {
 	d, err := c.driverOf(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if c.single {
-		statements = append(statements, deferred{sql: "commit"})
 	}
 	batch := &pgconn.Batch{}
 	for _, q := range statements {
