@@ -197,7 +197,7 @@ func (w *writer) runTogether(batch []*db.Queued, more func() []*db.Queued, inSav
 			break
 		}
 		run := w.runOne
-		if inSavepoints || time.Since(begun) > longTurn { // not all of that must be repeated if this one fails
+		if inSavepoints || !batch[0].Short && time.Since(begun) > longTurn { // long tasks must not be repeated if this one fails
 			run = w.runInSavepoint
 		}
 		if err := run(batch[i], succeeded); err != nil {
