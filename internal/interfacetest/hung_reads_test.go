@@ -244,5 +244,5 @@ func TestReadsThatHang(t *testing.T) {
 		all.Wait()
 		release() // writes of the server itself, such as those that merge totals, hang as well
 		stopping.Wait()
-	})
+	}, func(c *plural.Config) { c.ChangeRetention = -1 })
 }
