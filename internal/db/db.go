@@ -24,8 +24,8 @@ type Database interface {
 	Traits() Traits
 
 	// Read returns a connection that reads from one snapshot until release is called. The context
-	// cancels its queries. Long reads never use all connections. A caller that waits too long for
-	// a connection gets ErrBusy.
+	// cancels its queries. A caller that waits too long for a connection gets ErrBusy. How many read at the same time is
+	// bounded by the store: see Traits.
 	Read(ctx context.Context, how Use) (c Conn, release func(), err error)
 
 	// Write runs a task in a transaction and returns nil only when it is committed and durable. A
@@ -70,8 +70,9 @@ type Traits struct {
 	// OrderedSearch: the index of words has the order of ids.
 	OrderedSearch bool
 	// ShortReads is how many short reads of clients may go on at the same time, PageReads how many pages, and
-	// LongReads how many reads for as long as a client takes. Connections are left for the server itself.
-	ShortReads, PageReads, LongReads int
+	// LongReads how many reads for as long as a client takes. OwnReads is how many more short reads and pages may go on than
+	// clients may have: those of the server, such as the readiness check, and of the program.
+	ShortReads, PageReads, LongReads, OwnReads int
 }
 
 // Options are given when a database is opened. Each may be nil or empty.
@@ -115,6 +116,8 @@ type Task struct {
 	Short bool
 	// ID is the resource that a short task updates. Zero: it creates one.
 	ID model.ID
+	// Caller is for whom the task runs: where tasks that are not short wait for each other, callers take turns. Empty: the program.
+	Caller string
 	// Limit is how long Run may take, all its runs together; zero: any time. When it is over, the next statement fails or, where
 	// others wait for the task, the current one. The task fails with ErrTooLong then, whatever Run returns.
 	Limit time.Duration
@@ -137,14 +140,14 @@ type Task struct {
 
 // Start runs the task, and forgets what an earlier run has set.
 func (t *Task) Start(c Conn, earlier []*Task) error {
-	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID, Limit: t.Limit}
+	*t = Task{Run: t.Run, Short: t.Short, ID: t.ID, Caller: t.Caller, Limit: t.Limit}
 	return t.Run(c, earlier)
 }
 
 // Use is the purpose of a connection.
 type Use int
 
-// The uses. Those that take as long as a client are bounded in number: see Conn.Extend.
+// The uses.
 const (
 	OneQuery      Use = iota // a single query
 	ShortRead                // several queries, one after the other
@@ -243,10 +246,6 @@ type Conn interface {
 	// Explain returns the plan of a query with so many parameters, one step in each line. It does not contain
 	// the values of parameters.
 	Explain(sql string, parameters int) (plan []string, err error)
-
-	// Extend allows a read that was begun for a page to continue at the speed of its client, so
-	// that slow clients do not block the first pages of others.
-	Extend() error
 
 	// Load inserts rows into a table that no other transaction sees, until next returns none. Names
 	// are as stored. Next may be called on another goroutine.

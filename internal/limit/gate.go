@@ -12,24 +12,30 @@ import (
 // half of the rest, and so on: a few callers with many slow requests do not take the last place. Whoever
 // must wait gets a place in turn: the caller with the fewest places first, of callers with as many the one that was not admitted
 // for the longest time, and the requests of one caller in the order in which they came.
+//
+// The caller with an empty key is the program. It may have all places that are free, and as many more as are its own.
 type Gate struct {
-	most int
+	most, own int
 
 	mutex    sync.Mutex
 	held     int
+	clients  int   // of these, those that clients hold
 	admitted int64 // how many were, since the beginning
 	callers  map[string]*places
 }
 
 // places is what one caller holds, and what it waits for.
 type places struct {
+	program bool
 	held    int
 	last    int64           // number of the last admission
 	waiting []chan struct{} // each is closed when its request is admitted
 }
 
-// NewGate returns a gate with a number of places, at least one.
-func NewGate(most int) *Gate { return &Gate{most: max(1, most), callers: map[string]*places{}} }
+// NewGate returns a gate with a number of places, at least one, and those that are the program's own.
+func NewGate(most, own int) *Gate {
+	return &Gate{most: max(1, most), own: own, callers: map[string]*places{}}
+}
 
 // TryEnter takes a place for a caller, if it may have one now. The place must be left.
 func (g *Gate) TryEnter(caller string) bool {
@@ -75,9 +81,8 @@ func (g *Gate) Enter(ctx context.Context, caller string) error {
 func (g *Gate) Leave(caller string) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	g.held--
 	p := g.callers[caller]
-	p.held--
+	g.take(p, -1)
 	g.forget(caller, p)
 	g.admitWaiting()
 }
@@ -97,19 +102,28 @@ func (g *Gate) Held(caller string) int {
 func (g *Gate) of(caller string) *places {
 	p := g.callers[caller]
 	if p == nil {
-		p = &places{}
+		p = &places{program: caller == ""}
 		g.callers[caller] = p
 	}
 	return p
 }
 
-func (g *Gate) mayAdmit(p *places) bool { return p.held < g.most-g.held }
+func (g *Gate) mayAdmit(p *places) bool {
+	return g.held < g.most+g.own && (p.program || p.held < g.most-g.clients)
+}
 
 func (g *Gate) admit(p *places) {
-	g.held++
+	g.take(p, 1)
 	g.admitted++
-	p.held++
 	p.last = g.admitted
+}
+
+func (g *Gate) take(p *places, change int) {
+	g.held += change
+	p.held += change
+	if !p.program {
+		g.clients += change
+	}
 }
 
 func (g *Gate) admitWaiting() {

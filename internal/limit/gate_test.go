@@ -22,7 +22,7 @@ func TestSharesOfAGate(t *testing.T) {
 		1:  {1, 0},
 		0:  {1, 0}, // at least one
 	} {
-		g := NewGate(most)
+		g := NewGate(most, 0)
 		var got []int
 		for caller := range want {
 			count := 0
@@ -36,6 +36,25 @@ func TestSharesOfAGate(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("of %d places, callers get %v, want %v", most, got, want)
 		}
+	}
+}
+
+// TestPlacesOfTheProgram: the program may have all places and its own, and clients find none then. What it holds is not that of clients.
+func TestPlacesOfTheProgram(t *testing.T) {
+	g := NewGate(4, 3)
+	enter := func(caller string) (count int) {
+		for g.TryEnter(caller) {
+			count++
+		}
+		return count
+	}
+	got := []int{enter("eve"), enter(""), enter("ada")}
+	for range 5 {
+		g.Leave("")
+	}
+	got = append(got, enter("eve"), enter("ada"), enter("bob"), enter(""))
+	if want := []int{2, 5, 0, 0, 1, 1, 3}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
@@ -60,7 +79,7 @@ func enterLater(g *Gate, ctx context.Context, caller string, number int, served 
 // TestTurnsAtAGate: places go to the caller with the fewest, to callers with as many in turn, and to the requests of one
 // in the order in which they came. Nobody who comes later is served before those who wait.
 func TestTurnsAtAGate(t *testing.T) {
-	g := NewGate(4)
+	g := NewGate(4, 0)
 	for _, caller := range []string{"eve", "eve", "ada", "bob"} {
 		if !g.TryEnter(caller) {
 			t.Fatalf("%s gets no place", caller)
@@ -110,7 +129,7 @@ func TestTurnsAtAGate(t *testing.T) {
 // than there are places, nor does a caller have more than its share, and nothing is left of those that have left.
 func TestGateWithCallersThatLeave(t *testing.T) {
 	const most = 6
-	g := NewGate(most)
+	g := NewGate(most, 0)
 	var inside [2]atomic.Int64
 	var callers sync.WaitGroup
 	for n := range 24 {

@@ -42,6 +42,19 @@ func BoundRead(ctx context.Context) (bounded context.Context, key string, end co
 	return ctx, "", func() {}
 }
 
+// KeyOf is the key of the client for whom a context is; empty: that of the program.
+func KeyOf(ctx context.Context) string {
+	switch reader := ctx.Value(ReaderKey{}).(type) {
+	case *QueryTimer:
+		return reader.reader.Key
+	case *Reader:
+		if reader != nil {
+			return reader.Key
+		}
+	}
+	return ""
+}
+
 func (r *Reader) tooExpensive() error {
 	return &problem.Error{Code: problem.CodeTooExpensive, Detail: r.Detail}
 }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/plural-go/plural/internal/changelog"
@@ -61,7 +60,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		}
 		if record.Null(c.RevisionColumn()) {
 			if conflicts[i], err = t.conflictsOf(c, record); err != nil {
-				return nil, nil, t.fault(err)
+				return nil, nil, err
 			}
 			continue
 		}
@@ -77,14 +76,4 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		t.last.Revision = last.Int(c.RevisionColumn())
 	}
 	return representations, conflicts, t.fault(t.putWords(c, nil, created))
-}
-
-// conflictsOf finds the conflicts of a resource that could not be inserted. It is called only
-// then, so that other inserts cost nothing.
-func (t *Tx) conflictsOf(c *model.Collection, record model.Record) (problem.Errors, error) {
-	conflicts, err := t.conflicts(c, nil, record)
-	if err == nil && len(conflicts) == 0 {
-		err = fmt.Errorf("an insert into %s was refused without a conflict", c.Name)
-	}
-	return conflicts, err
 }

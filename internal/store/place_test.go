@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -100,6 +103,41 @@ func TestPlacesAreShared(t *testing.T) {
 	})
 }
 
+// TestLongReadsLeaveRoomForShortOnes: however many pages are being read, a short read finds a connection, and however many of them
+// are long, so does the first part of another. The one beyond the last is refused.
+func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
+	wait := db.MaxWait
+	db.MaxWait = time.Second
+	t.Cleanup(func() { db.MaxWait = wait })
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		page := func() *Page {
+			p, err := st.Page(t.Context(), PageQuery{Collection: st.schema.Collection("users"), Sort: []query.SortKey{{}}, Range: query.Range{Limit: 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			return p
+		}
+		traits := st.db.Traits()
+		for range traits.LongReads {
+			if err := page().Extend(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range traits.PageReads - 1 {
+			page()
+		}
+		if err := page().Extend(); !fault.Is(err, problem.CodeUnavailable) {
+			t.Errorf("one more long read: %v", err)
+		}
+		tx, err := st.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Close()
+	})
+}
+
 // TestPlacesOfFailedReads: a read that cannot begin, or that ends with an error, gives its place back.
 func TestPlacesOfFailedReads(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
@@ -116,6 +154,36 @@ func TestPlacesOfFailedReads(t *testing.T) {
 		}
 		if held := st.pages.Held("eve") + st.short.Held("eve"); held > 0 {
 			t.Errorf("%d places are held", held)
+		}
+	})
+}
+
+// callers is a database that records for whom it writes.
+type callers struct {
+	db.Database
+	all []string
+}
+
+func (c *callers) Write(ctx context.Context, t *db.Task) error {
+	c.all = append(c.all, t.Caller)
+	return c.Database.Write(ctx, t)
+}
+
+// TestWritesHaveTheirCaller: a task is that of the caller whose share its reads have, or of the program.
+func TestWritesHaveTheirCaller(t *testing.T) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		database := &callers{Database: st.db}
+		st.db = database
+		reader := &limit.Reader{Key: "eve"}
+		timer := limit.NewQueryTimer(t.Context(), reader)
+		defer timer.End()
+		for _, ctx := range []context.Context{t.Context(), limit.WithReader(t.Context(), reader), timer, limit.WithReader(timer, nil)} {
+			if err := st.Write(ctx, func(*Tx) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := fmt.Sprintf("%q", database.all); got != `["" "eve" "eve" ""]` {
+			t.Errorf("got the callers %s", got)
 		}
 	})
 }

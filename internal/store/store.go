@@ -87,7 +87,8 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	}
 	st.db = b
 	traits := b.Traits()
-	st.short, st.pages, st.long = limit.NewGate(traits.ShortReads), limit.NewGate(traits.PageReads), limit.NewGate(traits.LongReads)
+	st.short, st.pages = limit.NewGate(traits.ShortReads, traits.OwnReads), limit.NewGate(traits.PageReads, traits.OwnReads)
+	st.long = limit.NewGate(traits.LongReads, 0)
 	st.sql = statement.NewTables(b, s.All())
 	for _, c := range s.All() {
 		st.tables[c] = newTable(b, c, st.sql.Of(c))

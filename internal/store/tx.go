@@ -104,6 +104,7 @@ func (s *Store) WriteAs(ctx context.Context, how Writing, fn func(*Tx) error) er
 
 func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
 	var tx *Tx
+	t.Caller = limit.KeyOf(ctx)
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
 		tx, err = s.run(c, earlier, fn)
 		if err == nil {

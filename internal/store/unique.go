@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -11,45 +12,35 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// conflicts looks for other resources with the same id or the same values in a unique group.
-// Before is the previous state, nil for a new resource: only changed values are checked.
-func (t *Tx) conflicts(c *model.Collection, before, after model.Record) (problem.Errors, error) {
-	var conflicts problem.Errors
-	if before == nil {
-		taken, err := t.exists(c, []int{model.IDColumn}, after)
-		if err != nil {
-			return nil, err
-		}
-		if taken {
-			conflicts.Add(fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", after.ID(model.IDColumn)))
-		}
+// conflictsOf finds the conflicts of a resource that could not be inserted: other resources with its id or its values of a unique
+// group. It is called only then, so that other inserts cost nothing.
+func (t *Tx) conflictsOf(c *model.Collection, record model.Record) (conflicts problem.Errors, err error) {
+	id := record.ID(model.IDColumn)
+	existing, err := t.Existing(c, nil, []model.ID{id})
+	if err != nil {
+		return nil, err
+	}
+	if existing[id] {
+		conflicts.Add(fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", id))
 	}
 	for _, group := range c.UniqueGroups() {
-		if before != nil && sameIn(group, before, after) {
-			continue
-		}
-		taken, err := t.exists(c, group, after)
+		owners, err := t.valuesOfOwners(c, group, []model.Record{record})
 		if err != nil {
 			return nil, err
 		}
-		if taken {
+		if owners[0] != nil {
 			conflicts.Add(ConflictOf(c, group))
 		}
+	}
+	if len(conflicts) == 0 {
+		return nil, t.fault(fmt.Errorf("an insert into %s was refused without a conflict", c.Name))
 	}
 	return conflicts, nil
 }
 
 // updateConflicts finds the conflicts of resources that are updated one after the other; nil: there are
 // none.
-func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) ([]problem.Errors, error) {
-	if len(after) == 1 {
-		conflicts, err := t.conflicts(c, before[0], after[0])
-		if err != nil || len(conflicts) == 0 {
-			return nil, err
-		}
-		return []problem.Errors{conflicts}, nil
-	}
-	conflicts, found := make([]problem.Errors, len(after)), false
+func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) (conflicts []problem.Errors, err error) {
 	for _, group := range c.UniqueGroups() {
 		var changed []int
 		var wanted []model.Record
@@ -58,10 +49,10 @@ func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) 
 				changed, wanted = append(changed, i), append(wanted, after[i])
 			}
 		}
-		owners, err := t.Owners(c, nil, group, wanted, func(owner model.Record) error {
-			KeepOnly(owner, group)
-			return nil
-		})
+		if len(changed) == 0 {
+			continue
+		}
+		owners, err := t.valuesOfOwners(c, group, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -74,17 +65,14 @@ func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) 
 		for _, i := range changed {
 			held.remove(group, before[i])
 			if held.find(group, after[i]) != nil {
+				if conflicts == nil {
+					conflicts = make([]problem.Errors, len(after))
+				}
 				conflicts[i].Add(ConflictOf(c, group))
-				found = true
-				continue
-			}
-			if !hasNull(group, after[i]) {
+			} else if !hasNull(group, after[i]) {
 				held.add(group, after[i])
 			}
 		}
-	}
-	if !found {
-		return nil, nil
 	}
 	return conflicts, nil
 }
@@ -101,15 +89,12 @@ func ConflictOf(c *model.Collection, group []int) *problem.Error {
 	return fault.At("/"+names[0], problem.CodeNotUnique, "Another resource, stored or in this request, has these values of %s.", strings.Join(names, " and "))
 }
 
-// exists reports whether another resource has the values of a group. Null equals nothing.
-func (t *Tx) exists(c *model.Collection, group []int, record model.Record) (bool, error) {
-	same := sameValues(group, []model.Record{record})
-	if same == nil {
-		return false, nil
-	}
-	s := t.store.sql.Statement(c, "SELECT 1 FROM ", t.store.tables[c].Name, " WHERE ")
-	s.Condition(same, true)
-	return t.one(s, nil)
+// valuesOfOwners is Owners in all of a collection, without the values of other columns than those of the group.
+func (t *Tx) valuesOfOwners(c *model.Collection, group []int, records []model.Record) ([]model.Record, error) {
+	return t.Owners(c, nil, group, records, func(owner model.Record) error {
+		KeepOnly(owner, group)
+		return nil
+	})
 }
 
 // Owners finds, for each record, the resource in the scope that has its values of a unique group,

@@ -33,13 +33,11 @@ type connection struct {
 	beginSQL     string        // begins the transaction
 	queued       []deferred    // to be sent with the next statement
 	begun        bool          // something was sent
-	single       bool          // the next statement is the whole transaction; exchange sends the commit with it
+	single       bool          // the next statement is the whole transaction: see direct.go
 	replyTimeout time.Duration // for each reply; zero: no limit
 	until        time.Time     // no statement is sent later; zero: no limit
-	extend       func() error  // allows a read at the speed of a client
 	renew        func() error  // replaces a lost connection; nil: not possible
 	transaction  int64         // its number, to ask for its outcome
-	cursor       *cursor       // open; nil: none
 	altered      bool          // something was written, or will be
 	incomplete   bool          // statements were not sent, or their results not read, because of an error
 	shared       bool          // by short tasks: it waits for locks up to maxLockWait
@@ -86,7 +84,6 @@ func (c *connection) send(ctx context.Context, sql string, args []any) (*replies
 	if c.expired() {
 		return nil, db.ErrTooLong
 	}
-	c.cursor.suspend()
 	first, queued := !c.begun, c.queued
 	results, err := c.sendOnce(ctx, sql, args)
 	if first && c.renewed(err) {
@@ -113,7 +110,7 @@ func (c *connection) sendOnce(ctx context.Context, sql string, args []any) (*rep
 	c.queued, c.begun = nil, true
 	for _, q := range ahead {
 		if err == nil {
-			err = q.read(results)
+			_, err = q.read(results)
 		}
 	}
 	if err != nil {
@@ -137,14 +134,14 @@ func isOutdated(err error) bool {
 // restart rolls back to the check of the version, calls otherwise, and sends the statements after
 // it again.
 func (c *connection) restart(ctx context.Context, behind []deferred, sql string, args []any) (*replies, error) {
-	single, otherwise := c.single, c.otherwise
-	c.single, c.otherwise = false, nil
+	otherwise := c.otherwise
+	c.otherwise = nil
 	c.rollback()
 	c.queued = slices.Clone(c.opening)
 	if err := otherwise(c); err != nil {
 		return nil, err
 	}
-	c.single, c.queued = single, append(c.queued, behind...)
+	c.queued = append(c.queued, behind...)
 	return c.send(ctx, sql, args)
 }
 
@@ -176,25 +173,25 @@ func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
 	return nil
 }
 
-func (q deferred) read(results *replies) error {
+func (q deferred) read(results *replies) (tag pgconn.CommandTag, err error) {
 	if q.look == nil {
-		_, err := results.exec()
-		return err
+		return results.exec()
 	}
 	rows, err := results.rows()
 	for err == nil {
 		var more bool
 		if more, err = rows.Next(); err != nil || !more {
-			return err
+			return tag, err
 		}
 		err = q.look(rows)
 	}
-	return err
+	return tag, err
 }
 
 func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 	c.altered = c.altered || !strings.HasPrefix(sql, "SELECT ")
-	if c.single && c.otherwise != nil { // a single query, which can check the version itself: see direct.go
+	if c.single && c.otherwise != nil { // it can check the version itself
+		c.single = false
 		rows, err := c.queryDirectly(sql, args)
 		if c.renewed(err) {
 			rows, err = c.queryDirectly(sql, args)
@@ -218,14 +215,20 @@ func (c *connection) Query(sql string, args ...model.Value) (db.Rows, error) {
 
 func (c *connection) Exec(sql string, args ...model.Value) (int, error) {
 	c.altered = true
+	tag, err := c.execute(deferred{sql: sql, args: arguments(args)})
+	return int(tag.RowsAffected()), err
+}
+
+// execute sends a statement, and reads its result.
+func (c *connection) execute(q deferred) (tag pgconn.CommandTag, err error) {
 	ctx, cancel := c.wait()
 	defer cancel()
-	results, err := c.send(ctx, sql, arguments(args))
+	results, err := c.send(ctx, q.sql, q.args)
 	if err != nil {
-		return 0, err
+		return tag, err
 	}
-	tag, err := results.exec()
-	return int(tag.RowsAffected()), cmp.Or(err, results.close()) // later errors follow from the first
+	tag, err = q.read(results)
+	return tag, cmp.Or(err, results.close()) // later errors follow from the first
 }
 
 func (c *connection) Batch(statements ...db.Statement) error {
@@ -268,8 +271,6 @@ func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 	return nil
 }
 
-func (c *connection) Extend() error { return c.extend() }
-
 // flush sends what is queued, if there is anything.
 func (c *connection) flush() error {
 	if len(c.queued) == 0 {
@@ -277,14 +278,8 @@ func (c *connection) flush() error {
 	}
 	last := c.queued[len(c.queued)-1]
 	c.queued = c.queued[:len(c.queued)-1]
-	ctx, cancel := c.wait()
-	defer cancel()
-	results, err := c.send(ctx, last.sql, last.args)
-	if err != nil {
-		return err
-	}
-	err = last.read(results)
-	return cmp.Or(err, results.close())
+	_, err := c.execute(last)
+	return err
 }
 
 // commit ends the transaction. With an error, unknown says that it may have been committed nevertheless.
@@ -326,13 +321,13 @@ func (c *connection) failed() bool {
 
 // rollback rolls the transaction back. If that fails, the pool closes the connection.
 func (c *connection) rollback() {
-	if c.begun && !c.single && !c.raw.IsClosed() {
+	if c.begun && !c.raw.IsClosed() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.ctx), defaultReplyTimeout)
 		defer cancel()
 		c.trace("rollback")
 		_, _ = c.raw.Exec(ctx, "rollback")
 	}
-	c.queued, c.begun, c.cursor = nil, false, nil
+	c.queued, c.begun = nil, false
 }
 
 func arguments(values []model.Value) []any {

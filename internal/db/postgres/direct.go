@@ -3,6 +3,8 @@ package postgres
 import (
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
@@ -31,10 +33,10 @@ func (c *connection) queryDirectly(sql string, args []model.Value) (db.Rows, err
 	expected := false
 	d, err := c.driverOf(ctx)
 	if err == nil {
-		var p *prepared
-		if p, err = d.build(ctx, c.raw, sql, arguments(args)); err == nil {
-			rows.driver, rows.fields = d, p.Fields
-			rows.reader = c.raw.PgConn().ExecStatement(ctx, p.StatementDescription, d.builder.ParamValues, d.builder.ParamFormats, p.formats)
+		var statement *pgconn.StatementDescription
+		if statement, err = d.build(ctx, c.raw, sql, arguments(args)); err == nil {
+			rows.driver, rows.fields = d, statement.Fields
+			rows.reader = c.raw.PgConn().ExecStatement(ctx, statement, d.builder.ParamValues, d.builder.ParamFormats, d.builder.ResultFormats)
 			expected, err = rows.first(c.expected)
 		}
 	}

@@ -79,7 +79,7 @@ func TestOutdatedStatements(t *testing.T) {
 		change                 string // besides that of the table
 		usual, changed, always string
 	}{
-		"one query":       {db.OneQuery, "", "direct", "direct begin query commit", "direct"},
+		"one query":       {db.OneQuery, "", "direct", "direct begin query", "direct"},
 		"another version": {db.ShortRead, "INSERT INTO " + db.SchemasTable + " SELECT version + 1, at, document, numbers FROM " + db.SchemasTable, "begin query", "begin query begin query", "begin query begin query"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestForgettingIsCancelled(t *testing.T) {
 	}{{t.Context(), nil}, {ended, context.Canceled}, {t.Context(), nil}} {
 		d, err := c.driverOf(step.ctx)
 		if err == nil {
-			_, err = d.prepare(step.ctx, c.raw, "SELECT 1")
+			_, err = d.build(step.ctx, c.raw, "SELECT 1", nil)
 			d.outdated = true
 		}
 		if !errors.Is(err, step.want) {

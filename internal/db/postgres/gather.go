@@ -26,7 +26,7 @@ type gathering struct {
 // gatheredTask is a task as a coroutine, and the transaction as the task sees it.
 type gatheredTask struct {
 	*connection
-	queuedTask *queuedTask
+	work       *db.Queued
 	next       func() (struct{}, bool) // runs the task; false: it has returned
 	end        func()                  // ends the coroutine
 	stop       func(struct{}) bool     // is called by the task, and returns when it goes on; false: it must return
@@ -37,16 +37,16 @@ type gatheredTask struct {
 }
 
 // run runs tasks until all have returned. An error means that all must run alone.
-func (g *gathering) run(batch []*queuedTask) error {
+func (g *gathering) run(batch []*db.Queued) error {
 	defer func() {
 		for _, t := range g.tasks {
 			t.end()
 		}
 	}()
 	for len(batch) > 0 {
-		var later []*queuedTask
+		var later []*db.Queued
 		for i, s := range batch { // those with the same id are neighbours
-			if id := s.task.ID; id != (model.ID{}) && i > 0 && id == batch[i-1].task.ID {
+			if s.ID != (model.ID{}) && i > 0 && s.ID == batch[i-1].ID {
 				later = append(later, s)
 			} else if err := g.goOn(g.start(s)); err != nil {
 				return err
@@ -69,12 +69,12 @@ func (g *gathering) run(batch []*queuedTask) error {
 	return nil
 }
 
-func (g *gathering) start(s *queuedTask) *gatheredTask {
-	t := &gatheredTask{connection: g.connection, queuedTask: s}
+func (g *gathering) start(s *db.Queued) *gatheredTask {
+	t := &gatheredTask{connection: g.connection, work: s}
 	g.tasks = append(g.tasks, t)
 	t.next, t.end = iter.Pull(func(stop func(struct{}) bool) {
 		t.stop = stop
-		t.err = s.task.Start(t, g.succeeded)
+		t.err = s.Start(t, g.succeeded)
 	})
 	return t
 }
@@ -92,11 +92,11 @@ func (g *gathering) goOn(t *gatheredTask) error {
 	case stopped:
 		g.stopped = append(g.stopped, t)
 	case t.err == nil:
-		g.succeeded = append(g.succeeded, t.queuedTask.task)
+		g.succeeded = append(g.succeeded, t.work.Task)
 	case g.failed() || t.wrote:
 		return errAlone
 	default:
-		t.queuedTask.alone, g.yielded = true, false
+		t.work.Err, g.yielded = errAlone, false
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func TestUpdatesRunTogether(t *testing.T) {
 				})
 				task.Short, task.ID = true, model.ID{byte(resource)}
 				s.writing.Go(func() { errs[i] = s.Write(t.Context(), task) })
-				for len(s.short.updates[0]) <= i {
+				for s.short.Waiting() <= i {
 					runtime.Gosched()
 				}
 			}
@@ -113,7 +113,7 @@ func TestStatementsThatAreNotSent(t *testing.T) {
 		task := taskOf(s.version, func(*connection) {}, fn)
 		task.Short, task.ID = true, model.ID{byte(9 - i)} // they run in this order
 		s.writing.Go(func() { errs[i] = s.Write(t.Context(), task) })
-		for len(s.short.updates[0]) <= i {
+		for s.short.Waiting() <= i {
 			runtime.Gosched()
 		}
 	}

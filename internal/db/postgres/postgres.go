@@ -23,8 +23,7 @@ import (
 type Database struct {
 	dialect
 	pool       *pgxpool.Pool
-	pages      db.Slots // of pages, until Extend
-	long       db.Slots // of long reads
+	conns      int // of the pool, at most
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they notify it, of others
@@ -36,7 +35,7 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
-	short      queues // tasks
+	short      *db.Queue // tasks
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -82,51 +81,27 @@ func Open(ctx context.Context, url string, o db.Options) (*Database, error) {
 	}
 	b := &Database{
 		pool:         pool,
+		conns:        int(config.MaxConns),
 		listener:     listener,
 		options:      o.WithDefaults(),
-		pages:        make(db.Slots, max(1, config.MaxConns/3)),
-		long:         make(db.Slots, max(1, config.MaxConns/2)),
 		sequencing:   make(chan struct{}, 1),
 		tick:         tickOf(maxTick),
 		replyTimeout: defaultReplyTimeout,
 	}
-	b.short.start(max(1, int(config.MaxConns/6)), b.runBatch)
+	b.short = db.NewQueue(max(1, int(config.MaxConns/6)), b.runShort)
 	return b, nil
 }
 
 func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
 	ctx = cancellable(ctx)
-	var slots db.Slots // nil: no limit but that of the pool
-	switch how {
-	case db.PageInOne, db.PageInSeveral:
-		slots = b.pages
-	case db.LongRead:
-		slots = b.long
-	}
-	done := func() {}
-	if slots != nil {
-		if err := slots.Acquire(ctx, nil); err != nil {
-			return nil, nil, err
-		}
-		done = slots.Release
-	}
 	acquired, err := b.acquire(ctx)
 	if err != nil {
-		done()
 		return nil, nil, err
 	}
 	c := b.transaction(ctx, acquired, beginRead)
 	c.single = how == db.OneQuery || how == db.PageInOne
 	if how == db.OneQuery || how == db.ShortRead {
 		c.replyTimeout = b.replyTimeout
-	}
-	c.extend = func() error {
-		if err := b.long.Acquire(ctx, nil); err != nil {
-			return err
-		}
-		done()
-		done = b.long.Release
-		return nil
 	}
 	c.renew = func() error {
 		c.begun = false // there is nothing to roll back
@@ -141,7 +116,6 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	release := func() {
 		c.rollback()
 		acquired.Release()
-		done()
 	}
 	return c, release, nil
 }
@@ -193,7 +167,7 @@ func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 // Close waits for the connections that are in use.
 func (b *Database) Close() error {
 	if !b.closed.Swap(true) {
-		b.short.close()
+		b.short.Close()
 		b.pool.Close()
 	}
 	return nil
@@ -227,5 +201,5 @@ func (b *Database) Fault(err error) error {
 
 func (b *Database) Traits() db.Traits {
 	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true,
-		ShortReads: cap(b.long), PageReads: cap(b.pages), LongReads: cap(b.long)}
+		ShortReads: max(1, b.conns/2), PageReads: max(1, b.conns/3), LongReads: max(1, b.conns/2), OwnReads: max(1, b.conns/3)}
 }

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +58,7 @@ func (s *sharing) write(ctx context.Context, id byte, fn func(*db.Task, db.Conn)
 
 // await waits until tasks are queued.
 func (s *sharing) await(tasks int) {
-	for len(s.short.creates) < tasks {
+	for s.short.Waiting() < tasks {
 		runtime.Gosched()
 	}
 }
@@ -399,79 +398,6 @@ func TestOneTaskWaitsForALockAlone(t *testing.T) {
 	}
 	run(t, blocker, "ROLLBACK")
 	s.expect(t, nil, []byte{1})
-}
-
-// TestUpdatesOfAResourceAreRunByOne: those of the same resource never run at the same time, and those of
-// different ones are run in the order of their ids, so that two servers cannot wait for each other.
-func TestUpdatesOfAResourceAreRunByOne(t *testing.T) {
-	t.Parallel()
-	var q queues
-	var mutex sync.Mutex
-	running, wrong := map[model.ID]bool{}, 0
-	q.start(3, func(batch []*queuedTask) {
-		ids := make([]model.ID, 0, len(batch))
-		mutex.Lock()
-		for _, s := range batch {
-			if len(ids) > 0 && bytes.Compare(ids[len(ids)-1][:], s.task.ID[:]) < 0 {
-				wrong++
-			}
-			if running[s.task.ID] && !slices.Contains(ids, s.task.ID) && s.task.ID != (model.ID{}) {
-				wrong++
-			}
-			ids, running[s.task.ID] = append(ids, s.task.ID), true
-		}
-		mutex.Unlock()
-		runtime.Gosched()
-		mutex.Lock()
-		for i, s := range batch {
-			delete(running, ids[i])
-			close(s.done)
-		}
-		mutex.Unlock()
-	})
-	var all sync.WaitGroup
-	for w := range 16 {
-		all.Go(func() {
-			for i := range 200 {
-				s := &queuedTask{ctx: t.Context(), task: &db.Task{ID: model.ID{15: byte((w + i) % 7)}}, done: make(chan struct{})}
-				if err := q.enqueue(s, nil); err != nil {
-					t.Error(err)
-					return
-				}
-				<-s.done
-			}
-		})
-	}
-	all.Wait()
-	q.close()
-	if wrong > 0 {
-		t.Errorf("%d updates ran at the wrong time", wrong)
-	}
-}
-
-// TestTasksDoNotWaitForLaterOnes: a goroutine that has taken a task runs it, also if another one takes
-// the next task before it.
-func TestTasksDoNotWaitForLaterOnes(t *testing.T) {
-	t.Parallel()
-	var q queues
-	q.start(8, func(batch []*queuedTask) {
-		for _, s := range batch {
-			close(s.done)
-		}
-	})
-	for range 10_000 {
-		tasks := make([]*queuedTask, 24)
-		for i := range tasks {
-			tasks[i] = &queuedTask{ctx: t.Context(), task: &db.Task{}, done: make(chan struct{})}
-			if err := q.enqueue(tasks[i], nil); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, s := range tasks { // nothing else is enqueued meanwhile
-			<-s.done
-		}
-	}
-	q.close()
 }
 
 // TestUnknownOutcomeIsShared: if a commit has no reply and the database cannot be asked, each task has an

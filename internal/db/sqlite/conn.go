@@ -23,11 +23,8 @@ type connection struct {
 	values []model.Value // reused by Insert
 	text   []byte        // reused by hasVersion
 
-	// Of a connection that reads: functions that end a read, and that allow it to go on at the speed of a client.
-	release func()
-	extend  func() error
+	release func()          // ends a read; nil: it is no connection of a Database that reads
 	ctx     context.Context // of the current read
-	slots   db.Slots        // of which the read has one
 	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
 	stop    func() bool     // stops waiting for the context; nil: nothing waits
 	open    *sqlite.Stmt    // is in use while something waits for the context, see watch; nil: it was not needed yet
@@ -38,10 +35,15 @@ type connection struct {
 	checked bool
 }
 
-// watch lets the end of the context interrupt the queries of the connection, until unwatch is
+func newConn(raw *sqlite.Conn, trace func(sql string)) *connection {
+	return &connection{raw: raw, trace: trace, statements: map[string]*sqlite.Stmt{}}
+}
+
+// watch lets the end of a context interrupt the queries of the connection, until unwatch is
 // called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
 // connection keeps both until a context has ended.
-func (c *connection) watch() {
+func (c *connection) watch(ctx context.Context) {
+	c.ctx = ctx
 	if c.ctx.Done() == nil {
 		return
 	}
@@ -187,8 +189,6 @@ func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 	return db.All(c, func(row model.Row) string { return row.Text(detail) }, "EXPLAIN QUERY PLAN "+sql)
 }
 
-func (c *connection) Extend() error { return c.extend() }
-
 // Expect checks the version at once. While a transaction holds the write lock, no other
 // process can change the schema, so its tasks share one check.
 func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
@@ -238,6 +238,7 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 }
 
 func (c *connection) close() error {
+	c.unwatch()
 	if c.open != nil {
 		_ = c.open.Finalize()
 	}

@@ -20,7 +20,7 @@ func TestStatementsKeepSmallValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	c, err := b.reader()
+	c, err := b.open(sqlite.OpenReadWrite)
 	if err != nil {
 		t.Fatal(err)
 	}

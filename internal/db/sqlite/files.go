@@ -46,7 +46,7 @@ func checkOwner(file string) error {
 	if info, err := os.Stat(file); err != nil || info.Size() == 0 {
 		return nil
 	}
-	c, err := openConn(context.Background(), file)
+	c, err := openConn(context.Background(), file, sqlite.OpenReadOnly)
 	if err != nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (
 	if err := CheckExists(file); err != nil {
 		return nil, nil, nil, err
 	}
-	c, err := openConn(ctx, file)
+	c, err := openConn(ctx, file, sqlite.OpenReadOnly)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -76,22 +76,20 @@ func OpenReadOnly(ctx context.Context, file string) (d db.Dialect, lend func() (
 	return dialect{}, lend, c.close, nil
 }
 
-// openConn opens a connection for reading.
-func openConn(ctx context.Context, file string) (*connection, error) {
-	raw, err := openRaw(ctx, file, sqlite.OpenReadOnly)
+// openConn opens a connection whose statements end with the context.
+func openConn(ctx context.Context, file string, flags sqlite.OpenFlags) (*connection, error) {
+	raw, err := openRaw(file, flags)
 	if err != nil {
 		return nil, err
 	}
-	return newConn(raw), nil
-}
-
-func newConn(raw *sqlite.Conn) *connection {
-	return &connection{raw: raw, trace: func(string) {}, statements: map[string]*sqlite.Stmt{}}
+	c := newConn(raw, func(string) {})
+	c.watch(ctx)
+	return c, nil
 }
 
 // inspect calls fn with a connection that reads a file.
 func inspect(ctx context.Context, file string, fn func(*connection) error) error {
-	c, err := openConn(ctx, file)
+	c, err := openConn(ctx, file, sqlite.OpenReadOnly)
 	if err != nil {
 		return err
 	}
@@ -174,11 +172,10 @@ func Restore(ctx context.Context, database, file string, steps RestoreSteps) err
 	if err := copyToSingleFile(ctx, file, partial); err != nil {
 		return err
 	}
-	raw, err := openRaw(ctx, partial, sqlite.OpenReadWrite)
+	c, err := openConn(ctx, partial, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
-	c := newConn(raw)
 	if err := errors.Join(steps.Prepare(c, dialect{}), c.close()); err != nil {
 		return err
 	}
@@ -233,7 +230,7 @@ func copyToSingleFile(ctx context.Context, from, to string) error {
 	if err := copyDatabase(ctx, from, to); err != nil {
 		return err
 	}
-	c, err := openRaw(ctx, to, sqlite.OpenReadWrite)
+	c, err := openRaw(to, sqlite.OpenReadWrite)
 	if err != nil {
 		return err
 	}
@@ -258,12 +255,12 @@ const pagesAtOnce = 1024
 
 // copyDatabase replaces the contents of one database by those of another, in one transaction.
 func copyDatabase(ctx context.Context, from, to string) (err error) {
-	source, err := openRaw(ctx, from, sqlite.OpenReadOnly)
+	source, err := openRaw(from, sqlite.OpenReadOnly)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
-	target, err := openRaw(ctx, to, sqlite.OpenReadWrite|sqlite.OpenCreate)
+	target, err := openRaw(to, sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if errors.Is(err, errNoDatabase) {
 		err = fmt.Errorf("%w; move it away first", err)
 	}
@@ -296,10 +293,9 @@ func copyDatabase(ctx context.Context, from, to string) (err error) {
 
 var errNoDatabase = errors.New("it is not an SQLite database")
 
-func openRaw(ctx context.Context, file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
+func openRaw(file string, flags sqlite.OpenFlags) (*sqlite.Conn, error) {
 	c, err := openFile(file, flags)
 	if err == nil {
-		c.SetInterrupt(ctx.Done())
 		c.SetBusyTimeout(busyTimeout)
 		err = run(c, "PRAGMA schema_version") // the first statement that reads the file
 	}

@@ -19,9 +19,9 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err err
 	if err != nil {
 		return err
 	}
-	c.raw.SetInterrupt(ctx.Done())
+	c.watch(ctx)
 	defer func() {
-		c.raw.SetInterrupt(nil)
+		c.unwatch()
 		if !c.raw.AutocommitEnabled() {
 			_, rollBack := c.Exec("ROLLBACK")
 			err = errors.Join(err, rollBack)

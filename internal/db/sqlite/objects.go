@@ -29,7 +29,7 @@ func CheckObjects(c db.Conn, create func(db.Conn, db.Dialect) error) (err error)
 	if err != nil {
 		return err
 	}
-	empty := newConn(raw)
+	empty := newConn(raw, func(string) {})
 	defer func() { err = errors.Join(err, empty.close()) }()
 	if err := create(empty, dialect{}); err != nil {
 		return err

@@ -26,11 +26,7 @@ type Database struct {
 	file    string
 	trace   func(sql string)
 	writer  *writer
-	short   db.Slots // of short reads
-	pages   db.Slots // of pages, until Extend
-	long    db.Slots // of long reads
-	readers idleReaders
-	closed  chan struct{}
+	readers readers
 	closing sync.Once
 	changed db.Signal
 }
@@ -40,10 +36,7 @@ const (
 	maxPageReaders  = 32
 	maxLongReaders  = 96
 	maxIdleReaders  = 16
-
-	// ownReaders is how many more short reads and pages may go on than clients may have: those of the server, such as the
-	// readiness check, and of the program.
-	ownReaders = 8
+	ownReaders      = 8
 )
 
 // Open opens a database file, and creates it if it does not exist.
@@ -52,14 +45,7 @@ func Open(file string, o db.Options) (*Database, error) {
 		return nil, err
 	}
 	o = o.WithDefaults()
-	b := &Database{
-		file:   file,
-		trace:  o.Trace,
-		short:  make(db.Slots, maxShortReaders+ownReaders),
-		pages:  make(db.Slots, maxPageReaders+ownReaders),
-		long:   make(db.Slots, maxLongReaders),
-		closed: make(chan struct{}),
-	}
+	b := &Database{file: file, trace: o.Trace}
 	c, err := b.open(sqlite.OpenReadWrite|sqlite.OpenCreate, "wal_autocheckpoint = 0") // the writer checkpoints
 	if err != nil {
 		return nil, err
@@ -152,7 +138,7 @@ func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, er
 		}
 	}
 	if err == nil {
-		return &connection{raw: raw, trace: b.trace, statements: map[string]*sqlite.Stmt{}}, nil
+		return newConn(raw, b.trace), nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)
 	if raw != nil {
@@ -171,27 +157,22 @@ func useWAL(raw *sqlite.Conn) error {
 	}})
 }
 
-func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error) {
-	slots := b.short
-	switch how {
-	case db.PageInOne, db.PageInSeveral:
-		slots = b.pages
-	case db.LongRead:
-		slots = b.long
-	}
+func (b *Database) Read(ctx context.Context, _ db.Use) (db.Conn, func(), error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err // it would be noticed too late
 	}
-	if err := slots.Acquire(ctx, b.closed); err != nil {
-		return nil, nil, err
-	}
-	c, err := b.reader()
+	c, err := b.readers.take()
 	if err != nil {
-		slots.Release()
 		return nil, nil, err
 	}
-	c.slots, c.ctx = slots, ctx
-	c.watch()
+	if c == nil {
+		if c, err = b.open(sqlite.OpenReadWrite, "query_only = ON"); err != nil {
+			b.readers.put(nil)
+			return nil, nil, err
+		}
+		c.release = func() { b.release(c) }
+	}
+	c.watch(ctx)
 	if _, err := c.Exec("BEGIN"); err != nil {
 		c.release()
 		return nil, nil, err
@@ -199,74 +180,63 @@ func (b *Database) Read(ctx context.Context, how db.Use) (db.Conn, func(), error
 	return c, c.release, nil
 }
 
-// reader returns an idle connection or a new one.
-func (b *Database) reader() (*connection, error) {
-	if c := b.readers.take(); c != nil {
-		return c, nil
-	}
-	c, err := b.open(sqlite.OpenReadWrite, "query_only = ON")
-	if err != nil {
-		return nil, err
-	}
-	c.release, c.extend = func() { b.release(c) }, func() error { return b.extend(c) }
-	return c, nil
-}
-
-// extend exchanges the slot of a read.
-func (b *Database) extend(c *connection) error {
-	if err := b.long.Acquire(c.ctx, b.closed); err != nil {
-		return err
-	}
-	c.slots.Release()
-	c.slots = b.long
-	return nil
-}
-
-// release ends a read, and its slot last: Close waits for the slots.
+// release ends a read.
 func (b *Database) release(c *connection) {
-	defer c.slots.Release()
 	c.unwatch()
 	c.ctx = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.Exec("COMMIT"); err != nil {
 			_ = c.close()
-			return
+			c = nil
 		}
 	}
-	if !b.readers.put(c) {
-		_ = c.close()
-	}
+	b.readers.put(c)
 }
 
-// idleReaders is the connections for reading that nobody uses. The one that was used last is used next: what it
+// readers is the connections for reading. Of those that nobody uses, the one that was used last is used next: what it
 // has read is most likely still in the caches of SQLite and of the processor.
-type idleReaders struct {
-	mutex sync.Mutex
-	all   []*connection
+type readers struct {
+	mutex  sync.Mutex
+	idle   []*connection
+	closed bool
+	inUse  sync.WaitGroup
 }
 
-// take returns a connection, or nil.
-func (r *idleReaders) take() *connection {
+// take returns a connection that is idle, or nil for a new one. It must be put back.
+func (r *readers) take() (c *connection, err error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	last := len(r.all) - 1
-	if last < 0 {
-		return nil
+	if r.closed {
+		return nil, db.ErrClosed
 	}
-	c := r.all[last]
-	r.all = r.all[:last]
-	return c
+	r.inUse.Add(1)
+	if last := len(r.idle) - 1; last >= 0 {
+		c, r.idle = r.idle[last], r.idle[:last]
+	}
+	return c, nil
 }
 
-// put keeps a connection, unless there are enough.
-func (r *idleReaders) put(c *connection) bool {
+// put puts a connection back, or nil for one that was closed. It closes the connection if enough are idle.
+func (r *readers) put(c *connection) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if len(r.all) == maxIdleReaders {
-		return false
+	defer r.inUse.Done()
+	switch {
+	case c == nil:
+	case len(r.idle) == maxIdleReaders:
+		_ = c.close()
+	default:
+		r.idle = append(r.idle, c)
 	}
-	r.all = append(r.all, c)
-	return true
+}
+
+// close waits until no connection is in use, and returns all of them.
+func (r *readers) close() []*connection {
+	r.mutex.Lock()
+	r.closed = true
+	r.mutex.Unlock()
+	r.inUse.Wait()
+	return r.idle
 }
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error {
@@ -280,13 +250,7 @@ func (b *Database) Write(ctx context.Context, t *db.Task) error {
 // Close waits for readers and then for the writer, which moves the WAL into the database file.
 func (b *Database) Close() (err error) {
 	b.closing.Do(func() {
-		close(b.closed)
-		for _, slots := range []db.Slots{b.short, b.pages, b.long} {
-			for range cap(slots) {
-				slots <- struct{}{}
-			}
-		}
-		for c := b.readers.take(); c != nil; c = b.readers.take() {
+		for _, c := range b.readers.close() {
 			err = errors.Join(err, c.close())
 		}
 		err = errors.Join(err, b.writer.close())
@@ -318,5 +282,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{OrderedSearch: true, ShortReads: maxShortReaders, PageReads: maxPageReaders, LongReads: maxLongReaders}
+	return db.Traits{OrderedSearch: true, ShortReads: maxShortReaders, PageReads: maxPageReaders, LongReads: maxLongReaders, OwnReads: ownReaders}
 }

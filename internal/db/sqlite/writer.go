@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -17,96 +16,75 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// writer is the only goroutine that writes. Tasks that wait when it starts a transaction share
-// that transaction and its sync. A failure of one does not affect the others: see runAll.
+// writer runs the tasks that write, one after the other. Tasks that wait together share a transaction and its sync. A failure of
+// one does not affect the others: see runBatch.
 type writer struct {
 	conn    *connection
 	options db.Options
-	queue   chan *queuedTask
-	stopped chan struct{}
-
-	mutex  sync.RWMutex // read-locked while a task is enqueued
-	closed bool
+	queue   *db.Queue
 
 	failed atomic.Pointer[error] // set when the disk has failed: see diskFailed
 }
 
-type queuedTask struct {
-	ctx  context.Context
-	task *db.Task
-	used time.Duration // of the limit of the task
-	err  error
-	done chan struct{}
-}
-
-// start runs the task on the connection. A statement that still runs at the end of its limit is interrupted.
-func (q *queuedTask) start(c *connection, earlier []*db.Task) error {
-	if q.task.Limit == 0 {
-		return q.task.Start(c, earlier)
-	}
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), q.task.Limit-q.used)
-	defer cancel()
-	c.ctx = ctx
-	c.watch()
-	defer c.unwatch()
-	err := q.task.Start(c, earlier)
-	if q.used += time.Since(begun); q.used > q.task.Limit {
-		return errors.Join(db.ErrTooLong, err)
-	}
-	return err
-}
-
-// maxSharing limits how many tasks share a transaction.
-const maxSharing = 256
+const (
+	// maxSharing limits how many short tasks share a transaction.
+	maxSharing = 256
+	// longTurn is how long a transaction takes further tasks that are not short. Short tasks follow then, so that they wait only
+	// for the long task that runs, and not for all that wait.
+	longTurn = 5 * time.Millisecond
+)
 
 func startWriter(c *connection, o db.Options) *writer {
-	w := &writer{conn: c, options: o, queue: make(chan *queuedTask, maxSharing), stopped: make(chan struct{})}
-	go w.loop()
+	w := &writer{conn: c, options: o}
+	w.queue = db.NewQueue(1, func() {
+		// On one core, let others that are about to write run, so that they can share the transaction.
+		runtime.Gosched()
+		w.queue.Done(w.runBatch(nil, w.taker())...)
+		w.checkpoint()
+	})
 	return w
 }
 
-func (w *writer) write(ctx context.Context, t *db.Task) error {
-	queued := &queuedTask{ctx: ctx, task: t, done: make(chan struct{})}
-	if err := w.enqueue(queued); err != nil {
-		return err
+// taker returns a function that takes the tasks of a transaction from the queue, until there are no more: tasks that are not short,
+// one after the other, and then the short ones that wait by then.
+func (w *writer) taker() func() []*db.Queued {
+	begun, shortTaken := time.Now(), false
+	return func() []*db.Queued {
+		if !shortTaken && time.Since(begun) < longTurn {
+			if task := w.queue.TakeLong(); task != nil {
+				return []*db.Queued{task}
+			}
+		}
+		if shortTaken {
+			return nil
+		}
+		shortTaken = true
+		return w.queue.TakeShort(maxSharing)
 	}
-	<-queued.done
-	return queued.err
 }
 
-func (w *writer) enqueue(queued *queuedTask) error {
-	w.mutex.RLock()
-	defer w.mutex.RUnlock()
-	if w.closed {
-		return db.ErrClosed
-	}
+func (w *writer) write(ctx context.Context, t *db.Task) error {
 	if err := w.failure(); err != nil {
 		return err
 	}
-	select {
-	case w.queue <- queued:
-		return nil
-	case <-queued.ctx.Done():
-		return queued.ctx.Err()
-	}
+	return w.queue.Do(ctx, t)
 }
 
-func (w *writer) loop() {
-	defer close(w.stopped)
-	for first := range w.queue {
-		// On one core, let others that are about to write run, so that they can share the transaction.
-		runtime.Gosched()
-		batch := []*queuedTask{first}
-		for len(batch) < maxSharing && len(w.queue) > 0 {
-			batch = append(batch, <-w.queue)
-		}
-		w.runBatch(batch)
-		for _, queued := range batch {
-			close(queued.done)
-		}
-		w.checkpoint()
+// start runs a task on the connection. A statement that still runs at the end of the limit of the task is interrupted.
+func (w *writer) start(q *db.Queued, earlier []*db.Task) error {
+	if q.Limit == 0 {
+		return q.Start(w.conn, earlier)
 	}
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), q.Limit-q.Used)
+	defer cancel()
+	w.conn.watch(ctx)
+	defer w.conn.unwatch()
+	err := q.Start(w.conn, earlier)
+	if q.Used += time.Since(begun); q.Used > q.Limit {
+		return errors.Join(db.ErrTooLong, err)
+	}
+	return err
 }
 
 // maxWAL is how many pages the write-ahead log (WAL) may have before a checkpoint: the default of SQLite.
@@ -134,27 +112,43 @@ func (w *writer) checkDisk(err error) {
 	}
 }
 
-// runBatch runs tasks together or, if their transaction fails, each alone: an error caused by
-// one task must not be the result of another, nor may a task keep what it read from one that was
+// runBatch runs tasks in one transaction: those of a batch, and then those that more returns. Most tasks succeed, or fail before they
+// have changed anything. If there is something to undo, all are run again, each in a savepoint. If the transaction fails, each is run
+// again alone: an error caused by one task must not be the result of another, nor may a task keep what it read from one that was
 // rolled back. A transaction that did not begin is not tried again: each attempt would wait for another process.
-func (w *writer) runBatch(batch []*queuedTask) {
+func (w *writer) runBatch(batch []*db.Queued, more func() []*db.Queued) []*db.Queued {
 	err := w.failure()
 	if err == nil {
-		err = w.runAll(batch)
+		batch, err = w.runTogether(batch, more, false)
+	}
+	if errors.Is(err, errUndo) {
+		err = nil // of a single task, everything was rolled back
+		if len(batch) > 1 {
+			_, err = w.runTogether(batch, none, true)
+		}
 	}
 	w.checkDisk(err)
 	switch {
 	case err == nil:
-	case len(batch) == 1 || w.failure() != nil || errors.As(err, new(*notBegun)):
+	case w.failure() != nil || errors.As(err, new(*notBegun)):
+		for next := more(); len(next) > 0; next = more() {
+			batch = append(batch, next...)
+		}
+		fallthrough
+	case len(batch) == 1:
 		for _, queued := range batch {
-			queued.err = err
+			queued.Err = err
 		}
 	default:
-		for _, queued := range batch {
-			w.runBatch([]*queuedTask{queued})
+		for i := range batch {
+			w.runBatch(batch[i:i+1], none)
 		}
 	}
+	return batch
 }
+
+// none is for a batch to which no tasks are added.
+func none() []*db.Queued { return nil }
 
 // failure returns why writes are refused, or nil.
 func (w *writer) failure() error {
@@ -182,51 +176,46 @@ func diskFailed(err error) bool {
 	return false
 }
 
-// runAll runs tasks in one transaction. An error means that none took effect. Most tasks
-// succeed, or fail before they have changed anything; if there is something to undo, all are
-// run again, each in a savepoint.
-func (w *writer) runAll(batch []*queuedTask) error {
-	err := w.runTransaction(batch, w.runOne)
-	switch {
-	case !errors.Is(err, errUndo):
-		return err
-	case len(batch) == 1:
-		return nil // all of it was rolled back
-	}
-	return w.runTransaction(batch, w.runInSavepoint)
-}
-
 // errUndo says that a task has failed after it has changed something.
 var errUndo = errors.New("a part of a transaction must be undone")
 
-func (w *writer) runTransaction(batch []*queuedTask, runTask func(*queuedTask, []*db.Task) error) error {
+// runTogether runs tasks in one transaction, and returns them. An error means that none took effect.
+func (w *writer) runTogether(batch []*db.Queued, more func() []*db.Queued, inSavepoints bool) ([]*db.Queued, error) {
 	w.rollBack() // in case an earlier rollback failed
 	if _, err := w.conn.Exec("BEGIN IMMEDIATE"); err != nil {
-		return &notBegun{err}
+		return batch, &notBegun{err}
 	}
 	defer w.rollBack() // does nothing after a commit
 	w.conn.checked = false
+	begun := time.Now()
 	var succeeded []*db.Task
-	for _, queued := range batch {
-		if queued.err = queued.ctx.Err(); queued.err != nil {
-			continue
+	for i := 0; ; i++ {
+		if i == len(batch) {
+			batch = append(batch, more()...)
 		}
-		if err := runTask(queued, succeeded); err != nil {
-			return err
+		if i == len(batch) {
+			break
 		}
-		if queued.err == nil {
-			succeeded = append(succeeded, queued.task)
+		run := w.runOne
+		if inSavepoints || !batch[0].Short && time.Since(begun) > longTurn { // long tasks must not be repeated if this one fails
+			run = w.runInSavepoint
+		}
+		if err := run(batch[i], succeeded); err != nil {
+			return batch, err
+		}
+		if batch[i].Err == nil {
+			succeeded = append(succeeded, batch[i].Task)
 		}
 	}
 	committed, err := w.options.Finish(w.conn, succeeded)
 	if err != nil {
-		return err
+		return batch, err
 	}
 	if _, err := w.conn.Exec("COMMIT"); err != nil {
-		return err
+		return batch, err
 	}
 	committed()
-	return nil
+	return batch, nil
 }
 
 // notBegun is why a transaction did not begin. None of its tasks is the cause.
@@ -245,48 +234,44 @@ func (w *writer) rollBack() {
 // runOne runs a task without a savepoint. An error means that the whole transaction must be rolled back. It is errUndo if
 // the task has failed and left changes, which can only be undone together with those of the others. Any other error means
 // that the disk has failed, or that SQLite has rolled back by itself.
-func (w *writer) runOne(queued *queuedTask, earlier []*db.Task) error {
+func (w *writer) runOne(queued *db.Queued, earlier []*db.Task) error {
 	w.conn.altered = false
-	queued.err = queued.start(w.conn, earlier)
+	queued.Err = w.start(queued, earlier)
 	if err := w.lost(queued); err != nil {
 		return err
 	}
-	if queued.err != nil && w.conn.altered {
+	if queued.Err != nil && w.conn.altered {
 		return errUndo
 	}
 	return nil
 }
 
 // runInSavepoint runs a task in a savepoint, and rolls back to it if the task fails.
-func (w *writer) runInSavepoint(queued *queuedTask, earlier []*db.Task) error {
+func (w *writer) runInSavepoint(queued *db.Queued, earlier []*db.Task) error {
 	err := w.conn.Savepoint(func() (keep bool) {
-		queued.err = queued.start(w.conn, earlier)
-		return queued.err == nil
+		queued.Err = w.start(queued, earlier)
+		return queued.Err == nil
 	})
-	if queued.err != nil {
+	if queued.Err != nil {
 		err = cmp.Or(w.lost(queued), err) // without the transaction, there is no savepoint either
 	}
 	return err
 }
 
 // lost returns an error if a task has caused SQLite to roll back the whole transaction.
-func (w *writer) lost(queued *queuedTask) error {
-	if diskFailed(queued.err) {
-		return queued.err
+func (w *writer) lost(queued *db.Queued) error {
+	if diskFailed(queued.Err) {
+		return queued.Err
 	}
 	if w.conn.raw.AutocommitEnabled() {
-		return fmt.Errorf("the transaction was rolled back: %w", queued.err)
+		return fmt.Errorf("the transaction was rolled back: %w", queued.Err)
 	}
 	return nil
 }
 
 // close refuses new tasks, finishes the queued ones, and moves the WAL into the database file.
 func (w *writer) close() error {
-	w.mutex.Lock()
-	w.closed = true
-	close(w.queue)
-	w.mutex.Unlock()
-	<-w.stopped
+	w.queue.Close()
 	checkpoint := sqlitex.ExecuteTransient(w.conn.raw, "PRAGMA wal_checkpoint(TRUNCATE)", nil)
 	return errors.Join(checkpoint, w.conn.close())
 }

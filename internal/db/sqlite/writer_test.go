@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,11 +73,11 @@ func writerByHand(t *testing.T, d *Database, o db.Options) *writer {
 	return &writer{conn: c, options: o.WithDefaults()}
 }
 
-func queuedOf(fn func(db.Conn) error) *queuedTask {
-	return &queuedTask{ctx: context.Background(), task: &db.Task{Run: func(c db.Conn, _ []*db.Task) error { return fn(c) }}}
+func queuedOf(fn func(db.Conn) error) *db.Queued {
+	return &db.Queued{Task: &db.Task{Run: func(c db.Conn, _ []*db.Task) error { return fn(c) }}}
 }
 
-func insertion(name string) *queuedTask {
+func insertion(name string) *db.Queued {
 	return queuedOf(func(c db.Conn) error {
 		_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
 		return err
@@ -96,10 +98,10 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 		return lost
 	})
 	// The second is in conflict with the first, and only with it.
-	batch := []*queuedTask{insertion("a"), insertion("a"), insertion("b"), loser}
-	w.runBatch(batch)
-	if batch[0].err != nil || sqlite.ErrCode(batch[1].err) != sqlite.ResultConstraintUnique || batch[2].err != nil || !errors.Is(batch[3].err, lost) {
-		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	batch := []*db.Queued{insertion("a"), insertion("a"), insertion("b"), loser}
+	w.runBatch(batch, none)
+	if batch[0].Err != nil || sqlite.ErrCode(batch[1].Err) != sqlite.ResultConstraintUnique || batch[2].Err != nil || !errors.Is(batch[3].Err, lost) {
+		t.Errorf("got %v, %v, %v, %v", batch[0].Err, batch[1].Err, batch[2].Err, batch[3].Err)
 	}
 	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) || finished != 2 {
 		t.Errorf("got %q, %d finished", got, finished)
@@ -113,7 +115,7 @@ func TestTasksThatTakeTooLong(t *testing.T) {
 	for name, sql := range map[string]string{"read": endless, "write": "INSERT INTO things (name) " + endless} {
 		d := open(t, db.Options{})
 		w := writerByHand(t, d, db.Options{})
-		limited := func(name string, result func(error) error) *queuedTask {
+		limited := func(name string, result func(error) error) *db.Queued {
 			queued := queuedOf(func(c db.Conn) error {
 				_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
 				if err == nil {
@@ -121,21 +123,89 @@ func TestTasksThatTakeTooLong(t *testing.T) {
 				}
 				return result(err)
 			})
-			queued.task.Limit = time.Millisecond
+			queued.Limit = time.Millisecond
 			return queued
 		}
-		batch := []*queuedTask{
+		batch := []*db.Queued{
 			insertion("a"), limited("b", func(err error) error { return err }), limited("c", func(error) error { return nil }), insertion("d"),
 		}
-		w.runBatch(batch)
+		w.runBatch(batch, none)
 		for i, tooLong := range []bool{false, true, true, false} {
-			if err := batch[i].err; errors.Is(err, db.ErrTooLong) != tooLong || err != nil && !tooLong {
+			if err := batch[i].Err; errors.Is(err, db.ErrTooLong) != tooLong || err != nil && !tooLong {
 				t.Errorf("%s: task %d: %v", name, i, err)
 			}
 		}
 		if got := things(t, d); !slices.Equal(got, []string{"a", "d"}) {
 			t.Errorf("%s: got %q", name, got)
 		}
+	}
+}
+
+// TestShortTasksPassLongOnes: while a task is running that is not short, five others of its caller wait, and one of another caller. A
+// short task is next, in the same transaction. Then callers take turns.
+func TestShortTasksPassLongOnes(t *testing.T) {
+	var transactions []string
+	d := open(t, db.Options{Finish: func(_ db.Conn, tasks []*db.Task) (func(), error) {
+		var names []string
+		for _, task := range tasks {
+			names = append(names, fmt.Sprint(task.Value))
+		}
+		return func() { transactions = append(transactions, strings.Join(names, " ")) }, nil
+	}})
+	transactions = nil
+	begun, release := make(chan bool), make(chan bool)
+	var all sync.WaitGroup
+	for i, name := range strings.Fields("eve1 eve2 eve3 eve4 eve5 eve6 ada1 short") {
+		task := &db.Task{Short: name == "short", Caller: name[:3]}
+		task.Run = func(c db.Conn, _ []*db.Task) error {
+			task.Value = name
+			if name == "eve1" {
+				close(begun)
+				<-release
+				time.Sleep(longTurn)
+			}
+			_, err := c.Exec("INSERT INTO things (name) VALUES ($1)", model.TextValue(name))
+			return err
+		}
+		all.Go(func() {
+			if err := d.Write(t.Context(), task); err != nil {
+				t.Error(err)
+			}
+		})
+		if i == 0 {
+			<-begun
+		}
+		for d.writer.queue.Waiting() < i {
+			runtime.Gosched()
+		}
+	}
+	close(release)
+	all.Wait()
+	if got := strings.Join(transactions, " "); transactions[0] != "eve1 short" || got != "eve1 short ada1 eve2 eve3 eve4 eve5 eve6" {
+		t.Errorf("got %s, first %s", got, transactions[0])
+	}
+}
+
+// TestLongTasksRunOnce: those that follow a long task and fail are undone by themselves.
+func TestLongTasksRunOnce(t *testing.T) {
+	d := open(t, db.Options{})
+	w := writerByHand(t, d, db.Options{})
+	runs, failed := 0, errors.New("failed on purpose")
+	long := queuedOf(func(c db.Conn) error {
+		runs++
+		time.Sleep(2 * longTurn)
+		_, err := c.Exec("INSERT INTO things (name) VALUES ('long')")
+		return err
+	})
+	fails := queuedOf(func(c db.Conn) error {
+		_, err := c.Exec("INSERT INTO things (name) VALUES ('undone')")
+		return errors.Join(err, failed)
+	})
+	if w.runBatch([]*db.Queued{long, fails}, none); long.Err != nil || !errors.Is(fails.Err, failed) || runs != 1 {
+		t.Errorf("got %v, %v, and %d runs", long.Err, fails.Err, runs)
+	}
+	if got := things(t, d); !slices.Equal(got, []string{"long"}) {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -151,13 +221,13 @@ func TestTransactionLostByARead(t *testing.T) {
 		return func() {}, nil
 	}})
 	lost := errors.New("lost on purpose")
-	batch := []*queuedTask{insertion("a"), queuedOf(func(c db.Conn) error {
+	batch := []*db.Queued{insertion("a"), queuedOf(func(c db.Conn) error {
 		_ = sqlitex.ExecuteTransient(c.(*connection).raw, "ROLLBACK", nil) // as SQLite does after an error of the disk
 		return lost
 	})}
-	w.runBatch(batch)
-	if batch[0].err != nil || !errors.Is(batch[1].err, lost) {
-		t.Errorf("got %v, %v", batch[0].err, batch[1].err)
+	w.runBatch(batch, none)
+	if batch[0].Err != nil || !errors.Is(batch[1].Err, lost) {
+		t.Errorf("got %v, %v", batch[0].Err, batch[1].Err)
 	}
 	if got := things(t, d); !slices.Equal(got, []string{"a", "finished 1"}) {
 		t.Errorf("got %q", got)
@@ -178,10 +248,10 @@ func TestPanicInASharedTransaction(t *testing.T) {
 		_, err = c.Exec("INSERT INTO things (name) VALUES ('half')")
 		return errors.Join(err, c.Savepoint(func() bool { panic("on purpose") }))
 	})
-	batch := []*queuedTask{insertion("a"), panics, insertion("b")}
-	w.runBatch(batch)
-	if batch[0].err != nil || !errors.Is(batch[1].err, failed) || batch[2].err != nil {
-		t.Errorf("got %v, %v, %v", batch[0].err, batch[1].err, batch[2].err)
+	batch := []*db.Queued{insertion("a"), panics, insertion("b")}
+	w.runBatch(batch, none)
+	if batch[0].Err != nil || !errors.Is(batch[1].Err, failed) || batch[2].Err != nil {
+		t.Errorf("got %v, %v, %v", batch[0].Err, batch[1].Err, batch[2].Err)
 	}
 	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("got %q", got)
@@ -197,10 +267,10 @@ func TestFailureInASharedTransaction(t *testing.T) {
 		_, err := c.Exec("INSERT INTO things (name) VALUES ('undone')")
 		return errors.Join(err, failed)
 	})
-	batch := []*queuedTask{insertion("a"), fails, insertion("b"), insertion("a")}
-	w.runBatch(batch)
-	if batch[0].err != nil || !errors.Is(batch[1].err, failed) || batch[2].err != nil || sqlite.ErrCode(batch[3].err) != sqlite.ResultConstraintUnique {
-		t.Errorf("got %v, %v, %v, %v", batch[0].err, batch[1].err, batch[2].err, batch[3].err)
+	batch := []*db.Queued{insertion("a"), fails, insertion("b"), insertion("a")}
+	w.runBatch(batch, none)
+	if batch[0].Err != nil || !errors.Is(batch[1].Err, failed) || batch[2].Err != nil || sqlite.ErrCode(batch[3].Err) != sqlite.ResultConstraintUnique {
+		t.Errorf("got %v, %v, %v, %v", batch[0].Err, batch[1].Err, batch[2].Err, batch[3].Err)
 	}
 	if got := things(t, d); !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("got %q", got)
@@ -216,16 +286,16 @@ func TestBusyDatabaseIsWaitedForOnce(t *testing.T) {
 	}
 	w := writerByHand(t, d, db.Options{})
 	w.conn.raw.SetBusyTimeout(1)
-	batch := []*queuedTask{insertion("a"), insertion("b"), insertion("c")}
-	w.runBatch(batch)
+	batch := []*db.Queued{insertion("a"), insertion("b"), insertion("c")}
+	w.runBatch(batch, none)
 	other.rollBack()
-	if err := batch[0].err; sqlite.ErrCode(err) != sqlite.ResultBusy || batch[1].err != err || batch[2].err != err { // of one attempt
-		t.Errorf("got %v, %v, %v", err, batch[1].err, batch[2].err)
+	if err := batch[0].Err; sqlite.ErrCode(err) != sqlite.ResultBusy || batch[1].Err != err || batch[2].Err != err { // of one attempt
+		t.Errorf("got %v, %v, %v", err, batch[1].Err, batch[2].Err)
 	}
 	if got := things(t, d); got != nil {
 		t.Errorf("got %q", got)
 	}
-	w.runBatch(batch)
+	w.runBatch(batch, none)
 	if got := things(t, d); !slices.Equal(got, []string{"a", "b", "c"}) {
 		t.Errorf("got %q", got)
 	}
@@ -246,9 +316,9 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 				t.Fatal(err)
 			}
 			fine, failing := queuedOf(func(db.Conn) error { return nil }), queuedOf(func(db.Conn) error { return code.ToError() })
-			writerByHand(t, d, db.Options{}).runBatch([]*queuedTask{fine, failing})
-			if sqlite.ErrCode(fine.err) != code || sqlite.ErrCode(failing.err) != code {
-				t.Errorf("got %v, %v", fine.err, failing.err)
+			writerByHand(t, d, db.Options{}).runBatch([]*db.Queued{fine, failing}, none)
+			if sqlite.ErrCode(fine.Err) != code || sqlite.ErrCode(failing.Err) != code {
+				t.Errorf("got %v, %v", fine.Err, failing.Err)
 			}
 			if err := write(func(db.Conn) error { return code.ToError() }); sqlite.ErrCode(err) != code || !fault.Is(d.Fault(err), problem.CodeUnavailable) {
 				t.Error(err)
@@ -264,36 +334,6 @@ func TestDiskErrorEndsAllWriting(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 		})
-	}
-}
-
-// However many pages are being read, a short read finds a connection, and however many
-// of them are long, so does the first part of another.
-func TestLongReadsLeaveRoomForShortOnes(t *testing.T) {
-	d := open(t, db.Options{})
-	read := func(use db.Use) db.Conn {
-		c, release, err := d.Read(context.Background(), use)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(release)
-		return c
-	}
-	for range maxLongReaders {
-		if err := read(db.PageInSeveral).Extend(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for i := range maxPageReaders {
-		if _, err := read([]db.Use{db.PageInSeveral, db.PageInOne}[i%2]).Exec("SELECT 1"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := things(t, d); len(got) != 0 {
-		t.Errorf("got %q", got)
-	}
-	if got := d.Traits().LongReads; got != maxLongReaders {
-		t.Errorf("%d long reads", got)
 	}
 }
 
