@@ -29,7 +29,7 @@ const (
 // newGates: pageReads and longReads are how many reads of each kind the database allows, and
 // streams leave some of them to others.
 func newGates(pageReads, longReads int) *gates {
-	return &gates{parts: limit.NewGate(mostParts), snapshots: limit.NewGate(longReads / 2), reads: limit.NewGate(min(mostReads, pageReads/2))}
+	return &gates{parts: limit.NewGate(mostParts, 0), snapshots: limit.NewGate(longReads/2, 0), reads: limit.NewGate(min(mostReads, pageReads/2), 0)}
 }
 
 // purpose is why a subscription reads from the database.
