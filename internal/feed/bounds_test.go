@@ -209,7 +209,7 @@ func TestSlotFromPartToPart(t *testing.T) {
 		listed.Close()
 		n.fill(t, 1, 6, 2*partBytes)
 		all := n.feed.gates.parts
-		n.feed.gates.parts = limit.NewGate(1)
+		n.feed.gates.parts = limit.NewGate(1, 0)
 		a, b := n.begin(t, shape, start, "a"), n.begin(t, shape, start, "b")
 		expectNext := func(got received, want int) {
 			t.Helper()
