@@ -169,17 +169,6 @@ func TestHiddenRowsDoNotShow(t *testing.T) {
 	})
 }
 
-// withRoles has the server know these roles, and the editor who fills it.
-func withRoles(t *testing.T, roles string) func(*plural.Config) {
-	t.Helper()
-	before, _, _ := strings.Cut(policyFile, "    public:\n")
-	file, err := schema.Parse([]byte(before + roles + "    editor:\n      users: [list, read, create, update, delete]\n      posts: [list, read, create, update, delete]\n      notes: [list, read, create, update, delete]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return func(c *plural.Config) { c.Access = file.Access }
-}
-
 // TestHiddenParentsHaveNothingBelow: below a user whom the caller may not see is nothing,
 // as below one who does not exist, also where the caller may see all posts.
 func TestHiddenParentsHaveNothingBelow(t *testing.T) {

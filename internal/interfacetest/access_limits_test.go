@@ -1,16 +1,9 @@
 package interfacetest
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/netip"
@@ -203,36 +196,6 @@ func TestCrossOrigin(t *testing.T) {
 			if got := a.header.Get("Access-Control-Allow-Origin"); got != want || a.header["Vary"][0] != "Origin" {
 				t.Errorf("%s from %q: %q, Vary %q", path, origin, got, a.header.Get("Vary"))
 			}
-		}
-	}
-}
-
-// certificate writes a new certificate with a number into files.
-func certificate(t *testing.T, number int64, certFile, keyFile string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
-		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		when := time.Now().Add(time.Duration(number) * time.Minute) // file systems may not tell moments apart
-		if err := os.Chtimes(file, when, when); err != nil {
-			t.Fatal(err)
 		}
 	}
 }

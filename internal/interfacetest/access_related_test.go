@@ -68,14 +68,6 @@ func eachTracker(t *testing.T, test func(t *testing.T, h *accessServer)) {
 	}, func(c *plural.Config) { c.Access = file.Access })
 }
 
-// must has the admin write.
-func (h *accessServer) must(method, path, body string) {
-	h.t.Helper()
-	if a := h.as("admin", method, path, body); a.status > 201 {
-		h.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
-	}
-}
-
 func issue(n, project int) string {
 	return fmt.Sprintf(`{"id":"%s","title":"I%d","project_id":%s}`, id(n), n, idOrNull(project))
 }
@@ -83,13 +75,6 @@ func issue(n, project int) string {
 // issueOf is the representation of an issue.
 func issueOf(n, project int) string {
 	return fmt.Sprintf(`{"id":"%s","type":"issues","title":"I%d","project_id":%s}`, id(n), n, idOrNull(project))
-}
-
-func idOrNull(n int) string {
-	if n == 0 {
-		return "null"
-	}
-	return quoted(id(n))
 }
 
 func TestRulesThroughReferences(t *testing.T) {

@@ -14,19 +14,6 @@ func change(kind string, position int, previous, data string) string {
 	return changeBy("null", kind, position, previous, data)
 }
 
-func changeBy(by, kind string, position int, previous, data string) string {
-	return fmt.Sprintf(`{"id":"CHANGE","type":"changes","kind":"%s","resource":{"id":"%s","type":"users"},"revision":N,"by":%s,"previous":%s,"data":%s,"created_at":"TIME"}`,
-		kind, id(position), by, previous, data)
-}
-
-// expectSettled compares the whole body, without what differs from run to run.
-func (a answer) expectSettled(t testing.TB, status int, body string) {
-	t.Helper()
-	if got := settled(a.body); a.status != status || got != body {
-		t.Errorf("got  %d %s\nwant %d %s", a.status, got, status, body)
-	}
-}
-
 // TestChangesAreListed: every change, with the states before and after it, in the order of the log.
 func TestChangesAreListed(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/admin"
-	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -29,24 +28,6 @@ access:
     reader: {users: {list: true, read: resource.published, visible: [name, published]}}
     writer: {users: [create]}
 `
-
-// eachAudit runs a test on each database, with a key for each role.
-func eachAudit(t *testing.T, test func(t *testing.T, h *accessServer), change ...func(*plural.Config)) {
-	for name, database := range pgtest.Databases() {
-		t.Run(name, func(t *testing.T) {
-			file, err := schema.Parse([]byte(auditFile))
-			if err != nil {
-				t.Fatal(err)
-			}
-			access := func(c *plural.Config) { c.Access = file.Access }
-			h := &accessServer{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}, ""}
-			for _, role := range []string{"auditor", "follower", "reader", "writer"} {
-				h.key(role, role, role)
-			}
-			test(t, h)
-		})
-	}
-}
 
 // audited is a user as an auditor sees it, and seen as others do.
 func audited(position int, name, email string, published bool) string {

@@ -2,42 +2,13 @@ package interfacetest
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"zombiezen.com/go/sqlite"
-	"zombiezen.com/go/sqlite/sqlitex"
-
 	"github.com/plural-go/plural/schema"
 )
-
-// sql changes the database behind the back of the server.
-func (s *server) sql(statement string) {
-	s.t.Helper()
-	var err error
-	if file, ok := strings.CutPrefix(s.config.Database, "sqlite:"); ok {
-		var c *sqlite.Conn
-		if c, err = sqlite.OpenConn(file, sqlite.OpenReadWrite); err == nil {
-			if err = sqlitex.ExecuteTransient(c, "PRAGMA busy_timeout = 60000", nil); err == nil {
-				err = sqlitex.ExecuteScript(c, statement, nil)
-			}
-			err = errors.Join(err, c.Close())
-		}
-	} else {
-		var c *pgx.Conn
-		if c, err = pgx.Connect(s.t.Context(), s.config.Database); err == nil {
-			_, err = c.Exec(s.t.Context(), statement)
-			err = errors.Join(err, c.Close(s.t.Context()))
-		}
-	}
-	if err != nil {
-		s.t.Fatalf("%s: %v", statement, err)
-	}
-}
 
 // changeIDs lists the ids of the changes in an answer.
 func (a answer) changeIDs(t testing.TB) (ids []string) {

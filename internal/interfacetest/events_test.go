@@ -14,11 +14,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// shown is the representation of a user.
-func shown(position int, name string, active bool) string {
-	return fmt.Sprintf(`{"id":"%s","type":"users","name":"%s","email":"user%d@example.com","active":%t,"created_at":"TIME","updated_at":"TIME"}`, id(position), name, position, active)
-}
-
 func identity(position int) string { return `{"id":"` + id(position) + `","type":"users"}` }
 
 // write sends a write that must succeed.

@@ -6,21 +6,6 @@ import (
 	"testing"
 )
 
-// startSamples creates samples of every type: the first without any value, the
-// others with values that ascend. The texts of 5 and 6 are in another order by
-// code point than by UTF-16.
-func startSamples(s *server) {
-	s.t.Helper()
-	s.createAll("/samples",
-		`{"id":"`+id(0)+`"}`,
-		`{"id":"`+id(1)+`","text":"","email":"a@example.com","uri":"a:1","uuid":"`+id(1)+`","date":"2025-12-31","moment":"2025-12-31T23:59:59.999Z","integer":-9007199254740993,"number":-1.5,"boolean":false,"object":{},"array":[]}`,
-		`{"id":"`+id(2)+`","text":"B","email":"b@example.com","uri":"b:1","uuid":"`+id(2)+`","date":"2026-01-01","moment":"2026-01-01T00:00:00Z","integer":-1,"number":-1e-7,"boolean":false,"object":{"a":1},"array":[1]}`,
-		`{"id":"`+id(3)+`","text":"a","email":"c@example.com","uri":"c:1","uuid":"`+id(3)+`","date":"2026-01-02","moment":"2026-01-01T00:00:00.001Z","integer":0,"number":0,"boolean":false,"object":{},"array":[]}`,
-		`{"id":"`+id(4)+`","text":"a,b\\c%_","email":"d@example.com","uri":"d:1","uuid":"`+id(4)+`","date":"2026-02-01","moment":"2026-01-01T01:00:00Z","integer":1,"number":0.1,"boolean":true,"object":{},"array":[]}`,
-		`{"id":"`+id(5)+`","text":"～","email":"e@example.com","uri":"e:1","uuid":"`+id(5)+`","date":"2027-01-01","moment":"2026-02-01T00:00:00Z","integer":9007199254740992,"number":1.5,"boolean":true,"object":{},"array":[]}`,
-		`{"id":"`+id(6)+`","text":"𝄞","email":"f@example.com","uri":"f:1","uuid":"`+id(6)+`","date":"9999-12-31","moment":"9999-12-31T00:00:00Z","integer":9007199254740993,"number":1e300,"boolean":true,"object":{},"array":[]}`)
-}
-
 // TestFilterComparisons puts the same questions to every type: each has the
 // value of sample 3, and one between it and its neighbours or beyond them all.
 func TestFilterComparisons(t *testing.T) {

@@ -1,7 +1,6 @@
 package interfacetest
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,19 +14,6 @@ import (
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/schema"
 )
-
-func unzip(t *testing.T, zipped string) string {
-	t.Helper()
-	reader, err := gzip.NewReader(strings.NewReader(zipped))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // Lists are compressed for those who ask for it, and are the same otherwise.
 func TestGzip(t *testing.T) {

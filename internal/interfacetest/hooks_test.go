@@ -1,10 +1,8 @@
 package interfacetest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,34 +10,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/params"
-	"github.com/plural-go/plural/schema"
 )
-
-// journalSchema is people with notes, and a journal that hooks write to.
-func journalSchema(t *testing.T) *schema.Schema {
-	t.Helper()
-	s, err := schema.New(
-		schema.Collection{Name: "people", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "name", Type: schema.String, Required: true}, {Name: "slug", Type: schema.String}}},
-		schema.Collection{Name: "notes", NoTimestamps: true, Parent: &schema.Parent{Collection: "people", OnDelete: schema.Cascade}, Attributes: []schema.Attribute{{Name: "text", Type: schema.String}}},
-		schema.Collection{Name: "tasks", NoTimestamps: true, Parent: &schema.Parent{Collection: "people", OnDelete: schema.SetNull}},
-		schema.Collection{Name: "entries", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "line", Type: schema.String}, {Name: "person_id", References: &schema.Reference{Collection: "people", OnDelete: schema.SetNull}}}},
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
-
-// withHooks adds hooks to the configuration of a server. Those without a Timeout have all the time that they need.
-func withHooks(hooks ...plural.Hook) func(*plural.Config) {
-	return func(c *plural.Config) {
-		c.Hooks = slices.Clone(hooks)
-		for i := range c.Hooks {
-			c.Hooks[i].Timeout = cmp.Or(c.Hooks[i].Timeout, hung)
-		}
-		c.MaxHookTime = cmp.Or(c.MaxHookTime, hung)
-	}
-}
 
 // lines reads the journal.
 func (s *server) lines() string {

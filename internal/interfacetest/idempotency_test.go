@@ -3,7 +3,6 @@ package interfacetest
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -12,24 +11,6 @@ import (
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/problem"
 )
-
-// expectReplay compares a repeated answer with the first, byte for byte.
-func (a answer) expectReplay(t testing.TB, first answer) {
-	t.Helper()
-	want := maps.Clone(first.header)
-	want["Idempotency-Replayed"] = []string{"true"}
-	got := maps.Clone(a.header)
-	for _, header := range []string{"Date", "X-Request-Id"} {
-		delete(want, header)
-		delete(got, header)
-	}
-	if a.status != first.status || a.body != first.body || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got  %d %v %s\nwant %d %v %s", a.status, got, a.body, first.status, want, first.body)
-	}
-	if first.header.Get("Idempotency-Replayed") != "" {
-		t.Errorf("the first answer says that it is not: %s", first.body)
-	}
-}
 
 // onceOnly sends a request twice with a key: the second time it is answered
 // again, and nothing is done.

@@ -4,70 +4,19 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/plural-go/plural/schema"
 )
-
-// bookshelf has people, who may have a boss; books, with an author and an editor; and comments on books.
-func bookshelf(t testing.TB) *schema.Schema {
-	reference := func(name, as, inverse string) schema.Attribute {
-		return schema.Attribute{Name: name, References: &schema.Reference{Collection: "people"}, As: as, Inverse: inverse}
-	}
-	return mustSchema(t,
-		schema.Collection{Name: "people", Singular: "person", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "name", Type: schema.String}, reference("boss_id", "", "reports"),
-		}},
-		schema.Collection{Name: "books", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "title", Type: schema.String}, {Name: "price", Type: schema.Integer},
-			reference("author_id", "", "books"), reference("edited_by", "editor", ""), reference("owner", "", ""), // the last has no name of its own
-		}},
-		schema.Collection{Name: "comments", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "text", Type: schema.String}, {Name: "stars", Type: schema.Integer}, reference("person_id", "", ""),
-		}, Parent: &schema.Parent{Collection: "books"}},
-	)
-}
 
 func writer(n int, boss string) string {
 	return fmt.Sprintf(`{"id":"%s","type":"people","name":"P%d","boss_id":%s}`, id(n), n, boss)
-}
-
-func book(n int, author, editor string) string {
-	return fmt.Sprintf(`{"id":"%s","type":"books","title":"B%d","price":%d,"author_id":%s,"edited_by":%s,"owner":null}`, id(n), n, n, author, editor)
 }
 
 func comment(n, stars int, of, by string) string {
 	return fmt.Sprintf(`{"id":"%s","type":"comments","text":"C%d","stars":%d,"person_id":%s,"book_id":%s}`, id(n), n, stars, by, of)
 }
 
-// embedding adds members to a representation.
-func embedding(representation string, members ...string) string {
-	return strings.TrimSuffix(representation, "}") + "," + strings.Join(members, ",") + "}"
-}
-
 // array is a member with representations.
 func array(name string, items ...string) string {
 	return `"` + name + `":[` + strings.Join(items, ",") + `]`
-}
-
-// What startBookshelf stores.
-var (
-	p1, p2, p3 = writer(1, "null"), writer(2, quoted(id(1))), writer(3, "null")
-	b11        = book(11, quoted(id(1)), quoted(id(2)))
-	b12        = book(12, quoted(id(1)), "null")
-	b13        = book(13, "null", quoted(id(3)))
-	c21        = comment(21, 0, quoted(id(11)), quoted(id(1)))
-	c22        = comment(22, 2, quoted(id(11)), quoted(id(2)))
-	c23        = comment(23, 4, quoted(id(11)), quoted(id(1)))
-	c24        = comment(24, 1, quoted(id(11)), quoted(id(2)))
-	c25        = comment(25, 3, quoted(id(11)), quoted(id(1)))
-	c26        = comment(26, 3, quoted(id(12)), "null")
-)
-
-func startBookshelf(s *server) {
-	s.t.Helper()
-	s.createAll("/people", p1, p2, p3)
-	s.createAll("/books", b11, b12, b13)
-	s.createAll("/comments", c21, c22, c23, c24, c25, c26)
 }
 
 func TestInclude(t *testing.T) {

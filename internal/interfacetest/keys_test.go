@@ -13,11 +13,6 @@ import (
 	"github.com/plural-go/plural"
 )
 
-// withKeys lets editors manage the keys of editors, authors and clerks, and authors those of clerks.
-func withKeys(c *plural.Config) {
-	c.Access.Keys = map[string][]string{"editor": {"editor", "author", "clerk"}, "author": {"clerk"}}
-}
-
 // shownKey is an API key of a response.
 type shownKey struct {
 	ID, Type, Prefix, Name, Role, Sub, Key string

@@ -2,52 +2,7 @@ package interfacetest
 
 import (
 	"testing"
-
-	"github.com/plural-go/plural/schema"
 )
-
-// large is a schema with every type, format and constraint, and with names
-// that databases would rather keep for themselves.
-func large(t *testing.T) *schema.Schema {
-	text := func(name string) schema.Attribute { return schema.Attribute{Name: name, Type: schema.String} }
-	format := func(name string, format schema.Format) schema.Attribute {
-		return schema.Attribute{Name: name, Type: schema.String, Format: format}
-	}
-	return mustSchema(t,
-		schema.Collection{Name: "samples", Search: []string{"text"}, Attributes: []schema.Attribute{
-			text("text"), format("email", schema.Email), format("uri", schema.URI), format("uuid", schema.UUID),
-			format("date", schema.Date), format("moment", schema.DateTime),
-			{Name: "integer", Type: schema.Integer}, {Name: "number", Type: schema.Number}, {Name: "boolean", Type: schema.Boolean},
-			{Name: "object", Type: schema.Object}, {Name: "array", Type: schema.Array},
-		}},
-		schema.Collection{Name: "rules", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "word", Type: schema.String, MinLength: 2, MaxLength: 4},
-			{Name: "code", Type: schema.String, Pattern: "^[A-Z]+[0-9]*$"},
-			{Name: "color", Type: schema.String, Enum: []any{"red", "green", "blue"}, Default: "green"},
-			{Name: "dozen", Type: schema.Integer, Minimum: "-12", ExclusiveMaximum: "12", MultipleOf: "3"},
-			{Name: "share", Type: schema.Number, ExclusiveMinimum: "0", Maximum: "1", MultipleOf: "0.1"},
-			{Name: "level", Type: schema.Integer, Enum: []any{1, 2, 3}},
-			{Name: "tags", Type: schema.Array, MinItems: 1, MaxItems: 3, Items: &schema.Attribute{Type: schema.String, MaxLength: 3}},
-			{Name: "address", Type: schema.Object, Closed: true, Properties: []schema.Attribute{
-				{Name: "street", Type: schema.String},
-				{Name: "number", Type: schema.Integer, Minimum: "1"},
-				{Name: "country", Type: schema.String, Required: true, MinLength: 2, MaxLength: 2},
-				{Name: "since", Type: schema.String, Format: schema.DateTime},
-			}},
-			{Name: "notes", Type: schema.Object, Default: map[string]any{"a": []any{}}},
-		}},
-		schema.Collection{Name: "sqlite_things", Singular: "sqlite_thing", NoTimestamps: true, Unique: [][]string{{"order", "group"}}, Index: [][]string{{"select", "xmin"}},
-			Attributes: []schema.Attribute{
-				{Name: "xmin", Type: schema.Integer}, {Name: "order", Type: schema.Integer}, {Name: "select", Type: schema.Boolean},
-				{Name: "rowid", Type: schema.Integer, Unique: true}, {Name: "group", Type: schema.String, MaxLength: 20}, {Name: "data", Type: schema.Object},
-			}},
-		schema.Collection{Name: "user-groups"},
-		schema.Collection{Name: "members", Parent: &schema.Parent{Collection: "user-groups", OnDelete: schema.Cascade}, Attributes: []schema.Attribute{
-			{Name: "name", Type: schema.String, MaxLength: 50, Required: true},
-			reference("thing_id", "sqlite_things", schema.SetNull),
-		}, Unique: [][]string{{"user_group_id", "name"}}},
-	)
-}
 
 // TestNamesReservedInSQL runs every operation over names that mean
 // something in SQL.

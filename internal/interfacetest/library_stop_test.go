@@ -30,16 +30,6 @@ type Entry struct {
 	PersonID *string `json:"person_id"`
 }
 
-// of gives typed access to a collection that the server has.
-func of[T any](t testing.TB, s *plural.Server) *plural.Collection[T] {
-	t.Helper()
-	collection, err := plural.Of[T](s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return collection
-}
-
 // From the moment that Stop is called nothing begins any more, and what has begun comes to its end,
 // with what its hooks call.
 func TestNothingBeginsAfterStop(t *testing.T) {
@@ -135,9 +125,6 @@ func TestNothingBeginsAfterStop(t *testing.T) {
 		}
 	}, withHooks(hook), patient)
 }
-
-// patient has nothing fail because a machine is busy.
-func patient(c *plural.Config) { c.MaxHookTime, c.ShutdownTimeout = time.Hour, time.Hour }
 
 // requested sends a request to a mounted server. A refusal must be that of a server that stops.
 func requested(t *testing.T, mounted http.Handler) error {

@@ -9,27 +9,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// link is the target of a relation in the Link header.
-func (a answer) link(t testing.TB, relation string) string {
-	t.Helper()
-	for part := range strings.SplitSeq(a.header.Get("Link"), ", ") {
-		if target, found := strings.CutSuffix(part, `>; rel="`+relation+`"`); found {
-			return strings.TrimPrefix(target, "<")
-		}
-	}
-	t.Fatalf("no link to %s in %q", relation, a.header.Get("Link"))
-	return ""
-}
-
-// linkHeader is a whole Link header of pairs of relation and query.
-func linkHeader(path string, pairs ...string) string {
-	var parts []string
-	for i := 0; i < len(pairs); i += 2 {
-		parts = append(parts, "<"+path+"?"+pairs[i+1]+`>; rel="`+pairs[i]+`"`)
-	}
-	return strings.Join(parts, ", ")
-}
-
 // linkTests are requests on 10 users with all their links and their total, for
 // any path.
 var linkTests = []struct {
@@ -172,25 +151,4 @@ func TestPreferCount(t *testing.T) {
 		exact.expectHeaders(t, "Link: "+linkHeader("/users", "first", "filter%5Bactive%5D&limit=1", "prev", "filter%5Bactive%5D&offset=1&limit=-1", "last", "filter%5Bactive%5D&limit=-1"),
 			"Preference-Applied: count=exact", "X-Total-Count: 2")
 	})
-}
-
-// expectList compares all headers of a list.
-func expectList(t *testing.T, s *server, method, path, query, total string, links []string) {
-	t.Helper()
-	var want []string
-	if len(links) > 0 {
-		want = append(want, "Link: "+linkHeader(path, links...))
-	}
-	if total != "" {
-		want = append(want, "X-Total-Count: "+total)
-	}
-	got := s.do(method, path+"?"+query, "")
-	if got.status != 200 {
-		t.Errorf("%s %s: %d %s", method, query, got.status, got.body)
-	}
-	failed := t.Failed()
-	got.expectHeaders(t, want...)
-	if !failed && t.Failed() {
-		t.Logf("first failure: %s %s", method, query)
-	}
 }

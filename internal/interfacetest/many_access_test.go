@@ -1,9 +1,7 @@
 package interfacetest
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 )
 
@@ -55,25 +53,6 @@ func TestAccessToMany(t *testing.T) {
 		h.as("bo", "PATCH", "/posts?filter[published]=false", `{"title":"Own"}`).expectPositions(t, "bo's", 11, 13, 15, 17, 19)
 		h.as("ada", "POST", "/-/transaction", "["+step("POST", "/posts", `{"id":"`+id(60)+`",`+mine+`}`)+","+step("PATCH", "/posts/"+id(60), `{"title":"x"}`)+"]").expectPositions(t, "ada's", 60, 60)
 	})
-}
-
-// errorText is the errors of an answer, each as "code place".
-func (a answer) errorText(t testing.TB) string {
-	t.Helper()
-	var envelope struct {
-		Errors []struct {
-			Code   string
-			Source struct{ Pointer, Parameter, Header string }
-		}
-	}
-	if err := json.Unmarshal([]byte(a.body), &envelope); err != nil {
-		t.Fatal(err)
-	}
-	var all []string
-	for _, e := range envelope.Errors {
-		all = append(all, strings.TrimSpace(e.Code+" "+e.Source.Pointer+e.Source.Parameter+e.Source.Header))
-	}
-	return strings.Join(all, ", ")
 }
 
 // TestDryRunOfHiddenResources: what a caller may not see is not counted.

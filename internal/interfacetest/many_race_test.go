@@ -3,25 +3,8 @@ package interfacetest
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
 )
-
-// together calls a function several times at the same time, and returns the results.
-func together[R any](count int, call func(i int) R) []R {
-	results := make([]R, count)
-	var ready, done sync.WaitGroup
-	ready.Add(count)
-	for i := range count {
-		done.Go(func() {
-			ready.Done()
-			ready.Wait()
-			results[i] = call(i)
-		})
-	}
-	done.Wait()
-	return results
-}
 
 // TestUpsertsRace: of clients that upsert the same keys at the same time, one creates each
 // resource, and all others change it.

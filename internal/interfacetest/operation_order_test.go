@@ -98,13 +98,6 @@ func TestOperationsInParallel(t *testing.T) {
 	}, func(c *plural.Config) { c.Workers = 3 })
 }
 
-func (a answer) expectTotal(t testing.TB, want string) {
-	t.Helper()
-	if got := a.total(); a.status != 200 || got != want {
-		t.Errorf("the total is %q, and should be %s: %d %s", got, want, a.status, a.body)
-	}
-}
-
 // TestSynchronousWritesDoNotWait for operations, which see what they have done.
 func TestSynchronousWritesDoNotWait(t *testing.T) {
 	eachGated(t, func(t *testing.T, s *server, g *gate) {

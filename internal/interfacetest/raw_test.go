@@ -61,26 +61,6 @@ func readExchange(request string) *exchange {
 	return &exchange{method: r.Method, target: r.URL, header: r.Header, body: body}
 }
 
-// doChunked sends a body without saying how long it is.
-func (s *server) doChunked(method, path, body string) answer {
-	s.t.Helper()
-	r, err := http.NewRequest(method, s.base+path, io.MultiReader(strings.NewReader(body)))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(r)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
-}
-
 // TestRefusedBeforeRouting: what net/http refuses by itself comes in the
 // envelope, too.
 func TestRefusedBeforeRouting(t *testing.T) {

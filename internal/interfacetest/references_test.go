@@ -7,11 +7,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// reference declares an attribute that refers to a collection.
-func reference(name, collection string, onDelete schema.OnDelete) schema.Attribute {
-	return schema.Attribute{Name: name, References: &schema.Reference{Collection: collection, OnDelete: onDelete}}
-}
-
 // graph declares references of every kind: folders in folders, lefts and rights
 // that refer to each other, and owners of things that refer to further things.
 func graph(t *testing.T) *schema.Schema {

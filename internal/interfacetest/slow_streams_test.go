@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -42,21 +41,6 @@ func (s *server) stallStream(path string) *events {
 		e.read(context.Background(), response.Body)
 	}
 	return e
-}
-
-// awaitMetric waits until a metric has a value. It asks the handler without a connection, which would have a write timeout.
-func (s *server) awaitMetric(line string) {
-	s.t.Helper()
-	for deadline := time.Now().Add(hung); ; time.Sleep(10 * time.Millisecond) {
-		w := httptest.NewRecorder()
-		s.opened.ServeHTTP(w, httptest.NewRequest("GET", "/-/metrics", nil))
-		if strings.Contains(w.Body.String(), line+"\n") {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("there is no %s in\n%s", line, w.Body)
-		}
-	}
 }
 
 // TestSlowStreams: a client that does not receive its events, or its list, is closed and counted, and

@@ -6,18 +6,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// startPosts gives user 0 the posts 0 and 2, user 1 the post 1, and nobody the
-// post 3.
-func startPosts(s *server) {
-	s.t.Helper()
-	seedUsers(s, 3)
-	s.createAll("/posts",
-		`{"id":"`+id(0)+`","title":"Zero","user_id":"`+id(0)+`"}`,
-		`{"id":"`+id(1)+`","title":"One","user_id":"`+id(1)+`"}`,
-		`{"id":"`+id(2)+`","title":"Two","user_id":"`+id(0)+`"}`,
-		`{"id":"`+id(3)+`","title":"Three"}`)
-}
-
 // expectTotals compares the totals of the posts of users 0 and 1, and of all.
 func expectTotals(t *testing.T, s *server, zero, one, all string) {
 	t.Helper()

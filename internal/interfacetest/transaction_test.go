@@ -9,20 +9,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// transaction posts steps.
-func (s *server) transaction(steps []string, headers ...string) answer {
-	s.t.Helper()
-	return s.do("POST", "/-/transaction", "["+strings.Join(steps, ",")+"]", headers...)
-}
-
-// step is a step with a body, or without one if it is empty.
-func step(method, path, body string) string {
-	if body != "" {
-		body = `,"body":` + body
-	}
-	return fmt.Sprintf(`{"method":"%s","path":"%s"%s}`, method, path, body)
-}
-
 // TestTransactionOfSteps: all steps in their order, each with its resource.
 func TestTransactionOfSteps(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
@@ -148,12 +134,4 @@ func TestIdempotencyOfMany(t *testing.T) {
 		}
 		s.get("/accounts?filter[email][in]=new,t,u&sort=email").expectLength(t, 1)
 	})
-}
-
-// expectLength compares the number of listed resources.
-func (a answer) expectLength(t testing.TB, want int) {
-	t.Helper()
-	if got := len(a.ids(t)); got != want {
-		t.Errorf("%d resources, want %d: %s", got, want, a.body)
-	}
 }

@@ -6,9 +6,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// whole is the body of a user with every member, as it was read.
-func whole(read answer) string { return read.body[len(`{"data":`) : len(read.body)-1] }
-
 // TestReplace: what is left out goes to its default, else to null.
 func TestReplace(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {

@@ -1,36 +1,12 @@
 package interfacetest
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/schema"
 )
-
-// members has a unique attribute and a unique group.
-func members(t testing.TB) *schema.Schema {
-	return mustSchema(t,
-		schema.Collection{Name: "teams", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "name", Type: schema.String}}},
-		schema.Collection{
-			Name: "accounts", NoTimestamps: true, Unique: [][]string{{"team", "number"}},
-			Attributes: []schema.Attribute{
-				{Name: "email", Type: schema.String, MaxLength: 50, Unique: true}, {Name: "name", Type: schema.String, Required: true},
-				{Name: "team", Type: schema.String, MaxLength: 50}, {Name: "number", Type: schema.Integer}, {Name: "active", Type: schema.Boolean, Default: true},
-				{Name: "other_id", Type: schema.String, Format: schema.UUID, References: &schema.Reference{Collection: "accounts"}},
-			},
-		},
-		schema.Collection{Name: "players", NoTimestamps: true, Parent: &schema.Parent{Collection: "teams"}, Attributes: []schema.Attribute{
-			{Name: "shirt", Type: schema.String, MaxLength: 50, Unique: true}, {Name: "name", Type: schema.String, Required: true},
-		}},
-	)
-}
-
-// memberAt is the representation of an account.
-func memberAt(position int, email, name, active string) string {
-	return fmt.Sprintf(`{"id":"%s","type":"accounts","email":%s,"name":"%s","team":null,"number":null,"active":%s,"other_id":null}`, id(position), email, name, active)
-}
 
 // TestUpsert creates, or changes as by PATCH.
 func TestUpsert(t *testing.T) {
@@ -59,12 +35,6 @@ func TestUpsert(t *testing.T) {
 			t.Errorf("total %s", total)
 		}
 	})
-}
-
-// location is the path of the only resource of a list.
-func (a answer) location(t testing.TB, before string) string {
-	t.Helper()
-	return before + strings.Join(a.ids(t), " ")
 }
 
 // TestUpsertArrays: 201 if all were created, else 200, in the order of the array.

@@ -9,11 +9,6 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// renamed is a user of seedUsers with another name.
-func renamed(position int, name string) string {
-	return strings.Replace(user(position), fmt.Sprintf("User %d", position), name, 1)
-}
-
 // TestUpdateRange: PATCH changes what GET lists with the same query, and answers with all of it.
 func TestUpdateRange(t *testing.T) {
 	eachStore(t, schema.Example(), func(t *testing.T, s *server) {
@@ -134,22 +129,6 @@ func TestRangeLimits(t *testing.T) {
 		s.do("PATCH", "/users?limit=-5", `{"name":"X"}`).expectPositions(t, "five", 2, 3, 4, 5, 6)
 		s.do("DELETE", "/users?filter[name]=X", "").expectPositions(t, "five", 2, 3, 4, 5, 6)
 	}, func(c *plural.Config) { c.MaxItems = 5 })
-}
-
-// family has references of every kind.
-func family(t testing.TB) *schema.Schema {
-	refers := func(to string, on schema.OnDelete) *schema.Reference {
-		return &schema.Reference{Collection: to, OnDelete: on}
-	}
-	return mustSchema(t,
-		schema.Collection{Name: "people", Singular: "person", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "name", Type: schema.String}, {Name: "boss_id", Type: schema.String, Format: schema.UUID, References: refers("people", schema.Restrict)},
-		}},
-		schema.Collection{Name: "cats", NoTimestamps: true, Parent: &schema.Parent{Collection: "people", OnDelete: schema.Cascade}, Attributes: []schema.Attribute{{Name: "name", Type: schema.String}}},
-		schema.Collection{Name: "toys", NoTimestamps: true, Attributes: []schema.Attribute{
-			{Name: "cat_id", Type: schema.String, Format: schema.UUID, References: refers("cats", schema.SetNull)},
-		}},
-	)
 }
 
 // TestRestrictWithinARange: references from what is deleted in the same request do not count.

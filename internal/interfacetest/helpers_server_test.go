@@ -1,16 +1,33 @@
 package interfacetest
 
 import (
+	"cmp"
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"encoding/json"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"zombiezen.com/go/sqlite"
+	"zombiezen.com/go/sqlite/sqlitex"
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/pgtest"
@@ -231,4 +248,140 @@ func (a answer) expectErrors(t testing.TB, status int, want ...string) {
 	if a.header.Get("X-Request-Id") == "" {
 		t.Error("no X-Request-Id")
 	}
+}
+
+// withRoles has the server know these roles, and the editor who fills it.
+func withRoles(t *testing.T, roles string) func(*plural.Config) {
+	t.Helper()
+	before, _, _ := strings.Cut(policyFile, "    public:\n")
+	file, err := schema.Parse([]byte(before + roles + "    editor:\n      users: [list, read, create, update, delete]\n      posts: [list, read, create, update, delete]\n      notes: [list, read, create, update, delete]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *plural.Config) { c.Access = file.Access }
+}
+
+// certificate writes a new certificate with a number into files.
+func certificate(t *testing.T, number int64, certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(number), Subject: pkix.Name{CommonName: "localhost"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: secret}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		when := time.Now().Add(time.Duration(number) * time.Minute) // file systems may not tell moments apart
+		if err := os.Chtimes(file, when, when); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sql changes the database behind the back of the server.
+func (s *server) sql(statement string) {
+	s.t.Helper()
+	var err error
+	if file, ok := strings.CutPrefix(s.config.Database, "sqlite:"); ok {
+		var c *sqlite.Conn
+		if c, err = sqlite.OpenConn(file, sqlite.OpenReadWrite); err == nil {
+			if err = sqlitex.ExecuteTransient(c, "PRAGMA busy_timeout = 60000", nil); err == nil {
+				err = sqlitex.ExecuteScript(c, statement, nil)
+			}
+			err = errors.Join(err, c.Close())
+		}
+	} else {
+		var c *pgx.Conn
+		if c, err = pgx.Connect(s.t.Context(), s.config.Database); err == nil {
+			_, err = c.Exec(s.t.Context(), statement)
+			err = errors.Join(err, c.Close(s.t.Context()))
+		}
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// withHooks adds hooks to the configuration of a server. Those without a Timeout have all the time that they need.
+func withHooks(hooks ...plural.Hook) func(*plural.Config) {
+	return func(c *plural.Config) {
+		c.Hooks = slices.Clone(hooks)
+		for i := range c.Hooks {
+			c.Hooks[i].Timeout = cmp.Or(c.Hooks[i].Timeout, hung)
+		}
+		c.MaxHookTime = cmp.Or(c.MaxHookTime, hung)
+	}
+}
+
+// withKeys lets editors manage the keys of editors, authors and clerks, and authors those of clerks.
+func withKeys(c *plural.Config) {
+	c.Access.Keys = map[string][]string{"editor": {"editor", "author", "clerk"}, "author": {"clerk"}}
+}
+
+// of gives typed access to a collection that the server has.
+func of[T any](t testing.TB, s *plural.Server) *plural.Collection[T] {
+	t.Helper()
+	collection, err := plural.Of[T](s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return collection
+}
+
+// patient has nothing fail because a machine is busy.
+func patient(c *plural.Config) { c.MaxHookTime, c.ShutdownTimeout = time.Hour, time.Hour }
+
+// together calls a function several times at the same time, and returns the results.
+func together[R any](count int, call func(i int) R) []R {
+	results := make([]R, count)
+	var ready, done sync.WaitGroup
+	ready.Add(count)
+	for i := range count {
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			results[i] = call(i)
+		})
+	}
+	done.Wait()
+	return results
+}
+
+// doChunked sends a body without saying how long it is.
+func (s *server) doChunked(method, path, body string) answer {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.base+path, io.MultiReader(strings.NewReader(body)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(r)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+}
+
+// transaction posts steps.
+func (s *server) transaction(steps []string, headers ...string) answer {
+	s.t.Helper()
+	return s.do("POST", "/-/transaction", "["+strings.Join(steps, ",")+"]", headers...)
 }

@@ -189,3 +189,36 @@ func (a answer) everything() string {
 	text = anyPosition.ReplaceAllString(text, "since=POSITION")
 	return everyTag.ReplaceAllString(text, "TAG")
 }
+
+// must has the admin write.
+func (h *accessServer) must(method, path, body string) {
+	h.t.Helper()
+	if a := h.as("admin", method, path, body); a.status > 201 {
+		h.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
+	}
+}
+
+func idOrNull(n int) string {
+	if n == 0 {
+		return "null"
+	}
+	return quoted(id(n))
+}
+
+// eachAudit runs a test on each database, with a key for each role.
+func eachAudit(t *testing.T, test func(t *testing.T, h *accessServer), change ...func(*plural.Config)) {
+	for name, database := range pgtest.Databases() {
+		t.Run(name, func(t *testing.T) {
+			file, err := schema.Parse([]byte(auditFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			access := func(c *plural.Config) { c.Access = file.Access }
+			h := &accessServer{start(t, file.Schema, database(t), append([]func(*plural.Config){access}, change...)...), map[string]string{"public": ""}, ""}
+			for _, role := range []string{"auditor", "follower", "reader", "writer"} {
+				h.key(role, role, role)
+			}
+			test(t, h)
+		})
+	}
+}
