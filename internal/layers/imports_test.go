@@ -154,7 +154,7 @@ var testedAgainst = map[string][]string{
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},
-	"tools/soak/processtest": {"internal/loopback"},
+	"tools/soak/processtest": {"internal/loopback", "tools/soak"},
 	// Its files are imported and asked about.
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
