@@ -16,7 +16,7 @@ import (
 
 // delete deletes a resource, applies on_delete to the resources that refer to it, and returns
 // its last state.
-func (w *Work) delete(step decoded) ([]Resource, error) {
+func (w *Work) delete(step decodedStep) ([]Resource, error) {
 	record, err := w.load(step)
 	if err != nil {
 		return nil, err

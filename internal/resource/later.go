@@ -19,7 +19,7 @@ import (
 
 // accept checks a step by executing it and undoing that, and adds it to the queue. It takes effect when the
 // transaction commits.
-func (w *Work) accept(step decoded) (Outcome, error) {
+func (w *Work) accept(step decodedStep) (Outcome, error) {
 	var by auth.Caller
 	share := w.resources.Backlog // nobody knows the caller
 	if step.Path.By != nil {
@@ -75,11 +75,11 @@ func (w *Work) tryPending(c *model.Collection, id model.ID) error {
 	for _, job := range ahead {
 		err := w.Savepoint(func() error {
 			step := w.resources.decode(w.resources.stepOf(job))
-			if step.refused == nil {
+			if step.failure == nil {
 				step.ofJob(job)
 				step.countPending = true
 			}
-			_, err := w.doUnlessRefused(step)
+			_, err := w.doUnlessFailed(step)
 			return err
 		})
 		if Transient(err) {
@@ -118,7 +118,7 @@ func headerOf(text string) []string {
 }
 
 // ofJob completes the step of an operation by what was decided on acceptance.
-func (step *decoded) ofJob(job store.Job) {
+func (step *decodedStep) ofJob(job store.Job) {
 	if step.verb == Create {
 		step.setID(func() model.ID { return job.Resource })
 	}
