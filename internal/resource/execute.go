@@ -75,6 +75,7 @@ func (x *execution) prepare(ctx context.Context) {
 		x.decoded = append(x.decoded, x.resources.decode(from))
 		each := &x.decoded[i]
 		each.dryRun, each.countPending = x.DryRun, x.Later && !each.many
+		each.deletion = x.deletionMode(each, i == len(x.Steps)-1)
 		if x.claim != nil && each.failure == nil {
 			each.ofJob(x.claim.job)
 		}
@@ -125,12 +126,18 @@ func (x *execution) onlyReads() bool {
 	if x.Key != nil || x.claim != nil || len(x.decoded) != 1 {
 		return false
 	}
-	return x.decoded[0].Range != nil && len(x.decoded[0].found) == 0 || x.predicts(0)
+	return x.decoded[0].Range != nil && len(x.decoded[0].found) == 0 || x.DryRun && x.decoded[0].deletion == predictDeletion
 }
 
-// predicts reports whether a step is the deletion at the end of a dry run, which is not executed: see predict.go.
-func (x *execution) predicts(i int) bool {
-	return x.DryRun && i == len(x.decoded)-1 && x.resources.isPredictable(&x.decoded[i])
+// deletionMode is how a step deletes resources, if it does.
+func (x *execution) deletionMode(step *decodedStep, last bool) deletionMode {
+	switch {
+	case !x.DryRun && !x.Later || !x.resources.isPredictable(step):
+		return executeDeletion
+	case last:
+		return predictDeletion
+	}
+	return tryDeletion
 }
 
 // runAndStore executes the request in a transaction, and stores its outcome there, if it must be kept.
@@ -203,7 +210,6 @@ func (x *execution) runSteps(w *Work) error {
 	bytes := 0
 	for i := range x.decoded {
 		x.outcome.Step = x.position(i)
-		w.predicts, w.bounded = x.predicts(i), x.DryRun && x.resources.isPredictable(&x.decoded[i])
 		results, err := w.doUnlessFailed(x.decoded[i])
 		for _, one := range results {
 			bytes += len(one.Representation)

@@ -38,7 +38,6 @@ func (w *Work) accept(step decodedStep) (Outcome, error) {
 			return err
 		}
 		before := len(w.awaited)
-		w.predicts = w.resources.isPredictable(&step)
 		_, err := w.do(step)
 		awaited = w.awaited[before:]
 		return err

@@ -135,7 +135,7 @@ func (w *Work) changeRange(step decodedStep) ([]Resource, error) {
 		}
 	}
 	if step.verb == Delete {
-		return w.deleteAll(step.Path, records)
+		return w.deleteAll(step.Path, records, step.deletion)
 	}
 	return w.updateRange(step, all)
 }

@@ -82,6 +82,7 @@ type decodedStep struct {
 	texts         *store.Texts // whose words were found before the transaction; nil: none
 	withoutBefore bool         // a hook writes, whose writes run no Before hooks
 	dryRun        bool
+	deletion      deletionMode
 
 	// schema is the schema version of the server that accepted the step, for its condition. Zero: this server's.
 	schema int64
