@@ -61,7 +61,7 @@ func headerText(values []string) string {
 	return strings.ToValidUTF8(strings.Join(values, ","), "\uFFFD")
 }
 
-// tryPending executes the pending operations on a resource that does not exist yet, but for one of them.
+// tryPending executes the pending operations on a resource that one of them will create.
 func (w *Work) tryPending(c *model.Collection, id model.ID) error {
 	stored, err := w.tx.View(c, nil, id, nil)
 	if err != nil || stored {

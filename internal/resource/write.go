@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// doUnlessFailed executes a step, unless preparing it has failed. What else is wrong with an invalid body is found only now.
+// doUnlessFailed executes a step, or returns why preparing it has failed. Only now are the other errors of an invalid body found.
 func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
 	if step.invalid {
 		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.failure)
