@@ -195,8 +195,8 @@ func (c *copying) fill(target db.Conn, d db.Dialect) error {
 // newHistory separates the histories: the source goes on to give positions and revisions, which
 // mean something else in the copy.
 func (c *copying) newHistory(target db.Conn) error {
-	if floor := c.source.floor; floor.Position > 0 {
-		floor.Position = floor.Revision
+	if floor := c.source.floor; floor.Number > 0 {
+		floor.Number = floor.Revision
 		if err := db.SaveFloor(target, floor); err != nil {
 			return err
 		}

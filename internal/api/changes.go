@@ -133,19 +133,19 @@ func (a *API) readChange(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	representation, position, found, err := a.Feed.Change(r.Context(), t.path, t.id)
+	representation, number, found, err := a.Feed.Change(r.Context(), t.path, t.id)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
 		return nil, fault.New(problem.CodeNotFound, "There is no change %s here.", t.id)
 	}
-	return a.replyWithOne(condition, t, changeTag(position, representation), representation)
+	return a.replyWithOne(condition, t, changeTag(number, representation), representation)
 }
 
 // changeTag is the ETag of a change. A change itself stays as it is, but the schema and what the
 // caller may see do not.
-func changeTag(position int64, representation []byte) string {
+func changeTag(number int64, representation []byte) string {
 	sum := sha256.Sum256(representation)
-	return `"` + strconv.FormatInt(position, 36) + "." + strconv.FormatUint(binary.BigEndian.Uint64(sum[:])|1<<63, 36) + `"`
+	return `"` + strconv.FormatInt(number, 36) + "." + strconv.FormatUint(binary.BigEndian.Uint64(sum[:])|1<<63, 36) + `"`
 }

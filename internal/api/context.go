@@ -32,7 +32,7 @@ func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, 
 type clientContextKey struct{}
 
 // requestContext is a context that does not end with its client, but when the server does not wait any more, with the values of the
-// request's context, its id, its reader, and that context itself for clientOf. It is one value, as every request makes it.
+// request's context, its id, its reader, and that context itself for clientOf. One struct, to save allocations.
 type requestContext struct {
 	context.Context // Config.Abandoned
 	client          context.Context

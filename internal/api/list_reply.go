@@ -41,44 +41,58 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if err != nil {
 		return nil, err
 	}
-	begun, p := time.Now(), listPage{}
-	part := resource.ListPart{Path: t.path, Query: q}
-	found := func(took time.Duration) {
-		if mode != query.OfList {
-			return
-		}
-		part.Piece++
-		part.Took = took
-		parts := []resource.ListPart{part}
-		if p.parts != nil {
-			parts = p.parts(part)
-		}
-		for _, each := range parts {
-			a.ListFound(clientOf(r.Context()), out.id, each)
-		}
+	pieces := &pieceTimer{begun: time.Now(), last: resource.ListPart{Path: t.path, Query: q}}
+	if mode == query.OfList {
+		pieces.report = func(part resource.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
 	}
-	p, err = open(q, headers.PrefersExactCount(r.Header))
+	p, err := open(q, headers.PrefersExactCount(r.Header))
 	if err != nil {
-		found(time.Since(begun))
+		pieces.endFirst()
 		return nil, err
 	}
+	pieces.parts = p.parts
 	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		p.rows.Close()
-		found(time.Since(begun))
+		pieces.endFirst()
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, out, a.listAddress(t), q, &p, begun, found)
+	return a.openReply(r, out, a.listAddress(t), q, &p, pieces)
 }
 
-// openReply reads the first piece of a range, and returns the reply that sends it and the rest. Found is called with the time
-// that each piece took, also if reading it has failed: of the first one, since the request was understood, so that waiting for a
-// connection counts.
-func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, begun time.Time, found func(took time.Duration)) (*reply, error) {
-	list := a.newListWriter(p.rows, out.timer, found)
-	reply := &reply{status: http.StatusOK, list: list}
+// pieceTimer reports the time that each piece of a list of resources took, also if reading it has failed.
+type pieceTimer struct {
+	begun  time.Time                                   // when the request was understood, so that waiting for a connection counts
+	last   resource.ListPart                           // the piece reported last
+	parts  func(resource.ListPart) []resource.ListPart // of a piece; nil: it has none
+	report func(resource.ListPart)                     // nil: nobody wants to know
+}
+
+// endFirst reports the first piece.
+func (t *pieceTimer) endFirst() { t.end(time.Since(t.begun)) }
+
+// end reports the next piece.
+func (t *pieceTimer) end(took time.Duration) {
+	if t.report == nil {
+		return
+	}
+	t.last.Piece++
+	t.last.Took = took
+	parts := []resource.ListPart{t.last}
+	if t.parts != nil {
+		parts = t.parts(t.last)
+	}
+	for _, each := range parts {
+		t.report(each)
+	}
+}
+
+// openReply reads the first piece of a range, and returns the reply that sends it and the rest.
+func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
+	list := a.newListWriter(p.rows, out.timer, pieces)
+	opened := false
 	defer func() {
-		if reply.header == nil { // an error or a panic: nobody else closes the list
+		if !opened { // an error or a panic: nobody else closes the list
 			list.close()
 		}
 	}()
@@ -87,7 +101,7 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 		size = 0 // one row is enough
 	}
 	err := list.fill(size)
-	found(time.Since(begun))
+	pieces.endFirst()
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +127,12 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 			return nil, err
 		}
 	}
-	reply.header = p.header
+	reply := &reply{status: http.StatusOK, list: list, header: p.header}
 	if p.header["Vary"] != nil && headers.AcceptsGzip(r.Header) {
 		reply.zipped = true
 		p.header.Set("Content-Encoding", "gzip")
 	}
+	opened = true
 	return reply, nil
 }
 

@@ -33,8 +33,8 @@ type listWriter struct {
 	rows      rows // nil: all were read
 	abandoned context.Context
 	timer     *limit.QueryTimer
-	found     func(took time.Duration) // is called with each later piece
-	slowest   int64                    // bytes per second, on average, that a client must receive; zero: no minimum
+	pieces    *pieceTimer
+	slowest   int64 // bytes per second, on average, that a client must receive; zero: no minimum
 	buffer    []byte
 	count     int
 	ended     bool
@@ -42,9 +42,9 @@ type listWriter struct {
 
 var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, pieceSize+4<<10)) }}
 
-func (a *API) newListWriter(rows rows, timer *limit.QueryTimer, found func(took time.Duration)) *listWriter {
+func (a *API) newListWriter(rows rows, timer *limit.QueryTimer, pieces *pieceTimer) *listWriter {
 	buffer := *buffers.Get().(*[]byte)
-	return &listWriter{rows: rows, abandoned: a.Abandoned, timer: timer, found: found, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
+	return &listWriter{rows: rows, abandoned: a.Abandoned, timer: timer, pieces: pieces, slowest: a.MinThroughput, buffer: append(buffer[:0], `{"data":[`...)}
 }
 
 // close ends the list. A buffer that a large resource has grown is not reused.
@@ -131,7 +131,7 @@ func (w *listWriter) sendPieces(out *response, to io.Writer, flush func() error)
 		if err == nil {
 			w.timer.Pause()
 		}
-		w.found(took)
+		w.pieces.end(took)
 		if err != nil {
 			return err
 		}

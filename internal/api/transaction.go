@@ -41,7 +41,8 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	}
 	limits := a.Resources.BodyLimits
 	given, err := model.DecodeSteps(body, limits.Depth, limits.Items)
-	if err != nil { // no step is at fault, but the whole body
+	// No step is at fault, but the whole body. It becomes one step that is refused, because Execute stores the failure for the key.
+	if err != nil {
 		request.Transaction, request.Steps = false, []resource.Step{{Refused: err}}
 	}
 	for _, each := range given {

@@ -11,7 +11,7 @@ import (
 
 const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
 
-// AppendStatement returns the statement that appends a change, which has no position and no revision yet. The
+// AppendStatement returns the statement that appends a change, which has no number and no revision yet. The
 // statement that follows gets its revision by db.Dialect.LastRevision.
 func (l *Log) AppendStatement(e *Entry) db.Statement {
 	table := l.tables[e.Collection]
@@ -25,7 +25,7 @@ func (l *Log) AppendStatement(e *Entry) db.Statement {
 // Number is how the log names a collection.
 func (l *Log) Number(c *model.Collection) int64 { return l.tables[c].Number }
 
-// Evidence is a condition that matches a change that was appended. It does not use the position and the states of the entry.
+// Evidence is a condition that matches a change that was appended. It does not use the number and the states of the entry.
 func (l *Log) Evidence(e *Entry) *db.Statement {
 	return &db.Statement{
 		SQL: "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
@@ -85,7 +85,7 @@ func concatenate(parts []string) string {
 }
 
 // RemoveBefore removes changes from the beginning of the log, up to the first that is not older than
-// a time, but at most a number of them. Changes without a position stay.
+// a time, but at most a number of them. Changes without a number stay.
 func (r *Reader) RemoveBefore(before string, most int) (removed int, err error) {
 	floor, err := db.ReadFloor(r.conn)
 	if err != nil {
@@ -96,15 +96,15 @@ func (r *Reader) RemoveBefore(before string, most int) (removed int, err error) 
 		if at >= before {
 			return false
 		}
-		floor.Position, floor.Revision, floor.At = row.Int(0), max(floor.Revision, row.Int(1)), at
+		floor.Number, floor.Revision, floor.At = row.Int(0), max(floor.Revision, row.Int(1)), at
 		removed++
 		return true
 	}, "SELECT position, revision, at FROM "+r.log.db.PositionedLog()+" AS log WHERE position > $1 ORDER BY position LIMIT $2",
-		model.IntValue(floor.Position), model.IntValue(int64(most)))
+		model.IntValue(floor.Number), model.IntValue(int64(most)))
 	if err != nil || removed == 0 {
 		return 0, err
 	}
-	if _, err := r.conn.Exec(r.log.db.RemoveLog(), model.IntValue(floor.Position)); err != nil {
+	if _, err := r.conn.Exec(r.log.db.RemoveLog(), model.IntValue(floor.Number)); err != nil {
 		return 0, err
 	}
 	return removed, db.SaveFloor(r.conn, floor)

@@ -61,7 +61,7 @@ const (
 
 // Entry is a change as the change log has it.
 type Entry struct {
-	Position   int64 // in the log
+	Number     int64 // in the order of the log
 	Revision   int64
 	Collection *model.Collection
 	ID         model.ID
@@ -86,7 +86,7 @@ func (e *Entry) Record(s *model.Schema) model.Record {
 	return s.ChangeRecord(model.Change{Collection: e.Collection.Name, Resource: e.ID, Kind: string(e.Kind), By: e.Caller, At: e.At})
 }
 
-// Query asks for changes. Positions are exclusive; zero is no bound.
+// Query asks for changes. Numbers are exclusive; zero is no bound.
 type Query struct {
 	After, Before int64
 	Backwards     bool              // the last ones first
@@ -106,7 +106,7 @@ const logAtFirst = 16
 const lookAtLeast = 1000
 
 // Log reads changes in the order of the log, with the states before and after each. Changes of
-// collections that the schema no longer has are left out, but count: last is the position of
+// collections that the schema no longer has are left out, but count: last is the number of
 // the last change that was looked at, and more reports whether others follow it.
 // Without any, last is where the reading would have begun.
 func (r *Reader) Log(q Query) (entries []Entry, last int64, more bool, err error) {
@@ -174,7 +174,7 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 			return true
 		}
 		p.entries = append(p.entries, Entry{
-			Position: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: Kind(row.AppendText(nil, 4)),
+			Number: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: Kind(row.AppendText(nil, 4)),
 			At: model.KindDateTime.Read(row, 5), Caller: row.Text(6), Transaction: db.BitsOf(row.Int(8)),
 		})
 		text := row.AppendText(nil, 7)
@@ -189,7 +189,7 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 		return err
 	}
 	if known < len(p.entries) {
-		p.entries, p.last, p.more, p.cut = p.entries[:known:known], p.entries[known-1].Position, true, true
+		p.entries, p.last, p.more, p.cut = p.entries[:known:known], p.entries[known-1].Number, true, true
 	}
 	for i := range p.entries {
 		p.size += p.entries[i].size()
@@ -236,19 +236,19 @@ func (r *Reader) CountLog(q Query) (n int64, err error) {
 	return n, r.fault(err)
 }
 
-// PositionAt is the position of the n-th change of a query, n > 0; zero if there are fewer. More reports whether others follow
+// NumberAt is the number of the n-th change of a query, n > 0; zero if there are fewer. More reports whether others follow
 // it.
-func (r *Reader) PositionAt(q Query, n int64) (position int64, more bool, err error) {
+func (r *Reader) NumberAt(q Query, n int64) (number int64, more bool, err error) {
 	s := r.logOf("SELECT position", q)
 	s.Write(" ORDER BY position LIMIT 2 OFFSET ")
 	s.Arg(model.IntValue(n - 1))
 	err = db.Each(r.conn, func(row model.Row) {
-		more = position > 0
+		more = number > 0
 		if !more {
-			position = row.Int(0)
+			number = row.Int(0)
 		}
 	}, s.String(), s.Args...)
-	return position, more, r.fault(err)
+	return number, more, r.fault(err)
 }
 
 // logOf selects from the changes of a query, without those of operations.

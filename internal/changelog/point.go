@@ -7,11 +7,11 @@ import (
 
 // Point is where a snapshot is in the change log.
 type Point struct {
-	History model.ID // that the position belongs to
-	Number  int64    // last position that the snapshot sees
+	History model.ID // that the number belongs to
+	Number  int64    // last number that the snapshot sees
 	// Revision is the highest that the snapshot sees, and Seen the transactions that it sees: those
-	// of changes that have no position yet are among them. Both are zero where each change has a
-	// position at once.
+	// of changes that have no number yet are among them. Both are zero where each change has a
+	// number at once.
 	Revision int64
 	Seen     db.Snapshot
 }
@@ -19,11 +19,11 @@ type Point struct {
 // Has reports whether the snapshot saw a change. After a crash of the database, numbers of
 // transactions that had failed are given again, but no revision that a snapshot has seen.
 func (p Point) Has(e *Entry) bool {
-	return e.Position <= p.Number || e.Revision <= p.Revision && p.Seen.Has(e.Transaction)
+	return e.Number <= p.Number || e.Revision <= p.Revision && p.Seen.Has(e.Transaction)
 }
 
-// MaySeeUnpositioned reports whether the snapshot may see changes that have no position yet.
-func (p Point) MaySeeUnpositioned() bool { return p.Seen.Max > 0 }
+// MaySeeUnnumbered reports whether the snapshot may see changes that have no number yet.
+func (p Point) MaySeeUnnumbered() bool { return p.Seen.Max > 0 }
 
 // Point is where the snapshot is in the change log.
 func (r *Reader) Point() (p Point, err error) {
@@ -61,7 +61,7 @@ func ReadPoint(row model.Row, column int) (p Point, err error) {
 // Bounds is where the log begins and ends. The embedded point is its end.
 type Bounds struct {
 	Point
-	Floor   int64  // the position up to which the log was removed; zero: nothing was removed
+	Floor   int64  // the number up to which the log was removed; zero: nothing was removed
 	FloorAt string // the time of the last change that was removed
 }
 
@@ -72,5 +72,5 @@ func (r *Reader) Bounds() (Bounds, error) {
 		return Bounds{}, r.fault(err)
 	}
 	point, err := r.Point()
-	return Bounds{point, floor.Position, floor.At}, err
+	return Bounds{point, floor.Number, floor.At}, err
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// States finds states of resources at positions of the change log. It is for resources that others
-// refer to: one that is not there at a position is found as it is when it is created, or as it last
+// States finds states of resources at numbers of the change log. It is for resources that others
+// refer to: one that is not there at a number is found as it is when it is created, or as it last
 // was. The same transaction creates it later, or deletes later what refers to it, as every reference
 // is valid when a transaction ends.
 type States struct {
@@ -19,7 +19,7 @@ type States struct {
 // mostSettled is how many bytes States keeps, about. Every stream that reads from the database has its own.
 const mostSettled = 256 << 10
 
-// settledState is the state of a resource from a position on: there are no later changes.
+// settledState is the state of a resource from a number on: there are no later changes.
 type settledState struct {
 	from  int64
 	state model.Record
@@ -29,20 +29,20 @@ type settledState struct {
 func (r *Reader) States() *States { return &States{reader: r, settled: map[resourceKey]settledState{}} }
 
 // Before finds resources as they were before a change, and After as they were after it.
-func (s *States) Before(e *Entry) query.Lookup { return s.at(e.Position-1, e.Revision) }
+func (s *States) Before(e *Entry) query.Lookup { return s.at(e.Number-1, e.Revision) }
 
 // After finds resources as they were after a change.
-func (s *States) After(e *Entry) query.Lookup { return s.at(e.Position, e.Revision) }
+func (s *States) After(e *Entry) query.Lookup { return s.at(e.Number, e.Revision) }
 
-// at finds resources at a position. Revision is that of the change there: attributes that were added
+// at finds resources at a number. Revision is that of the change there: attributes that were added
 // later have the values that they were added with.
-func (s *States) at(position, revision int64) query.Lookup {
+func (s *States) at(number, revision int64) query.Lookup {
 	return func(c *model.Collection, id model.ID) (model.Record, error) {
 		key := resourceKey{c, id}
-		if settled, ok := s.settled[key]; ok && position >= settled.from {
+		if settled, ok := s.settled[key]; ok && number >= settled.from {
 			return settled.state, nil
 		}
-		state, from, err := s.reader.stateAtPosition(key, position, revision)
+		state, from, err := s.reader.stateAt(key, number, revision)
 		if from >= 0 && err == nil {
 			s.keep(key, settledState{from, state})
 		}
@@ -59,18 +59,18 @@ func (s *States) keep(key resourceKey, settled settledState) {
 	s.settled[key] = settled
 }
 
-// stateAtPosition finds the state of a resource at a position. From is the position of its last
-// change if there are none after the position, and else negative.
-func (r *Reader) stateAtPosition(key resourceKey, position, revision int64) (state model.Record, from int64, err error) {
+// stateAt finds the state of a resource at a number. From is the number of its last
+// change if there are none after the number, and else negative.
+func (r *Reader) stateAt(key resourceKey, upTo, revision int64) (state model.Record, from int64, err error) {
 	number, id := model.IntValue(r.log.tables[key.collection].Number), model.IDValue(key.id)
-	change := func(sql string, bound int64) (revision int64, kind Kind, position int64, err error) {
+	change := func(sql string, bound int64) (revision int64, kind Kind, at int64, err error) {
 		_, err = db.One(r.conn, func(row model.Row) {
-			revision, kind, position = row.Int(0), Kind(row.AppendText(nil, 1)), row.Int(2)
+			revision, kind, at = row.Int(0), Kind(row.AppendText(nil, 1)), row.Int(2)
 		}, sql, number, id, model.IntValue(bound))
-		return revision, kind, position, err
+		return revision, kind, at, err
 	}
 	last, lastKind, from, err := change("SELECT revision, kind, position FROM "+r.log.db.PositionedLog()+
-		" AS log WHERE collection = $1 AND id = $2 AND position <= $3 ORDER BY position DESC LIMIT 1", position)
+		" AS log WHERE collection = $1 AND id = $2 AND position <= $3 ORDER BY position DESC LIMIT 1", upTo)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -123,7 +123,7 @@ func (r *Reader) deleted(key resourceKey, condition string, args ...model.Value)
 
 // ChangedBefore returns the last change of a resource before a revision, nil if the change log
 // no longer has it. Once a transaction has changed a resource, no other can until it ends, so
-// this is the transaction's own change if there is one. Its position is unknown.
+// this is the transaction's own change if there is one. Its number is unknown.
 func (r *Reader) ChangedBefore(revision int64, c *model.Collection, id model.ID) (*Entry, error) {
 	var found []Entry
 	var previous [][]byte

@@ -38,10 +38,10 @@ type Database interface {
 	// everything is durable when it returns nil, and nothing is stored otherwise, unless the error says that this is unknown.
 	Migrate(ctx context.Context, fn func(Conn) error) error
 
-	// Sequence gives a position to every change that was committed before the call, and returns
-	// the last position. Other servers may do the same; all read the same order, in which changes of
+	// AssignNumbers gives a number to every change that was committed before the call, and returns
+	// the last number. Other servers may do the same; all read the same order, in which changes of
 	// one resource have the order of their revisions.
-	Sequence(ctx context.Context) (last int64, err error)
+	AssignNumbers(ctx context.Context) (last int64, err error)
 
 	// Notify calls changed soon after transactions with Evidence were committed, until the context
 	// ends. Calls are coalesced. Transactions of other servers are noticed as far as the
@@ -78,8 +78,8 @@ type Traits struct {
 // Options are given when a database is opened. Each may be nil or empty.
 type Options struct {
 	// Finish completes a transaction with the tasks that have succeeded in it, before it
-	// is committed. An error rolls it back. Committed is called after the commit.
-	Finish func(c Conn, tasks []*Task) (committed func(), err error)
+	// is committed. An error rolls it back. NoteCommit is called after the commit.
+	Finish func(c Conn, tasks []*Task) (noteCommit func(), err error)
 	// Failed is called with the reason when nothing can be written until the database is opened
 	// again.
 	Failed func(error)
@@ -108,7 +108,7 @@ func (o Options) WithDefaults() Options {
 // Task is the work of one caller in a transaction that writes.
 type Task struct {
 	// Run may be called several times: in a shared transaction, on SQLite then in a savepoint of a shared one, and
-	// alone, on PostgreSQL up to 10 times. Earlier runs are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
+	// alone, on PostgreSQL again until a deadline while other transactions win. Earlier runs are rolled back. Earlier are the tasks that have succeeded before it in the same transaction.
 	Run func(c Conn, earlier []*Task) error
 
 	// Short says that Run takes about as long as an insert and waits for no other program, so that
@@ -200,7 +200,7 @@ func Fault(ctx context.Context, d Database, err error) error {
 // stand still for longer.
 var MaxWait = 5 * time.Second
 
-// Conn is a transaction on a connection, used by one goroutine. Values are bound to $1, $2, …
+// Conn is a connection in a transaction, which may be a snapshot, used by one goroutine. Values are bound to $1, $2, …
 // in the order in which they first appear in the text. Only one Rows is open at a time, and one
 // more of Cursor.
 // After any error outside of a Savepoint, the transaction is of no more use.

@@ -24,24 +24,24 @@ type Dialect interface {
 	RevisionType() string
 	// LastRevision is an expression for the last number of a RevisionType on this connection.
 	LastRevision() string
-	// ChangeOrder defines what gives positions to the changes of the log: more columns of its
+	// ChangeOrder defines what gives numbers to the changes of the log: more columns of its
 	// table, and statements that run once the table has its rows. The statements renumbered
-	// give a position to every change that has none. They run while no other process writes, when
+	// give a number to every change that has none. They run while no other process writes, when
 	// the database may have moved to a server on which transactions have other numbers.
 	ChangeOrder() (columns string, additions, renumbered []string)
 	// PositionedLog is a subquery in parentheses for the change log. Its columns are position,
 	// ChangeColumns, and the number of the transaction, zero if transactions have no numbers. It
-	// leaves out changes that have no position yet.
+	// leaves out changes that have no number yet.
 	PositionedLog() string
-	// RemoveLog removes the changes up to position $1. ClearLog removes all changes, also those
-	// without a position. Neither lets a position be used again.
+	// RemoveLog removes the changes up to number $1. ClearLog removes all changes, also those
+	// without a number. Neither lets a number be used again.
 	RemoveLog() string
 	ClearLog() []string
 	// Clock is a query for the current time of the database server.
 	Clock() string
 	// PointColumns are three columns of a SELECT that say which changes its snapshot contains: the
-	// last position, the highest revision, and the transactions of the snapshot, for ParseSnapshot.
-	// The last two are zero and empty if each change has a position as soon as it is committed.
+	// last number, the highest revision, and the transactions of the snapshot, for ParseSnapshot.
+	// The last two are zero and empty if each change has a number as soon as it is committed.
 	PointColumns() string
 	// LastGiven is a query for the highest number that a RevisionType has had.
 	LastGiven() string

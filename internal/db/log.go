@@ -33,7 +33,7 @@ func LogTables(d Dialect) (tables, additions []string) {
 
 // Floor is where the change log begins: earlier changes were removed. The zero value: none were.
 type Floor struct {
-	Position int64  `json:"position"` // of the last change that was removed
+	Number   int64  `json:"number"`   // of the last change that was removed
 	Revision int64  `json:"revision"` // highest of the changes that were removed
 	At       string `json:"at"`       // of the last change that was removed
 }
@@ -74,11 +74,11 @@ func ClearLog(c Conn, d Dialect, at model.Value) error {
 	if err := ExecAll(c, renumbered...); err != nil {
 		return err
 	}
-	position, err := Int(c, "SELECT coalesce(max(position), 0) FROM "+d.PositionedLog()+" AS log")
+	last, err := Int(c, "SELECT coalesce(max(position), 0) FROM "+d.PositionedLog()+" AS log")
 	if err != nil {
 		return err
 	}
-	floor.Position = max(floor.Position, position)
+	floor.Number = max(floor.Number, last)
 	if floor.Revision, err = Int(c, d.LastGiven()); err != nil {
 		return err
 	}

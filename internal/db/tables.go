@@ -22,9 +22,9 @@ const (
 
 	KeysTable = "_plural_keys"
 
-	// Only where positions in the change log are not revisions:
+	// Only where numbers in the change log are not revisions:
 	SequenceTable = "_plural_sequence"
-	TicksTable    = "_plural_ticks" // one row: the last position that was given, and the snapshot of that tick
+	TicksTable    = "_plural_ticks" // one row: the last number that was given, and the snapshot of that tick
 )
 
 // Definitions returns statements that create the tables of a schema, and then what can be added when

@@ -41,7 +41,7 @@ func (n *notes) fill(t *testing.T, from, count, size int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+	if _, err := n.feed.store.AssignNumbers(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -127,9 +127,9 @@ func (f *Feed) empty(b *batch) {
 func (f *Feed) attach(s *Subscription) (until int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.attached == 0 && s.point.Number > f.reading {
+	if f.attached == 0 && s.point.Number > f.taken {
 		// The reader was idle, and no other subscription needs what it has not read.
-		f.reading, f.position = s.point.Number, s.point.Number
+		f.taken, f.published = s.point.Number, s.point.Number
 	}
 	f.mixed = f.mixed || s.history != f.history
 	if s.chain.attached == 0 {
@@ -144,7 +144,7 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 	f.attached++
 	s.at = s.chain.tail
 	f.poke(f.urgent)
-	return f.reading
+	return f.taken
 }
 
 // sources is the collections whose changes concern the shape; nil is all of them.
@@ -192,14 +192,14 @@ func (f *Feed) markRead(b *batch) {
 // changes are all that the log has after the reader's position, up to last.
 func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, states *changelog.States) {
 	f.mutex.Lock()
-	for len(entries) > 0 && entries[0].Position <= f.reading {
+	for len(entries) > 0 && entries[0].Number <= f.taken {
 		entries = entries[1:]
 	}
-	if last <= f.reading {
+	if last <= f.taken {
 		f.mutex.Unlock()
 		return
 	}
-	f.reading = last
+	f.taken = last
 	found := map[*chain][]Event{}
 	for i := range entries {
 		for _, c := range []*model.Collection{entries[i].Collection, nil} {
@@ -231,11 +231,11 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		if len(events) == 0 {
 			continue
 		}
-		for _, b := range newBatches(f.position, last, events, oldest) {
+		for _, b := range newBatches(f.published, last, events, oldest) {
 			f.append(each, b)
 		}
 	}
-	f.position = max(f.position, last)
+	f.published = max(f.published, last)
 	f.measureLag()
 }
 

@@ -25,7 +25,7 @@ type LogRequest struct {
 type Changes struct {
 	Total int64
 	Known bool   // the total
-	End   int64  // last position of the log
+	End   int64  // last number of the log
 	CutAt string // of a history without its beginning: the time until which the log was removed
 
 	feed    *Feed
@@ -37,8 +37,8 @@ type Changes struct {
 	hidden  bool            // the caller does not see the last state of the resource
 	skipped changelog.Point // of since: what a list has shown already
 
-	start     int64         // position that the range begins at, or with a negative limit ends before
-	looked    int64         // there is nothing for the caller after the start up to this position
+	start     int64         // number that the range begins at, or with a negative limit ends before
+	looked    int64         // there is nothing for the caller after the start up to this number
 	followed  *Subscription // while it waits
 	follows   bool          // a stream lists the log: it leaves out changes that are removed meanwhile
 	rows      walk
@@ -47,7 +47,7 @@ type Changes struct {
 	hasBefore bool
 	ended     bool
 
-	// Positions; zero: none.
+	// Numbers; zero: none.
 	first, last int64 // changes that were returned
 	after       int64 // first change after the range
 	reached     int64 // up to which a long range certainly goes, if others follow that: its end is not known
@@ -55,7 +55,7 @@ type Changes struct {
 
 // Changes opens a range of the change log. Call Begin before it is read.
 func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error) {
-	if _, err := f.store.Sequence(ctx); err != nil { // so that clients read their own writes
+	if _, err := f.store.AssignNumbers(ctx); err != nil { // so that clients read their own writes
 		return nil, err
 	}
 	c := &Changes{feed: f, ctx: ctx, request: request}
@@ -113,14 +113,14 @@ func (c *Changes) anchor() error {
 		}
 		c.start, c.skipped = point.Number+1, point
 	case r.Anchor == query.AtCursor:
-		position, ok := model.ChangePosition(c.history, r.Cursor)
+		number, ok := model.ChangeNumber(c.history, r.Cursor)
 		switch {
-		case ok && position > c.End, !model.IsChangeID(r.Cursor):
+		case ok && number > c.End, !model.IsChangeID(r.Cursor):
 			return fault.Parameter("cursor", problem.CodeUnknownCursor, "There is no change with this id.")
-		case !ok || position <= c.floor:
+		case !ok || number <= c.floor:
 			return gone("cursor")
 		}
-		c.start = position
+		c.start = number
 	case r.Limit < 0:
 		c.start = c.End + 1
 	default:
@@ -141,7 +141,7 @@ func (c *Changes) since(text string) (point changelog.Point, err error) {
 		if !model.IsChangeID(id) {
 			return point, fault.Parameter("since", problem.CodeInvalidParameter, "%s", query.NoPositionOrChange)
 		}
-		point.Number, known = model.ChangePosition(c.history, id)
+		point.Number, known = model.ChangeNumber(c.history, id)
 	} else {
 		p, err := c.feed.signer.parse(text)
 		switch {
@@ -170,12 +170,12 @@ func (c *Changes) locate() (err error) {
 	}
 	back := c.walkBack(first)
 	if c.request.Query.Range.Limit < 0 {
-		var position int64
-		if position, c.wanted, err = back.pass(size); err != nil {
+		var number int64
+		if number, c.wanted, err = back.pass(size); err != nil {
 			return err
 		}
 		if c.wanted > 0 {
-			first = position
+			first = number
 		}
 	}
 	_, before, err := back.pass(1)
@@ -197,23 +197,23 @@ func (c *Changes) Next(dst []byte) (_ []byte, ok bool, err error) {
 	if change == nil || c.given == c.wanted {
 		c.ended = true
 		if change != nil {
-			c.after = change.Position
+			c.after = change.Number
 		}
 		return dst, false, nil
 	}
 	if err := change.Unreadable; err != nil {
-		return dst, false, errUnreadable(c.id(change.Position), err)
+		return dst, false, errUnreadable(c.id(change.Number), err)
 	}
 	if c.given == 0 {
-		c.first = change.Position
+		c.first = change.Number
 	}
-	c.last = change.Position
+	c.last = change.Number
 	c.given++
 	return change.append(dst, c.history, c.request.Path.By), true, nil
 }
 
-// id is the id of the change at a position.
-func (c *Changes) id(position int64) model.ID { return model.ChangeID(c.history, position) }
+// id is the id of the change at a number.
+func (c *Changes) id(number int64) model.ID { return model.ChangeID(c.history, number) }
 
 // maxProbe is the largest range for which the next one is found before it has been read.
 const maxProbe = 1000
@@ -251,9 +251,9 @@ func (c *Changes) probe() error {
 	case c.wanted > maxProbe:
 		return c.reach(left)
 	}
-	position, passed, err := ahead.pass(left + 1)
+	number, passed, err := ahead.pass(left + 1)
 	if passed > left {
-		c.after = position
+		c.after = number
 	}
 	return err
 }
@@ -273,9 +273,9 @@ func (c *Changes) reach(left int64) error {
 		return err
 	}
 	defer tx.Close()
-	position, more, err := tx.PositionAt(changelog.Query{After: c.last, Before: c.End + 1, Collection: c.narrow.collection, ID: c.narrow.id}, left)
+	number, more, err := tx.NumberAt(changelog.Query{After: c.last, Before: c.End + 1, Collection: c.narrow.collection, ID: c.narrow.id}, left)
 	if more {
-		c.reached = position
+		c.reached = number
 	}
 	return err
 }
@@ -305,7 +305,7 @@ func (c *Changes) Link() string {
 	return c.feed.Link(c.feed.LogShape(c.request), c.history, point)
 }
 
-// lookedAt is the last position that was looked at for the range. Of a long range whose end is not
+// lookedAt is the last number that was looked at for the range. Of a long range whose end is not
 // known yet, it is one that the range reaches in any case: no change may be left out.
 func (c *Changes) lookedAt() int64 {
 	size := c.request.Query.Range.Size()
@@ -335,20 +335,20 @@ func (f *Feed) LogShape(request LogRequest) Shape {
 	return shape
 }
 
-// Change is one change as a resource, with its position. False means that there is none for the caller.
-func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (representation []byte, position int64, found bool, err error) {
-	if _, err := f.store.Sequence(ctx); err != nil {
+// Change is one change as a resource, with its number. False means that there is none for the caller.
+func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (representation []byte, number int64, found bool, err error) {
+	if _, err := f.store.AssignNumbers(ctx); err != nil {
 		return nil, 0, false, err
 	}
 	c := &Changes{feed: f, ctx: ctx, request: LogRequest{Path: resource.Path{By: path.By}}}
 	if err := c.open(); err != nil {
 		return nil, 0, false, err
 	}
-	position, ok := model.ChangePosition(c.history, id)
-	if !ok || position <= c.floor || position > c.End {
+	number, ok := model.ChangeNumber(c.history, id)
+	if !ok || number <= c.floor || number > c.End {
 		return nil, 0, false, nil
 	}
-	one := c.walk(position-1, position+1)
+	one := c.walk(number-1, number+1)
 	change, err := one.next()
 	switch {
 	case err != nil || change == nil:
@@ -356,5 +356,5 @@ func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (rep
 	case change.Unreadable != nil:
 		return nil, 0, false, errUnreadable(id, change.Unreadable)
 	}
-	return change.append(nil, c.history, path.By), position, true, nil
+	return change.append(nil, c.history, path.By), number, true, nil
 }

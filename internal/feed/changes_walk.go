@@ -62,7 +62,7 @@ func (s *seenChange) shown() model.Record {
 // append appends the resource of type changes that shows the change to the caller.
 func (s *seenChange) append(dst []byte, history model.ID, by *auth.Permit) []byte {
 	c, visible := s.Collection, by.Visible(s.Collection)
-	dst = model.ChangeID(history, s.Position).Append(append(dst, `{"id":"`...))
+	dst = model.ChangeID(history, s.Number).Append(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"changes","kind":"`...), s.Kind...)
 	dst = s.ID.Append(append(dst, `","resource":{"id":"`...))
 	dst = append(append(dst, `","type":"`...), c.Name...)
@@ -89,7 +89,7 @@ func (s *seenChange) append(dst []byte, history model.ID, by *auth.Permit) []byt
 
 // event is the event of the change as a resource.
 func (s *seenChange) event(kind EventKind, history model.ID, by *auth.Permit) (Event, error) {
-	id := model.ChangeID(history, s.Position)
+	id := model.ChangeID(history, s.Number)
 	if s.Unreadable != nil {
 		return Event{}, errUnreadable(id, s.Unreadable)
 	}
@@ -135,16 +135,16 @@ func (w *walk) next() (*seenChange, error) {
 	return change, nil
 }
 
-// pass passes a number of changes, or as many as there are, and returns the position of the last one.
-func (w *walk) pass(most int64) (position, passed int64, err error) {
+// pass passes a number of changes, or as many as there are, and returns the number of the last one.
+func (w *walk) pass(most int64) (number, passed int64, err error) {
 	for ; passed < most; passed++ {
 		change, err := w.next()
 		if err != nil || change == nil {
-			return position, passed, err
+			return number, passed, err
 		}
-		position = change.Position
+		number = change.Number
 	}
-	return position, passed, nil
+	return number, passed, nil
 }
 
 // errUnreadable is the error of a change that cannot be read.
@@ -156,7 +156,7 @@ func errUnreadable(change model.ID, cause error) error {
 // shows reports whether a change passes the filter, and its collection is shown to the caller.
 func (c *Changes) shows(e *changelog.Entry) bool {
 	filter := c.request.Query.Filter
-	return mayFollow(c.request.Path.By, e.Collection) && !(e.Position >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
+	return mayFollow(c.request.Path.By, e.Collection) && !(e.Number >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
 }
 
 // read reads the next part of the log.

@@ -101,9 +101,9 @@ func TestAttachWhileChangesAreMatched(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.feed.mutex.Lock()
-	n.feed.position-- // as if the last batch was still being matched
+	n.feed.published-- // as if the last batch was still being matched
 	n.feed.mutex.Unlock()
-	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.position})
+	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.published})
 	late := n.subscribe(t, shape, position)
 	if events := take(t, late, 1); events[0].Kind != Created {
 		t.Errorf("got %s", events[0].Kind)
@@ -183,8 +183,8 @@ func TestEndWithoutChange(t *testing.T) {
 		t.Fatalf("the end is %d, %v", all.End, err)
 	}
 	reader := New(n.feed.store, Options{})
-	if err := reader.readBatch(context.Background(), last); err != nil || reader.position != last+5 {
-		t.Errorf("the reader is at %d, %v", reader.position, err)
+	if err := reader.readBatch(context.Background(), last); err != nil || reader.published != last+5 {
+		t.Errorf("the reader is at %d, %v", reader.published, err)
 	}
 	// The second one begins when the reader is at the end already.
 	for _, who := range []string{"first", "second"} {
@@ -192,8 +192,8 @@ func TestEndWithoutChange(t *testing.T) {
 		if err := n.feed.tick(context.Background()); err != nil {
 			t.Errorf("%s: %v", who, err)
 		}
-		if s.Progress() != Following || n.feed.position != last+5 {
-			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.position, last+5)
+		if s.Progress() != Following || n.feed.published != last+5 {
+			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.published, last+5)
 		}
 		if p, err := n.feed.signer.parse(bookmark(t, s)); err != nil || p.point.Number != last+5 {
 			t.Errorf("%s: the position is %d, %v", who, p.point.Number, err)

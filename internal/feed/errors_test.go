@@ -72,7 +72,7 @@ func TestResetOfAResourceThatIsGone(t *testing.T) {
 		n.feed.detach(s) // so that it reads the log again, which has lost the deletion
 		n.feed.mutex.Unlock()
 		n.mustDo(t, http.MethodDelete, n.links, id, nil)
-		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+		if _, err := n.feed.store.AssignNumbers(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.feed.store.DeleteOldChanges(context.Background(), -time.Hour); err != nil {
@@ -104,7 +104,7 @@ func TestHeartbeatsWhileCatchingUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+		if _, err := n.feed.store.AssignNumbers(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		over, cancel := context.WithCancel(context.Background())
@@ -135,12 +135,12 @@ func TestReaderDoesNotGoBack(t *testing.T) {
 	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
 	s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
 	take(t, s, 3)
-	reading := n.feed.reading
+	reading := n.feed.taken
 	if err := n.feed.readBatch(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if n.feed.reading != reading || s.life.Err() != nil {
-		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.reading, context.Cause(s.life))
+	if n.feed.taken != reading || s.life.Err() != nil {
+		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.taken, context.Cause(s.life))
 	}
 	n.feed.advance(reading + 5) // which cannot be read: there is nothing
 	if lag != 5 {

@@ -127,7 +127,7 @@ type Event struct {
 	Position string   // to resume after the event; empty in a snapshot
 	Data     []byte   // JSON of one line
 
-	// The change that it tells of, and what that does to a stream. An effect may be without an event.
+	// The change of the log that the event tells of, and the effect of the change on a stream, which may have no event to send.
 	number, revision int64
 	transaction      uint64
 	effect           effect
@@ -136,7 +136,7 @@ type Event struct {
 
 // of is the event as that of a change.
 func (e Event) of(entry *changelog.Entry) Event {
-	e.number, e.revision, e.transaction = entry.Position, entry.Revision, entry.Transaction
+	e.number, e.revision, e.transaction = entry.Number, entry.Revision, entry.Transaction
 	return e
 }
 
@@ -163,11 +163,11 @@ type Feed struct {
 	attached      int // subscriptions that read the chain of their shape
 	stopped       bool
 
-	last     int64    // last position of the log, as far as known
-	history  model.ID // of the last batch
-	mixed    bool     // some subscriptions follow with another one, which may be newer
-	reading  int64    // the reader reads, or has read, the log up to here
-	position int64    // and what it has found up to here is in the chains
+	last      int64    // last number of the log, as far as known
+	history   model.ID // of the last batch
+	mixed     bool     // some subscriptions follow with another one, which may be newer
+	taken     int64    // the reader reads, or has read, the log up to this number
+	published int64    // and the events of the changes up to this number are in the chains
 
 	kept      []*batch // that may have events, the oldest first
 	emptied   int      // how many of them have none

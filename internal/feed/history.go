@@ -51,7 +51,7 @@ func (c *Changes) checkHistory(state model.Record) error {
 			return err
 		case change == nil:
 		case change.Unreadable != nil:
-			return errUnreadable(c.id(change.Position), change.Unreadable)
+			return errUnreadable(c.id(change.Number), change.Unreadable)
 		default:
 			state = change.shown()
 		}

@@ -190,8 +190,8 @@ func TestNobodyFollows(t *testing.T) {
 		waitFor(t, func() bool {
 			n.feed.mutex.Lock()
 			defer n.feed.mutex.Unlock()
-			if n.feed.reading != 0 {
-				t.Fatalf("the log was read up to %d", n.feed.reading)
+			if n.feed.taken != 0 {
+				t.Fatalf("the log was read up to %d", n.feed.taken)
 			}
 			return n.feed.last > 0
 		})

@@ -163,7 +163,7 @@ func (v *view) match(events []Event, history model.ID, e *changelog.Entry, state
 	if err != nil || !ok {
 		return events, err
 	}
-	event.Position = v.signer.text(position{history: tailOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Position}})
+	event.Position = v.signer.text(position{history: tailOf(history), fingerprint: v.fingerprint, point: changelog.Point{Number: e.Number}})
 	return append(events, event.of(e)), nil
 }
 
@@ -276,7 +276,7 @@ func (v *view) resourceEvent(kind EventKind, history model.ID, e *changelog.Entr
 	if changed != nil {
 		data = v.collection.AppendAttributes(append(data, `,"previous":`...), e.Before, changed)
 	}
-	data = model.ChangeID(history, e.Position).Append(append(data, `,"change":{"id":"`...))
+	data = model.ChangeID(history, e.Number).Append(append(data, `,"change":{"id":"`...))
 	data = appendCaller(append(data, `","by":`...), e, v.showsCaller)
 	data = append(append(append(data, `,"at":"`...), e.At.Text()...), `","revision":`...)
 	data = strconv.AppendInt(data, e.Revision, 10)

@@ -190,7 +190,7 @@ func TestEventsOfChanges(t *testing.T) {
 		{"the parent", Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: ada.By}}, nil, a,
 			`created {"data":` + shown("a", "ada", true, 1) + `,` + change + `} 0`},
 	} {
-		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
+		e := &changelog.Entry{Number: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
 		if got := told(n.view(each.shape).match(nil, history, e, nil, 0)); got != each.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", each.name, got, each.want)
@@ -231,7 +231,7 @@ func TestChangesOfTheParent(t *testing.T) {
 		{"another one", other, "user", book("a", "ada"), nil, ""},
 	} {
 		view := n.view(Shape{Path: resource.Path{Collection: n.notes, Parent: &each.parent, By: n.permit(each.role, "ada")}})
-		e := &changelog.Entry{Position: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
+		e := &changelog.Entry{Number: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
 		if got := told(view.match(nil, model.ID{}, e, nil, 0)); got != each.want {
 			t.Errorf("%s: got %q, want %q", each.name, got, each.want)
 		}
@@ -263,7 +263,7 @@ func TestChangesAsResources(t *testing.T) {
 		{"no difference", nil, note("a", "ada", "x"), note("a", "ada", "x"), ""},
 		{"without the verb", n.permit("user", "ada"), nil, note("a", "ada", "x"), ""},
 	} {
-		e := &changelog.Entry{Position: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
+		e := &changelog.Entry{Number: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
 		event, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
 		if err != nil || ok != (each.want != "") || ok && string(event.Data) != `{"data":`+each.want+`}` {

@@ -79,7 +79,7 @@ func (w *modelDataset) round(seed uint64, round int) {
 	writers.Wait()
 	close(over)
 	readers.Wait()
-	last, err := w.feed.store.Sequence(context.Background())
+	last, err := w.feed.store.AssignNumbers(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
 	}

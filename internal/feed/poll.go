@@ -19,8 +19,8 @@ func (c *Changes) Wait(ctx context.Context, quotaKey string) error {
 	events, err := c.followed.Next(ctx)
 	c.End = max(c.End, c.followed.point.Number)
 	if err == nil && events[0].Kind == Created {
-		position, _ := model.ChangePosition(c.history, events[0].ID)
-		c.looked = position - 1
+		number, _ := model.ChangeNumber(c.history, events[0].ID)
+		c.looked = number - 1
 		return nil
 	}
 	if _, ok := c.followed.Bookmark(); ok && ctx.Err() != nil {

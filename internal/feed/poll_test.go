@@ -139,7 +139,7 @@ func TestPollsEnd(t *testing.T) {
 	waitFor(t, func() bool {
 		n.feed.mutex.Lock()
 		defer n.feed.mutex.Unlock()
-		return n.feed.attached == 1 && n.feed.position == n.feed.last && n.feed.last > 0
+		return n.feed.attached == 1 && n.feed.published == n.feed.last && n.feed.last > 0
 	})
 	cancel()
 	err := <-ended

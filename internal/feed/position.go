@@ -59,7 +59,7 @@ func (k signer) text(p position) string {
 	text = append(text, p.history[:]...)
 	text = append(text, p.fingerprint[:]...)
 	text = binary.AppendUvarint(text, uint64(p.point.Number)) // #nosec G115 -- never negative
-	if seen := p.point.Seen; p.point.MaySeeUnpositioned() {
+	if seen := p.point.Seen; p.point.MaySeeUnnumbered() {
 		text = binary.AppendUvarint(text, uint64(p.point.Revision)) // #nosec G115 -- never negative
 		text = binary.AppendUvarint(text, seen.Min)
 		text = binary.AppendUvarint(text, seen.Max-seen.Min)

@@ -84,7 +84,7 @@ func (f *Feed) poke(signal chan struct{}) {
 }
 
 // pause waits until the log must be looked at. While nobody waits for changes, that is seldom:
-// changes only need their positions some time.
+// changes only need their numbers some time.
 func (f *Feed) pause(ctx context.Context) {
 	f.mutex.Lock()
 	busy := f.attached > 0
@@ -115,9 +115,9 @@ func (f *Feed) pause(ctx context.Context) {
 	}
 }
 
-// tick gives positions to new changes, and reads them if anybody follows the log.
+// tick gives numbers to new changes, and reads them if anybody follows the log.
 func (f *Feed) tick(ctx context.Context) error {
-	last, err := f.store.Sequence(ctx)
+	last, err := f.store.AssignNumbers(ctx)
 	if err != nil {
 		f.endOtherSchemas() // which may be the reason
 		return err
@@ -125,7 +125,7 @@ func (f *Feed) tick(ctx context.Context) error {
 	f.advance(last)
 	for ctx.Err() == nil {
 		f.mutex.Lock()
-		after, due := f.reading, f.attached > 0 && f.reading < f.last
+		after, due := f.taken, f.attached > 0 && f.taken < f.last
 		f.mutex.Unlock()
 		if !due {
 			return nil
@@ -138,7 +138,7 @@ func (f *Feed) tick(ctx context.Context) error {
 	return nil
 }
 
-// advance notes the last position of the log. One that is before the last one means that the
+// advance notes the last number of the log. One that is before the last one means that the
 // database was replaced by an older one. Subscriptions may have read further meanwhile.
 func (f *Feed) advance(last int64) {
 	f.mutex.Lock()
@@ -155,18 +155,18 @@ func (f *Feed) advance(last int64) {
 func (f *Feed) measureLag() {
 	lag := int64(0)
 	if f.attached > 0 {
-		lag = max(0, f.last-f.position)
+		lag = max(0, f.last-f.published)
 	}
 	f.options.Metrics.Lag(lag)
 }
 
-// jump moves the reader to another position. Streams cannot go on across the gap: their clients
+// jump moves the reader to another number. Streams cannot go on across the gap: their clients
 // connect again, and find out from the database what they have missed. The mutex is locked.
 func (f *Feed) jump(to int64, cause Cause) {
 	for s := range f.subscriptions {
 		s.stop(cause)
 	}
-	f.reading, f.position = to, to
+	f.taken, f.published = to, to
 }
 
 // endOtherHistories ends the streams whose positions are not of a history. The mutex is locked.
@@ -179,7 +179,7 @@ func (f *Feed) endOtherHistories(history model.ID) {
 	f.history, f.mixed = history, false
 }
 
-// readBatch reads what the log has after a position and publishes it.
+// readBatch reads what the log has after a number and publishes it.
 func (f *Feed) readBatch(ctx context.Context, after int64) error {
 	tx, err := f.store.Read(ctx)
 	if err != nil {
@@ -192,7 +192,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	f.mutex.Lock()
-	if f.reading < bounds.Floor { // a new subscription may have moved the reader on since
+	if f.taken < bounds.Floor { // a new subscription may have moved the reader on since
 		f.jump(bounds.Floor, Behind)
 	}
 	if f.history != bounds.History || f.mixed {
@@ -204,11 +204,11 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	if !more {
-		last = max(last, bounds.Number) // the last positions of SQLite may have no change
+		last = max(last, bounds.Number) // the last numbers of SQLite may have no change
 	}
 	f.report(entries)
 	if last <= after {
-		return fmt.Errorf("the change log has nothing after position %d, although its end is further on", after)
+		return fmt.Errorf("the change log has nothing after number %d, although its end is further on", after)
 	}
 	f.publish(bounds.History, entries, last, tx.States())
 	return nil

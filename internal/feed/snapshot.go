@@ -94,7 +94,7 @@ func (s *Subscription) openSnapshot() error {
 	if s.view.collection == nil {
 		n.log = &Changes{feed: s.feed, ctx: s.ctx, request: LogRequest{Path: s.view.Path, Query: query.Query{Filter: s.view.Filter}}, follows: true}
 		// What was committed before is part of the snapshot.
-		if _, err = s.feed.store.Sequence(s.ctx); err == nil {
+		if _, err = s.feed.store.AssignNumbers(s.ctx); err == nil {
 			err = n.log.open()
 		}
 		n.log.rows = n.log.walk(0, n.log.End+1)

@@ -133,7 +133,7 @@ func (w *things) write(t *rapid.T) {
 
 // read reads the log. Each state before a change is the one after the change before.
 func (w *things) read(t *rapid.T) {
-	if _, err := w.store.Sequence(context.Background()); err != nil {
+	if _, err := w.store.AssignNumbers(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	tx, err := w.store.Read(context.Background())

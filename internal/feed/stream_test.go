@@ -335,7 +335,7 @@ func TestStreamOfTheLog(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
 		n.mustDo(t, http.MethodPost, n.books, model.ID{15: 2}, map[string]any{"name": "b"})
-		if _, err := n.feed.store.Sequence(context.Background()); err != nil {
+		if _, err := n.feed.store.AssignNumbers(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		of := func(collection string) query.Filter {

@@ -32,7 +32,7 @@ type Subscription struct {
 	history  model.ID        // of its positions; only changes while at is nil
 	snapshot *snapshot       // being sent; nil: none
 	point    changelog.Point // up to which everything was sent
-	complete int64           // all changes that the point has without their positions have one up to here
+	complete int64           // all changes that the point has without their numbers have one up to here
 	until    int64           // up to which a subscription must read from the database
 	at       *batch          // read last; nil: the subscription does not follow the chain; guarded by the mutex
 
@@ -104,7 +104,7 @@ func (s *Subscription) resume(ctx context.Context, p position) error {
 		why, err = s.verify(p)
 		if fault.Is(err, problem.CodeNotFound) {
 			missing = err
-			_, err = s.feed.store.Sequence(s.ctx) // its deletion may have no position yet
+			_, err = s.feed.store.AssignNumbers(s.ctx) // its deletion may have no number yet
 		}
 		if err != nil || why != "" {
 			return err
@@ -168,10 +168,10 @@ func (s *Subscription) readFirst(ctx context.Context, missing error) error {
 // continueAfter sends the changes after a point.
 func (s *Subscription) continueAfter(point changelog.Point) error {
 	complete := int64(0)
-	if point.MaySeeUnpositioned() {
-		// From here on every transaction that the point has seen has its positions.
+	if point.MaySeeUnnumbered() {
+		// From here on every transaction that the point has seen has its numbers.
 		var err error
-		if complete, err = s.feed.store.Sequence(s.ctx); err != nil {
+		if complete, err = s.feed.store.AssignNumbers(s.ctx); err != nil {
 			return err // nothing has changed: it can be tried again
 		}
 	}
@@ -180,7 +180,7 @@ func (s *Subscription) continueAfter(point changelog.Point) error {
 	return nil
 }
 
-// markSent notes that everything up to a position was sent.
+// markSent notes that everything up to a number was sent.
 func (s *Subscription) markSent(number int64) {
 	s.point.Number = max(s.point.Number, number)
 	if s.point.Number >= s.complete {
@@ -253,7 +253,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.mutex.Lock()
 	next := s.at.next
 	if next == nil {
-		s.markSent(f.position)
+		s.markSent(f.published)
 		appended := s.at.appended
 		f.mutex.Unlock()
 		select {
@@ -275,7 +275,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	events := next.events
 	f.markRead(next)
 	f.mutex.Unlock()
-	if next.plain && events[0].number > s.point.Number && !s.point.MaySeeUnpositioned() {
+	if next.plain && events[0].number > s.point.Number && !s.point.MaySeeUnnumbered() {
 		s.pending = events // shared by all subscriptions
 		s.markSent(next.to)
 	} else {
@@ -289,7 +289,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 // last. If the stream ends or begins again at one of them, those after it do not count as sent.
 func (s *Subscription) deliver(events []Event, last int64) {
 	for _, each := range events {
-		if s.point.Has(&changelog.Entry{Position: each.number, Revision: each.revision, Transaction: each.transaction}) {
+		if s.point.Has(&changelog.Entry{Number: each.number, Revision: each.revision, Transaction: each.transaction}) {
 			continue
 		}
 		switch {
@@ -304,7 +304,7 @@ func (s *Subscription) deliver(events []Event, last int64) {
 			return
 		}
 		s.markSent(each.number)
-		if s.point.MaySeeUnpositioned() {
+		if s.point.MaySeeUnnumbered() {
 			each.Position = s.position()
 		}
 		s.pending = append(s.pending, each)
@@ -377,7 +377,7 @@ func (s *Subscription) readLog() (events []Event, oldest time.Time, last int64, 
 			return nil, oldest, 0, false, err
 		}
 	}
-	if !more { // the rest of the log is about other resources, or its last positions have no change
+	if !more { // the rest of the log is about other resources, or its last numbers have no change
 		last = max(last, now.Number)
 	}
 	return events, oldest, last, more, nil
@@ -413,7 +413,7 @@ func (s *Subscription) Bookmark() (event Event, ok bool) {
 	if s.Progress() == Following && s.finish == nil {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
-			s.markSent(s.feed.position)
+			s.markSent(s.feed.published)
 		}
 		s.feed.mutex.Unlock()
 	}

@@ -94,7 +94,7 @@ collections:
 	if compared := take("one"); err != nil || !found || len(compared) != 2 {
 		t.Errorf("one: %v, %v, %d statements compare texts, not 2: %q", found, err, len(compared), compared)
 	}
-	page, err := st.Page(context.Background(), store.PageQuery{Collection: tasks, Range: q.Range, UseCursor: true})
+	page, err := st.Page(context.Background(), store.PageQuery{Collection: tasks, Range: q.Range, Interleaved: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// migration applies a plan in a transaction. It drops what is in the way, adds columns, changes
-// values, and then names, tables and indexes. It reads the table definitions again after each
-// change instead of tracking them.
+// migration applies a plan in a transaction. It drops words, foreign keys and indexes that are in the way, adds columns, changes values,
+// renames, drops removed collections, and then makes tables and indexes as the new schema has them. Each stage that executes statements
+// reads the table definitions first, instead of tracking them.
 type migration struct {
 	survey
 	at            model.Value // the time of the migration
@@ -45,7 +45,7 @@ func (m *migration) apply() error {
 		{"build search", m.buildWords},
 		{"add foreign keys", m.execute(m.addForeignKeys)},
 		{"totals", m.recount},
-		{"history", m.renewIfValuesChanged},
+		{"history", m.renewHistory},
 		{"schema", m.saveNewSchema},
 		{"verification", m.verify},
 	} {

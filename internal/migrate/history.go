@@ -2,9 +2,9 @@ package migrate
 
 import "github.com/plural-go/plural/internal/db"
 
-// renewIfValuesChanged begins another history if the migration has changed values, or values in the log would need another form: the
-// change log does not tell how.
-func (m *migration) renewIfValuesChanged() error {
+// renewHistory begins another history if the migration has changed values, which the change log does not tell, or if values in the log
+// would need another form, as when only the kind of an attribute has changed.
+func (m *migration) renewHistory() error {
 	if !m.valuesChanged && !m.plan.convertsHistory() {
 		return nil
 	}

@@ -27,7 +27,8 @@ const (
 	Losing Class = "losing"
 )
 
-// Step is one difference between two schemas and what it takes to bridge it.
+// Step describes one difference between two schemas, for users and for refusals. The stages of apply do not execute steps: they
+// derive the work from the pairs of the plan.
 type Step struct {
 	Class Class
 	Text  string // for users

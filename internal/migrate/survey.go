@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/suggest"
 )
 
-// survey finds the resources that a plan affects. It changes nothing.
+// survey finds the resources that a plan affects, and notes them in the steps of the plan. It writes nothing to the database.
 type survey struct {
 	plan    *plan
 	conn    db.Conn

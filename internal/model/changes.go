@@ -57,15 +57,15 @@ func (s *Schema) ChangeRecord(change Change) Record {
 	return record
 }
 
-// maxPosition is the largest position that the id of a change can hold.
-const maxPosition = 1<<60 - 1
+// maxNumber is the largest number that the id of a change can hold.
+const maxNumber = 1<<60 - 1
 
-// ChangeID is the id of the change at a position: a UUIDv8 with the position first, so that ids
+// ChangeID is the id of the change at a number: a UUIDv8 with the number first, so that ids
 // ascend in the order of the log, and a part of the id of the history.
-func ChangeID(history ID, position int64) ID {
+func ChangeID(history ID, number int64) ID {
 	var id ID
 	copy(id[8:], history[8:])
-	binary.BigEndian.PutUint64(id[:8], uint64(position)<<4&^0xffff|uint64(position)&0xfff) // #nosec G115 -- positions are not negative
+	binary.BigEndian.PutUint64(id[:8], uint64(number)<<4&^0xffff|uint64(number)&0xfff) // #nosec G115 -- numbers are not negative
 	id[6] = id[6]&0x0f | 0x80
 	id[8] = id[8]&0x3f | 0x80
 	return id
@@ -74,10 +74,10 @@ func ChangeID(history ID, position int64) ID {
 // IsChangeID reports whether an id can be that of a change, of any history.
 func IsChangeID(id ID) bool { return id[6]>>4 == 8 && id[8]>>6 == 2 }
 
-// ChangePosition is the position of the change with an id. False means that the id is none of
+// ChangeNumber is the number of the change with an id. False means that the id is none of
 // this history.
-func ChangePosition(history, id ID) (position int64, ok bool) {
+func ChangeNumber(history, id ID) (number int64, ok bool) {
 	bits := binary.BigEndian.Uint64(id[:8])
-	position = int64(bits>>16<<12 | bits&0xfff) // #nosec G115 -- at most 60 bits
-	return position, position > 0 && position <= maxPosition && ChangeID(history, position) == id
+	number = int64(bits>>16<<12 | bits&0xfff) // #nosec G115 -- at most 60 bits
+	return number, number > 0 && number <= maxNumber && ChangeID(history, number) == id
 }

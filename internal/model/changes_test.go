@@ -18,10 +18,10 @@ func TestChangeIDs(t *testing.T) {
 			t.Errorf("the id of %d is %s, after %s", position, id, before)
 		}
 		before = id
-		if got, ok := model.ChangePosition(history, id); !ok || got != position {
+		if got, ok := model.ChangeNumber(history, id); !ok || got != position {
 			t.Errorf("%s is at %d (%t), want %d", id, got, ok, position)
 		}
-		if _, ok := model.ChangePosition(other, id); ok {
+		if _, ok := model.ChangeNumber(other, id); ok {
 			t.Errorf("%s is an id of another history", id)
 		}
 	}
@@ -30,7 +30,7 @@ func TestChangeIDs(t *testing.T) {
 	}
 	for _, text := range []string{"00000000-0000-8000-b42d-00c04fc964ff", "01936f2e-7d3c-7a4b-9c5d-0123456789ab"} {
 		id, _ := model.ParseID(text)
-		if position, ok := model.ChangePosition(history, id); ok {
+		if position, ok := model.ChangeNumber(history, id); ok {
 			t.Errorf("%s is at %d", text, position)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // create creates the resources of a step.
-func (w *Work) create(step decoded) ([]Resource, error) {
+func (w *Work) create(step decodedStep) ([]Resource, error) {
 	// The write changes the collection, which has no ETag.
 	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err

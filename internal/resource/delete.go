@@ -16,30 +16,32 @@ import (
 
 // delete deletes a resource, applies on_delete to the resources that refer to it, and returns
 // its last state.
-func (w *Work) delete(step decoded) ([]Resource, error) {
+func (w *Work) delete(step decodedStep) ([]Resource, error) {
 	record, err := w.load(step)
 	if err != nil {
 		return nil, err
 	}
-	return w.deleteAll(step.Path, []model.Record{record})
+	return w.deleteAll(step.Path, []model.Record{record}, step.deletion)
 }
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
-func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) {
+func (w *Work) deleteAll(path Path, records []model.Record, mode deletionMode) ([]Resource, error) {
 	if err := w.reserveFor(path, records...); err != nil {
 		return nil, err
 	}
-	d := deletion{work: w, tx: w.tx, by: path.By, marked: map[*model.Collection]map[model.ID]bool{}, last: map[model.ID]model.Record{}}
+	d := deletion{work: w, tx: w.tx, by: path.By, mode: mode, marked: map[*model.Collection]map[model.ID]bool{}, last: map[model.ID]model.Record{}}
 	for _, record := range records {
 		id := record.ID(model.IDColumn)
 		d.mark(path.Collection, id)
 		d.last[id] = record
 	}
-	apply := func() error { return inOrder(d.bound, d.setNull, d.run) }
-	if w.predicts {
-		apply = d.predict
+	if err := d.collect(); err != nil {
+		return nil, err
 	}
-	if err := inOrder(d.collect, d.checkRestricted, apply); err != nil {
+	if err := d.checkRestricted(); err != nil {
+		return nil, err
+	}
+	if err := d.apply(); err != nil {
 		return nil, err
 	}
 	deleted := make([]Resource, len(records))
@@ -51,12 +53,22 @@ func (w *Work) deleteAll(path Path, records []model.Record) ([]Resource, error) 
 	return deleted, nil
 }
 
+// deletionMode is what becomes of a deletion.
+type deletionMode int
+
+const (
+	executeDeletion deletionMode = iota
+	tryDeletion                  // executed in a dry run, as other steps follow it, and then undone: see boundTrial
+	predictDeletion              // not executed: see predict.go
+)
+
 // deletion is the deletion of resources with everything that cascades. Only the ids of what is deleted
 // are in memory: the database works on sets of rows. Rows are read if a hook needs them.
 type deletion struct {
 	work   *Work
 	tx     *store.Tx
 	by     *auth.Permit // of the caller, who may not see everything that is deleted
+	mode   deletionMode
 	marked map[*model.Collection]map[model.ID]bool
 	order  []store.Set               // the requested resources first
 	closed int                       // how many sets of order get no more resources, as each has visited them
@@ -226,14 +238,20 @@ func (w *Work) sees(by *auth.Permit, c *model.Collection, ids []model.ID) (func(
 	return func(id model.ID) bool { return existing[id] }, err
 }
 
-// bound refuses a deletion that is only tried and would delete too many resources.
-func (d *deletion) bound() error {
+// apply deletes the marked resources and sets the references to them to null, or predicts both.
+func (d *deletion) apply() error {
+	if d.mode == predictDeletion {
+		return d.predict()
+	}
 	for _, set := range d.order {
-		if err := d.work.boundTrial(len(set.IDs)); err != nil {
+		if err := d.boundTrial(len(set.IDs)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := d.setNull(); err != nil {
+		return err
+	}
+	return d.run()
 }
 
 // setNull sets references with on_delete set_null to null.
@@ -263,7 +281,7 @@ const rowsForHooks = 1000
 
 // setNullIn sets a reference of resources to null.
 func (d *deletion) setNullIn(link model.Link, set store.Set) error {
-	if err := d.work.boundTrial(len(set.IDs)); err != nil {
+	if err := d.boundTrial(len(set.IDs)); err != nil {
 		return err
 	}
 	ids, size := set.IDs, store.SetSize

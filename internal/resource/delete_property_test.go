@@ -166,7 +166,7 @@ func compareNodes(a, b node) int {
 
 func (m *deletionModel) last() int64 {
 	m.Helper()
-	last, err := m.store.Sequence(context.Background())
+	last, err := m.store.AssignNumbers(context.Background())
 	if err != nil {
 		m.Fatal(err)
 	}

@@ -153,7 +153,7 @@ collections:
 			for project, least := range []int{500, 1} {
 				*resource.MinByLink = least
 				byLink.Store(false)
-				before, err := st.Sequence(ctx)
+				before, err := st.AssignNumbers(ctx)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -164,7 +164,7 @@ collections:
 				if byLink.Load() != (least == 1) {
 					t.Errorf("the set of project %d was deleted by its link: %v", project, byLink.Load())
 				}
-				if _, err := st.Sequence(ctx); err != nil {
+				if _, err := st.AssignNumbers(ctx); err != nil {
 					t.Fatal(err)
 				}
 				tx, err := st.Read(ctx)

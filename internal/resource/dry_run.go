@@ -23,28 +23,16 @@ func (w *Work) undone(fn func() error) error {
 }
 
 // try executes the steps of a dry run, counts the resources that they change, and undoes everything. Hooks take part, except for those
-// after the commit. A resource counts if the caller sees it before the first step, which means after all are undone, or after the
-// last one. That is not the same: a rule may read other resources.
+// after the commit. A resource counts if the caller sees it before the first step or after the last. Both are asked, as a rule may
+// read other resources that the steps change.
 func (w *Work) try(run func() error) (effect.Affected, error) {
 	w.dryRun, w.affected = true, effect.Effects{}
 	var changed effect.Effects
-	steps := func() error {
-		err := run()
-		changed = w.affected
-		return err
-	}
-	now := func() error { return w.see(changed, w.tx.Existing) }
-	after := func() error {
-		if w.predicted != nil {
-			return w.see(changed, w.predicted.existing)
-		}
-		return now()
-	}
 	var err error
-	if w.reads { // the snapshot is the state before the first step
-		err = inOrder(steps, now, after)
+	if w.reads {
+		changed, err = w.tryInSnapshot(run)
 	} else {
-		err = inOrder(func() error { return w.undone(func() error { return inOrder(steps, after) }) }, now)
+		changed, err = w.tryAndUndo(run)
 	}
 	if err != nil {
 		return nil, err
@@ -52,20 +40,48 @@ func (w *Work) try(run func() error) (effect.Affected, error) {
 	return changed.Count(w.resources.store.Schema().All()), nil
 }
 
-// inOrder calls functions until one fails.
-func inOrder(functions ...func() error) error {
-	for _, fn := range functions {
-		if err := fn(); err != nil {
+// tryInSnapshot executes steps that write nothing: the snapshot is the state before them.
+func (w *Work) tryInSnapshot(run func() error) (changed effect.Effects, err error) {
+	if err := run(); err != nil {
+		return nil, err
+	}
+	changed = w.affected
+	if err := w.seenBefore(changed); err != nil { // first, as it leaves less to seenAfter, which may read each resource
+		return nil, err
+	}
+	return changed, w.seenAfter(changed)
+}
+
+// tryAndUndo executes steps in a savepoint: when it is undone, the state is that before them.
+func (w *Work) tryAndUndo(run func() error) (changed effect.Effects, err error) {
+	err = w.undone(func() error {
+		if err := run(); err != nil {
 			return err
 		}
+		changed = w.affected // kept here, because Savepoint resets it
+		return w.seenAfter(changed)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return changed, w.seenBefore(changed)
+}
+
+// seenBefore marks the changed resources that the caller sees in the state before the first step.
+func (w *Work) seenBefore(changed effect.Effects) error { return w.see(changed, w.tx.Existing) }
+
+// seenAfter marks the changed resources that the caller sees in the state after the last step.
+func (w *Work) seenAfter(changed effect.Effects) error {
+	if w.predicted != nil {
+		return w.see(changed, w.predicted.existing)
+	}
+	return w.see(changed, w.tx.Existing)
 }
 
 // existing finds which resources of a list exist, as far as they pass a filter.
 type existing func(c *model.Collection, scope query.Filter, ids []model.ID) (map[model.ID]bool, error)
 
-// see marks the changed resources that the caller sees at this moment.
+// see marks the changed resources that the caller sees in a state.
 func (w *Work) see(changed effect.Effects, exists existing) error {
 	for c := range changed {
 		unseen, scope := changed.Unseen(c), w.by.Scope(c)
@@ -96,11 +112,11 @@ var maxTried = 5000
 
 // boundTrial refuses a deletion that is executed only to be undone, if it concerns so many resources that other writes would wait long
 // for it: see decision 47.
-func (w *Work) boundTrial(resources int) error {
-	if !w.bounded {
+func (d *deletion) boundTrial(resources int) error {
+	if d.mode != tryDeletion {
 		return nil
 	}
-	if w.tried += resources; w.tried > maxTried {
+	if d.work.tried += resources; d.work.tried > maxTried {
 		return fault.New(problem.CodeTooManyItems, "This dry run deletes or changes more than %d resources by deletions that other steps follow. Put the deletion last, or send it in a dry run of its own, which can be of any size.", maxTried)
 	}
 	return nil

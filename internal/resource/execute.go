@@ -29,9 +29,9 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 	if err := context.Cause(ctx); err != nil && x.claim != nil { // the hooks of a lost operation may have failed because of that
 		return Outcome{Err: err}
 	}
-	refused := x.refused()
-	if refused != nil && !x.stores(refused) {
-		return Outcome{Err: refused, Step: x.position(0)}
+	failure := x.firstFailure()
+	if failure != nil && !x.stores(failure) {
+		return Outcome{Err: failure, Step: x.position(0)}
 	}
 	var err error
 	if x.onlyReads() {
@@ -52,43 +52,44 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 type execution struct {
 	*Request
 	resources *Resources
-	steps     []decoded
+	decoded   []decodedStep // up to the first that cannot be executed
 
 	outcome Outcome                  // of the last run
 	earlier *store.IdempotencyRecord // that the last run has found; nil: none
 }
 
-// refused is why the first step cannot be executed, so that nothing is.
-func (x *execution) refused() error {
-	if len(x.steps) == 0 {
+// firstFailure is why the first step cannot be executed, so that nothing is.
+func (x *execution) firstFailure() error {
+	if len(x.decoded) == 0 {
 		return nil
 	}
-	return x.steps[0].refused
+	return x.decoded[0].failure
 }
 
-// prepare decodes the steps and finds what can be found before the transaction. What follows a step that is refused is never reached.
+// prepare decodes the steps and finds what can be found before the transaction. What follows a step that cannot be executed is never reached.
 func (x *execution) prepare(ctx context.Context) {
 	before := &preparation{resources: x.resources, ctx: ctx}
 	defer before.end()
-	x.steps = make([]decoded, 0, len(x.Steps)) // it never moves
+	x.decoded = make([]decodedStep, 0, len(x.Steps)) // it never moves
 	for i, from := range x.Steps {
-		x.steps = append(x.steps, x.resources.decode(from))
-		each := &x.steps[i]
+		x.decoded = append(x.decoded, x.resources.decode(from))
+		each := &x.decoded[i]
 		each.dryRun, each.countPending = x.DryRun, x.Later && !each.many
-		if x.claim != nil && each.refused == nil {
+		each.deletion = x.deletionMode(each, i == len(x.Steps)-1)
+		if x.claim != nil && each.failure == nil {
 			each.ofJob(x.claim.job)
 		}
 		switch {
-		case from.Refused == nil && isInvalid(each.refused) && i == 0:
-			each.refused = before.withViolations(each, each.refused)
-		case from.Refused == nil && isInvalid(each.refused):
+		case from.Refused == nil && isInvalid(each.failure) && i == 0:
+			each.failure = before.withViolations(each, each.failure)
+		case from.Refused == nil && isInvalid(each.failure):
 			each.invalid = true
-		case each.refused == nil && x.Transaction && each.many:
-			each.refused = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
-		case each.refused == nil && !each.countPending: // the operation will do it
-			each.refused = before.prepare(each)
+		case each.failure == nil && x.Transaction && each.many:
+			each.failure = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
+		case each.failure == nil && !each.countPending: // the operation will do it
+			each.failure = before.prepare(each)
 		}
-		if each.refused != nil {
+		if each.failure != nil {
 			return
 		}
 	}
@@ -103,17 +104,17 @@ func (x *execution) position(i int) int {
 }
 
 // single is the only step, nil if there are several or none.
-func (x *execution) single() *decoded {
-	if x.Transaction || len(x.steps) != 1 {
+func (x *execution) single() *decodedStep {
+	if x.Transaction || len(x.decoded) != 1 {
 		return nil
 	}
-	return &x.steps[0]
+	return &x.decoded[0]
 }
 
 // writing says how the transaction is executed. A short one may share it with others. Hooks have time of their own.
 func (x *execution) writing() store.Writing {
 	step := x.single()
-	if step != nil && step.refused == nil && step.verb != Delete && !step.ofMany() && !x.DryRun && !x.Later && x.claim == nil && !x.resources.hasWithin(step.Path.Collection, step.verb) {
+	if step != nil && step.failure == nil && step.verb != Delete && !step.ofMany() && !x.DryRun && !x.Later && x.claim == nil && !x.resources.hasWithin(step.Path.Collection, step.verb) {
 		return store.Writing{Short: true, ID: step.ID}
 	}
 	return x.resources.long(len(x.resources.hooks) > 0)
@@ -122,15 +123,21 @@ func (x *execution) writing() store.Writing {
 // onlyReads reports whether nothing is written, so that the request is executed in a snapshot instead of a transaction: the range is
 // empty, or the deletion only predicted. On SQLite, a transaction would keep all writes waiting. An outcome that is kept is written.
 func (x *execution) onlyReads() bool {
-	if x.Key != nil || x.claim != nil || len(x.steps) != 1 {
+	if x.Key != nil || x.claim != nil || len(x.decoded) != 1 {
 		return false
 	}
-	return x.steps[0].Range != nil && len(x.steps[0].found) == 0 || x.predicts(0)
+	return x.decoded[0].Range != nil && len(x.decoded[0].found) == 0 || x.DryRun && x.decoded[0].deletion == predictDeletion
 }
 
-// predicts reports whether a step is the deletion at the end of a dry run, which is not executed: see predict.go.
-func (x *execution) predicts(i int) bool {
-	return x.DryRun && i == len(x.steps)-1 && x.resources.isPredictable(&x.steps[i])
+// deletionMode is how a step deletes resources, if it does.
+func (x *execution) deletionMode(step *decodedStep, last bool) deletionMode {
+	switch {
+	case !x.DryRun && !x.Later || !x.resources.isPredictable(step):
+		return executeDeletion
+	case last:
+		return predictDeletion
+	}
+	return tryDeletion
 }
 
 // runAndStore executes the request in a transaction, and stores its outcome there, if it must be kept.
@@ -168,25 +175,25 @@ func (x *execution) stores(failed error) bool {
 // run executes the request in the transaction, or in a snapshot.
 func (x *execution) run(w *Work) (err error) {
 	x.outcome = Outcome{}
-	if x.Memory != nil && (x.Transaction || x.steps[0].ofMany()) {
+	if x.Memory != nil && (x.Transaction || x.decoded[0].ofMany()) {
 		x.Memory.End() // of an earlier run
 		w.hold(x.Memory)
 	}
-	switch refused := x.refused(); {
-	case refused != nil:
+	switch failure := x.firstFailure(); {
+	case failure != nil:
 		x.outcome.Step = x.position(0)
-		return refused
-	case x.Later && !x.steps[0].many:
-		x.outcome, err = w.accept(x.steps[0])
+		return failure
+	case x.Later && !x.decoded[0].many:
+		x.outcome, err = w.accept(x.decoded[0])
 		x.outcome.Applied = x.Applied
 		return err
 	case !x.DryRun:
 		return x.runSteps(w)
 	}
 	affected, err := w.try(func() error { return x.runSteps(w) })
-	for i := range x.steps { // the collections are named in any case
+	for i := range x.decoded { // the collections are named in any case
 		if err == nil {
-			affected = affected.Include(x.steps[i].Path.Collection)
+			affected = affected.Include(x.decoded[i].Path.Collection)
 		}
 	}
 	x.outcome.Affected = affected
@@ -196,15 +203,14 @@ func (x *execution) run(w *Work) (err error) {
 // runSteps executes the steps in their order.
 func (x *execution) runSteps(w *Work) error {
 	if x.Transaction {
-		if err := w.announce(x.steps); err != nil {
+		if err := w.announce(x.decoded); err != nil {
 			return err
 		}
 	}
 	bytes := 0
-	for i := range x.steps {
+	for i := range x.decoded {
 		x.outcome.Step = x.position(i)
-		w.predicts, w.bounded = x.predicts(i), x.DryRun && x.resources.isPredictable(&x.steps[i])
-		results, err := w.doUnlessRefused(x.steps[i])
+		results, err := w.doUnlessFailed(x.decoded[i])
 		for _, one := range results {
 			bytes += len(one.Representation)
 		}

@@ -128,15 +128,15 @@ func (h *Handle) Do(from Step) (results []Resource, err error) {
 			inside := &preparation{resources: w.resources, ctx: w.ctx, work: w}
 			defer inside.end()
 			step := w.resources.decode(from)
-			if isInvalid(step.refused) {
-				return inside.withViolations(&step, step.refused)
+			if isInvalid(step.failure) {
+				return inside.withViolations(&step, step.failure)
 			}
 			step.withoutBefore = !h.runsBefore
-			if step.refused == nil {
-				step.refused = inside.prepare(&step)
+			if step.failure == nil {
+				step.failure = inside.prepare(&step)
 			}
-			if step.refused != nil {
-				return step.refused
+			if step.failure != nil {
+				return step.failure
 			}
 			if w.memory == nil && step.ofMany() {
 				held := w.resources.HoldMemory(h.by)

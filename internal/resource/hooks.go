@@ -99,7 +99,7 @@ func (r *Resources) refuseNested(ctx context.Context) error {
 }
 
 // before runs the hooks before the transaction. Values that they set go into the input.
-func (r *Resources) before(ctx context.Context, step *decoded, verb Verb, id *model.ID, input *model.Input) error {
+func (r *Resources) before(ctx context.Context, step *decodedStep, verb Verb, id *model.ID, input *model.Input) error {
 	c := step.Path.Collection
 	if !r.hasBefore(c, verb) {
 		return nil

@@ -157,7 +157,8 @@ func (r *Resources) Finalize(ctx context.Context, request Request, accepted, out
 }
 
 // finalize replaces a provisional record by a final one. If another has become final before, it returns the outcome of that one, which
-// the client must get. So it does if the caller has no room for the final one: then the provisional one becomes final.
+// the client must get. If the caller has no room for the final record, the provisional
+// one becomes final and is returned.
 func (r *Resources) finalize(ctx context.Context, request *Request, record *store.IdempotencyRecord) (*Outcome, error) {
 	var other *store.IdempotencyRecord
 	key := request.Key.Key

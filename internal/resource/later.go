@@ -19,7 +19,7 @@ import (
 
 // accept checks a step by executing it and undoing that, and adds it to the queue. It takes effect when the
 // transaction commits.
-func (w *Work) accept(step decoded) (Outcome, error) {
+func (w *Work) accept(step decodedStep) (Outcome, error) {
 	var by auth.Caller
 	share := w.resources.Backlog // nobody knows the caller
 	if step.Path.By != nil {
@@ -38,7 +38,6 @@ func (w *Work) accept(step decoded) (Outcome, error) {
 			return err
 		}
 		before := len(w.awaited)
-		w.predicts = w.resources.isPredictable(&step)
 		_, err := w.do(step)
 		awaited = w.awaited[before:]
 		return err
@@ -62,7 +61,7 @@ func headerText(values []string) string {
 	return strings.ToValidUTF8(strings.Join(values, ","), "\uFFFD")
 }
 
-// tryPending executes the pending operations on a resource that does not exist yet, but for one of them.
+// tryPending executes the pending operations on a resource that one of them will create.
 func (w *Work) tryPending(c *model.Collection, id model.ID) error {
 	stored, err := w.tx.View(c, nil, id, nil)
 	if err != nil || stored {
@@ -75,11 +74,11 @@ func (w *Work) tryPending(c *model.Collection, id model.ID) error {
 	for _, job := range ahead {
 		err := w.Savepoint(func() error {
 			step := w.resources.decode(w.resources.stepOf(job))
-			if step.refused == nil {
+			if step.failure == nil {
 				step.ofJob(job)
 				step.countPending = true
 			}
-			_, err := w.doUnlessRefused(step)
+			_, err := w.doUnlessFailed(step)
 			return err
 		})
 		if Transient(err) {
@@ -118,7 +117,7 @@ func headerOf(text string) []string {
 }
 
 // ofJob completes the step of an operation by what was decided on acceptance.
-func (step *decoded) ofJob(job store.Job) {
+func (step *decodedStep) ofJob(job store.Job) {
 	if step.verb == Create {
 		step.setID(func() model.ID { return job.Resource })
 	}

@@ -104,15 +104,15 @@ func (p *Page) Parts(list ListPart) (parts []ListPart) {
 
 func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 	wanted := store.PageQuery{
-		Collection: path.Collection,
-		Parent:     path.Parent,
-		Scope:      path.Scope(),
-		Filter:     q.Filter,
-		Sort:       q.Sort,
-		Range:      q.Range,
-		Unfiltered: q.Filter == nil && path.By.Scope(path.Collection) == nil,
-		Exact:      exact,
-		UseCursor:  len(q.Includes) > 0,
+		Collection:  path.Collection,
+		Parent:      path.Parent,
+		Scope:       path.Scope(),
+		Filter:      q.Filter,
+		Sort:        q.Sort,
+		Range:       q.Range,
+		Unfiltered:  q.Filter == nil && path.By.Scope(path.Collection) == nil,
+		Exact:       exact,
+		Interleaved: len(q.Includes) > 0,
 	}
 	if path.Parent != nil {
 		wanted.Check = path.RequireParent

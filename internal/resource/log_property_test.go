@@ -54,7 +54,7 @@ func TestLogEqualsTheModel(t *testing.T) {
 // record compares what the log tells of the last write with what is stored now.
 func (m *logModel) record() {
 	m.Helper()
-	if _, err := m.store.Sequence(context.Background()); err != nil {
+	if _, err := m.store.AssignNumbers(context.Background()); err != nil {
 		m.Fatal(err)
 	}
 	stored := map[logResource]logState{}
@@ -164,7 +164,7 @@ func (m *logModel) log(q changelog.Query) (all []logRecord) {
 			}
 			for _, e := range entries {
 				c := collections[e.Collection]
-				r := logRecord{position: e.Position, revision: e.Revision, kind: e.Kind, of: logResource{c.key, e.ID}, before: m.state(c, e.Before), after: m.state(c, e.After)}
+				r := logRecord{position: e.Number, revision: e.Revision, kind: e.Kind, of: logResource{c.key, e.ID}, before: m.state(c, e.Before), after: m.state(c, e.After)}
 				if e.Before != nil && !e.Before.Null(e.Collection.RevisionColumn()) || e.After != nil && e.After.Int(e.Collection.RevisionColumn()) != e.Revision {
 					m.Fatalf("wrong revisions: %+v", e)
 				}

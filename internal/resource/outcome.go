@@ -33,7 +33,7 @@ type Outcome struct {
 }
 
 // describe says what the results are. Single is the only step; nil: they are those of a transaction.
-func (o *Outcome) describe(single *decoded) {
+func (o *Outcome) describe(single *decodedStep) {
 	o.Many = single == nil || single.many || single.Range != nil
 	o.Created = single != nil && single.verb == Create && !slices.ContainsFunc(o.Results, func(each Resource) bool { return !each.Created })
 }

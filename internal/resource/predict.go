@@ -13,7 +13,7 @@ import (
 // Nothing that follows depends on it.
 
 // isPredictable reports whether a step is a deletion that need not be executed to know its effect: no hook takes part in it.
-func (r *Resources) isPredictable(step *decoded) bool {
+func (r *Resources) isPredictable(step *decodedStep) bool {
 	return step.verb == Delete && step.Path.Collection != nil && !r.hookTakesPart(step.Path.Collection, map[*model.Collection]bool{})
 }
 

@@ -44,7 +44,7 @@ func (p *preparation) page(wanted store.PageQuery) (*store.Page, error) {
 }
 
 // prepare prepares a step that is valid.
-func (p *preparation) prepare(step *decoded) error {
+func (p *preparation) prepare(step *decodedStep) error {
 	if err := p.findRange(step); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (p *preparation) prepare(step *decoded) error {
 }
 
 // runBefore runs the Before hooks of a step.
-func (p *preparation) runBefore(step *decoded) error {
+func (p *preparation) runBefore(step *decodedStep) error {
 	r := p.resources
 	switch {
 	case step.Range != nil:
@@ -84,7 +84,7 @@ func (p *preparation) runBefore(step *decoded) error {
 }
 
 // splitTexts finds the words of all texts that the step may store.
-func (step *decoded) splitTexts() *store.Texts {
+func (step *decodedStep) splitTexts() *store.Texts {
 	c, texts := step.Path.Collection, &store.Texts{}
 	add := func(input model.Input) {
 		if input.Values != nil {

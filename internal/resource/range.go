@@ -16,7 +16,7 @@ import (
 // that have left the range since. What has come into it since is not part of the step.
 
 // checkRange refuses conditions and callers that a range cannot have.
-func (step *decoded) checkRange() error {
+func (step *decodedStep) checkRange() error {
 	header := ""
 	switch {
 	case step.condition.IfMatch != nil:
@@ -31,7 +31,7 @@ func (step *decoded) checkRange() error {
 
 // findRange finds which resources are in the range of a step, if it has one. It refuses a range with too many, and where If-Match is
 // required.
-func (p *preparation) findRange(step *decoded) error {
+func (p *preparation) findRange(step *decodedStep) error {
 	if step.Range == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (p *preparation) findRange(step *decoded) error {
 }
 
 // pageQuery asks for the resources of the range, and for one more than may be changed.
-func (step *decoded) pageQuery() store.PageQuery {
+func (step *decodedStep) pageQuery() store.PageQuery {
 	q := *step.Range
 	if q.Range.Anchor == query.AtOffset {
 		// A negative limit decides where the range starts. Counted from its start, the range can be cut without moving it.
@@ -72,7 +72,7 @@ func (step *decoded) pageQuery() store.PageQuery {
 }
 
 // refuseTooMany is the error of a range with too many resources. It counts them.
-func (p *preparation) refuseTooMany(step *decoded) error {
+func (p *preparation) refuseTooMany(step *decodedStep) error {
 	wanted := pageQuery(step.Path, *step.Range, false)
 	wanted.Exact = wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
 	page, err := p.page(wanted)
@@ -94,7 +94,7 @@ func (p *preparation) refuseTooMany(step *decoded) error {
 }
 
 // runBeforeRange runs the hooks before the transaction for the resources that findRange has found.
-func (p *preparation) runBeforeRange(step *decoded) error {
+func (p *preparation) runBeforeRange(step *decodedStep) error {
 	r := p.resources
 	if !r.hasBefore(step.Path.Collection, step.verb) {
 		return nil
@@ -114,7 +114,7 @@ func (p *preparation) runBeforeRange(step *decoded) error {
 }
 
 // inputOf is the input of one resource of a range, after its Before hooks.
-func (step *decoded) inputOf(id model.ID) model.Input {
+func (step *decodedStep) inputOf(id model.ID) model.Input {
 	if input, hooked := step.prepared[id]; hooked || step.verb == Delete {
 		return input
 	}
@@ -122,7 +122,7 @@ func (step *decoded) inputOf(id model.ID) model.Input {
 }
 
 // changeRange updates or deletes the resources of a range, or none of them.
-func (w *Work) changeRange(step decoded) ([]Resource, error) {
+func (w *Work) changeRange(step decodedStep) ([]Resource, error) {
 	found, err := w.readRange(step)
 	if err != nil {
 		return nil, err
@@ -135,13 +135,13 @@ func (w *Work) changeRange(step decoded) ([]Resource, error) {
 		}
 	}
 	if step.verb == Delete {
-		return w.deleteAll(step.Path, records)
+		return w.deleteAll(step.Path, records, step.deletion)
 	}
 	return w.updateRange(step, all)
 }
 
 // readRange reads the resources that were found, as far as they are still in the range, in the order in which they were found.
-func (w *Work) readRange(step decoded) ([]loaded, error) {
+func (w *Work) readRange(step decodedStep) ([]loaded, error) {
 	loader, found := w.newLoader(step.Path), make(map[model.ID]loaded, len(step.found))
 	err := w.tx.EachListed(step.Path.Collection, query.Both(step.Path.Scope(), step.Range.Filter), step.found, func(record model.Record) (err error) {
 		found[record.ID(model.IDColumn)], err = loader.add(record)
@@ -161,7 +161,7 @@ func (w *Work) readRange(step decoded) ([]loaded, error) {
 
 // updateRange updates all resources at once, or where a hook takes part, which may change or delete
 // others of them, one after the other.
-func (w *Work) updateRange(step decoded, all []writing) ([]Resource, error) {
+func (w *Work) updateRange(step decodedStep, all []writing) ([]Resource, error) {
 	if !w.resources.hasWithin(step.Path.Collection, Update) {
 		return w.writeAll(step.Path, all, nil)
 	}

@@ -1,5 +1,5 @@
 // Package resource implements the operations on resources for the HTTP side and the library: create,
-// read, list, update and delete, one file each. Creates, updates and upserts end in write_all.go, which checks
+// get, list, update, upsert and delete, one file each. Creates, updates and upserts end in write_all.go, which checks
 // and stores their resources. A write and all its consequences are one transaction.
 package resource
 

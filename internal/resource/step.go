@@ -63,15 +63,15 @@ type BodyLimits struct {
 	Items int // of an array, a range or a transaction
 }
 
-// decoded is a step that was decoded, and what was found before it is executed.
-type decoded struct {
+// decodedStep is a step that was decoded, and what was found before it is executed.
+type decodedStep struct {
 	Step
 	verb Verb
 
 	inputs    []model.Input // one, or several if many
 	many      bool          // the body is an array
-	refused   error         // why the step cannot be executed; nil: it may succeed
-	invalid   bool          // its body is: in the transaction more may be found wrong with it
+	failure   error         // why the step cannot be executed: Refused, or found by decoding or preparing it; nil: it may succeed
+	invalid   bool          // the failure is of the body, and the checks in the transaction add to it
 	condition headers.Condition
 	readOnly  readOnlyValues
 	upserts   []upsert // in place of inputs
@@ -82,6 +82,7 @@ type decoded struct {
 	texts         *store.Texts // whose words were found before the transaction; nil: none
 	withoutBefore bool         // a hook writes, whose writes run no Before hooks
 	dryRun        bool
+	deletion      deletionMode
 
 	// schema is the schema version of the server that accepted the step, for its condition. Zero: this server's.
 	schema int64
@@ -92,10 +93,10 @@ type decoded struct {
 }
 
 // ofMany reports whether the step can be of several resources, or reads one that it does not name.
-func (step *decoded) ofMany() bool { return step.many || step.Range != nil || step.Conflict != nil }
+func (step *decodedStep) ofMany() bool { return step.many || step.Range != nil || step.Conflict != nil }
 
 // pointer is the JSON Pointer of an input in the body.
-func (step *decoded) pointer(i int) string {
+func (step *decodedStep) pointer(i int) string {
 	if step.many {
 		return "/" + strconv.Itoa(i)
 	}
@@ -104,7 +105,7 @@ func (step *decoded) pointer(i int) string {
 
 // setID sets the id of the resource that a step creates, if the client sent none, and returns it. It copies the input: the
 // transaction may run again.
-func (step *decoded) setID(id func() model.ID) model.ID {
+func (step *decodedStep) setID(id func() model.ID) model.ID {
 	if !step.inputs[0].HasID() {
 		input := model.Input{Values: slices.Clone(step.inputs[0].Values), Set: slices.Clone(step.inputs[0].Set)}
 		input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(id()), true
@@ -118,15 +119,15 @@ var modes = map[string]model.Mode{http.MethodPost: model.Create, http.MethodPut:
 
 // decode reads a step without a database: errors that depend on stored resources are missing. All mistakes in the body are reported
 // together.
-func (r *Resources) decode(from Step) decoded {
-	step := decoded{Step: from, verb: VerbOf(from.Method), refused: from.Refused}
-	if step.refused == nil {
-		step.refused = step.decode(r)
+func (r *Resources) decode(from Step) decodedStep {
+	step := decodedStep{Step: from, verb: VerbOf(from.Method), failure: from.Refused}
+	if step.failure == nil {
+		step.failure = step.decode(r)
 	}
 	return step
 }
 
-func (step *decoded) decode(r *Resources) (err error) {
+func (step *decodedStep) decode(r *Resources) (err error) {
 	if step.BodyLimits == (BodyLimits{}) {
 		step.BodyLimits = r.BodyLimits
 	}

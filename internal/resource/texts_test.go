@@ -59,10 +59,10 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		each.step.Path, each.step.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
 		x := &execution{Request: &Request{Steps: []Step{each.step}}, resources: r}
 		x.prepare(context.Background())
-		if x.steps[0].refused != nil {
-			t.Fatal(x.steps[0].refused)
+		if x.decoded[0].failure != nil {
+			t.Fatal(x.decoded[0].failure)
 		}
-		texts := x.steps[0].texts
+		texts := x.decoded[0].texts
 		want, record := &store.Texts{}, make(model.Record, len(c.Columns()))
 		record[c.Field("text").Column], record[c.Field("title").Column] = model.TextValue(of(each.name)), hooked
 		want.Add(c, record)

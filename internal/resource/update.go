@@ -11,7 +11,7 @@ import (
 
 // update sets the attributes of the input: all of them to replace a resource, some to patch
 // it. A change to equal values writes nothing.
-func (w *Work) update(step decoded) ([]Resource, error) {
+func (w *Work) update(step decodedStep) ([]Resource, error) {
 	before, err := w.load(step)
 	if err != nil {
 		return nil, err

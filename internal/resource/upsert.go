@@ -41,7 +41,7 @@ func (u *upsert) writing(owner loaded) writing {
 
 // decodeUpserts reads the body of an upsert. What is wrong in only one case is an error when
 // that happens.
-func (step *decoded) decodeUpserts(options model.DecodeOptions) error {
+func (step *decodedStep) decodeUpserts(options model.DecodeOptions) error {
 	c := step.Path.Collection
 	decoded, many, err := c.DecodeUpserts(step.Body, options)
 	if err != nil {
@@ -65,7 +65,7 @@ func (step *decoded) decodeUpserts(options model.DecodeOptions) error {
 }
 
 // key is the values of the unique group of an input, in their columns.
-func (step *decoded) key(i int) model.Record {
+func (step *decodedStep) key(i int) model.Record {
 	each := step.upserts[i]
 	key := make(model.Record, len(step.Path.Collection.Columns()))
 	for _, column := range step.Conflict {
@@ -82,7 +82,7 @@ func (step *decoded) key(i int) model.Record {
 
 // missingKey reports values of the unique group that an input does not have. An invalid value is
 // reported elsewhere.
-func (step *decoded) missingKey(i int) (faults problem.Errors) {
+func (step *decodedStep) missingKey(i int) (faults problem.Errors) {
 	if step.upserts[i].Patch.Values == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (step *decoded) missingKey(i int) (faults problem.Errors) {
 // caller may see on the path. An input whose owner is hidden is created, as by POST without on_conflict:
 // it conflicts only after all other checks. Otherwise, its answer would tell about a resource under a
 // parent that the caller may not see.
-func (step *decoded) owners(tx *store.Tx, items []int, visit func(model.Record) error) ([]model.Record, error) {
+func (step *decodedStep) owners(tx *store.Tx, items []int, visit func(model.Record) error) ([]model.Record, error) {
 	keys := make([]model.Record, len(items))
 	for k, i := range items {
 		keys[k] = step.key(i)
@@ -111,7 +111,7 @@ func (step *decoded) owners(tx *store.Tx, items []int, visit func(model.Record) 
 }
 
 // loadOwners reads the resources that have the values of the unique group of inputs. So many bytes are reserved for them already.
-func (w *Work) loadOwners(step *decoded, items []int, reserved int) ([]loaded, error) {
+func (w *Work) loadOwners(step *decodedStep, items []int, reserved int) ([]loaded, error) {
 	byID, loader := map[model.ID]loaded{}, w.newLoader(step.Path)
 	loader.reserved = reserved
 	owners, err := step.owners(w.tx, items, func(record model.Record) (err error) {
@@ -132,7 +132,7 @@ func (w *Work) loadOwners(step *decoded, items []int, reserved int) ([]loaded, e
 
 // runBeforeUpserts runs the hooks before the transaction, for what happens now if nothing changes
 // until then.
-func (p *preparation) runBeforeUpserts(step *decoded) error {
+func (p *preparation) runBeforeUpserts(step *decodedStep) error {
 	r := p.resources
 	if c := step.Path.Collection; !r.hasBefore(c, Create) && !r.hasBefore(c, Update) {
 		return nil
@@ -158,7 +158,7 @@ func (p *preparation) runBeforeUpserts(step *decoded) error {
 }
 
 // runBeforeUpsert runs the Before hooks of one input, unless they have run or the input is invalid.
-func (r *Resources) runBeforeUpsert(ctx context.Context, step *decoded, i int, found model.Record) (err error) {
+func (r *Resources) runBeforeUpsert(ctx context.Context, step *decodedStep, i int, found model.Record) (err error) {
 	each := &step.upserts[i]
 	switch {
 	case step.withoutBefore:
@@ -174,7 +174,7 @@ func (r *Resources) runBeforeUpsert(ctx context.Context, step *decoded, i int, f
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
-func (w *Work) upsert(step decoded) ([]Resource, error) {
+func (w *Work) upsert(step decodedStep) ([]Resource, error) {
 	// The write changes the collection, which has no ETag.
 	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err
@@ -213,7 +213,7 @@ func (w *Work) upsert(step decoded) ([]Resource, error) {
 }
 
 // checkUpserts refuses inputs that are wrong for what happens.
-func (w *Work) checkUpserts(step decoded, items []int, owners []loaded) error {
+func (w *Work) checkUpserts(step decodedStep, items []int, owners []loaded) error {
 	c, path := step.Path.Collection, step.Path
 	invalid, wrong := make([]problem.Errors, len(items)), false
 	for k, i := range items {
@@ -256,7 +256,7 @@ func (w *Work) checkUpserts(step decoded, items []int, owners []loaded) error {
 
 // upsertViolations returns the errors of inputs in their order, together with references to nothing and
 // attributes that the caller may not change. Invalid is the errors that were found before.
-func (w *Work) upsertViolations(step decoded, items []int, owners []loaded, invalid []problem.Errors) error {
+func (w *Work) upsertViolations(step decodedStep, items []int, owners []loaded, invalid []problem.Errors) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
 		each := &step.upserts[i]
@@ -294,7 +294,7 @@ func (k keySet) add(record model.Record) (again bool) {
 }
 
 // upsertItems changes the resources of inputs that exist, and creates the others.
-func (w *Work) upsertItems(step decoded, items []int, owners []loaded, results []Resource) error {
+func (w *Work) upsertItems(step decodedStep, items []int, owners []loaded, results []Resource) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
 		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &step, i, owners[k].record); err != nil {

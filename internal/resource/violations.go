@@ -14,7 +14,7 @@ import (
 
 // withViolations adds the other errors of a write whose inputs are invalid. A missing resource
 // or a failed precondition is returned alone: no other body could change it.
-func (p *preparation) withViolations(step *decoded, invalid error) error {
+func (p *preparation) withViolations(step *decodedStep, invalid error) error {
 	s, closing, err := p.snapshot()
 	if err != nil {
 		return err
@@ -45,7 +45,7 @@ func itemOf(e *problem.Error) int {
 
 // collectionViolations is the errors of a write that creates, or changes a range. The resources of the range are not read:
 // that can take long, and is left to findRange. So each reference counts as changed.
-func (s *lookup) collectionViolations(step *decoded) (problem.Errors, error) {
+func (s *lookup) collectionViolations(step *decodedStep) (problem.Errors, error) {
 	if err := cmp.Or(s.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *lookup) collectionViolations(step *decoded) (problem.Errors, error) {
 	return joined(step.pointer, found), err
 }
 
-func (r *Resources) updateViolations(s *lookup, step *decoded) (problem.Errors, error) {
+func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Errors, error) {
 	if err := s.requireParentOfItem(step.Path); err != nil {
 		return nil, err
 	}

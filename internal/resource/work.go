@@ -12,7 +12,8 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Work is one write in progress: a transaction, and the functions that run after its commit.
+// Work is one write in progress: a transaction, and the functions that run after its commit. A write that changes nothing, as
+// execution.onlyReads finds, has a snapshot in place of the transaction.
 type Work struct {
 	resources *Resources
 	ctx       context.Context // of hooks
@@ -26,12 +27,10 @@ type Work struct {
 	words    int // bytes of words that were given to the search index; see boundWords
 
 	dryRun    bool           // see try
-	reads     bool           // it is in a snapshot, and changes nothing
+	reads     bool           // tx is a snapshot, and nothing is changed
 	affected  effect.Effects // nil: what is changed is not counted
-	predicts  bool           // the next deletion is not executed: see predict.go
 	predicted *deletion      // the deletion that was not executed; nil: there is none
-	bounded   bool           // the next deletion is executed only to be undone: see boundTrial
-	tried     int            // resources that such deletions have deleted or changed
+	tried     int            // resources that deletions of tryDeletion have deleted or changed
 }
 
 // long is how a transaction is executed that may take longer than an insert. Functions of the program that take part have time of their own.

@@ -10,19 +10,19 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// doUnlessRefused executes a step of several, unless it is refused. What else is wrong with an invalid one is found only now.
-func (w *Work) doUnlessRefused(step decoded) ([]Resource, error) {
+// doUnlessFailed executes a step, or returns why preparing it has failed. Only now are the other errors of an invalid body found.
+func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
 	if step.invalid {
-		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.refused)
+		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.failure)
 	}
-	if step.refused != nil {
-		return nil, step.refused
+	if step.failure != nil {
+		return nil, step.failure
 	}
 	return w.do(step)
 }
 
 // do executes a step in the transaction.
-func (w *Work) do(step decoded) ([]Resource, error) {
+func (w *Work) do(step decodedStep) ([]Resource, error) {
 	if err := step.require(); err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (w *Work) do(step decoded) ([]Resource, error) {
 }
 
 // require returns why the caller may not make such a write at all, or nil.
-func (step *decoded) require() error {
+func (step *decodedStep) require() error {
 	if step.Path.Collection.ReadOnly() {
 		return fault.New(problem.CodeMethodNotAllowed, "Only the server writes %s. They are read-only.", step.Path.Collection.Name)
 	}
@@ -58,7 +58,7 @@ func (step *decoded) require() error {
 
 // announce announces steps that will be executed in the transaction, as far as they name the resources that they change. Each
 // is announced again when it is executed, but together they wait only once for others that write to the same resources.
-func (w *Work) announce(steps []decoded) error {
+func (w *Work) announce(steps []decodedStep) error {
 	var named []store.ResourceID
 	for _, step := range steps {
 		if step.ID != (model.ID{}) {
@@ -79,7 +79,7 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
 // 412 or 428 if the condition fails.
-func (w *Work) load(step decoded) (model.Record, error) {
+func (w *Work) load(step decodedStep) (model.Record, error) {
 	if err := w.requireParentOfItem(step.Path); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (w *Work) load(step decoded) (model.Record, error) {
 
 // checkCondition compares the condition with the ETag that the resource has for the caller. That of an operation is for
 // the schema of the server that accepted it.
-func (r *Resources) checkCondition(tx *store.Tx, step decoded, record model.Record) error {
+func (r *Resources) checkCondition(tx *store.Tx, step decodedStep, record model.Record) error {
 	if step.condition == (headers.Condition{}) {
 		return nil
 	}

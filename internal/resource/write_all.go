@@ -15,7 +15,7 @@ type writing struct {
 }
 
 // newWritings lists the inputs of a write without a state before it.
-func (step *decoded) newWritings() []writing {
+func (step *decodedStep) newWritings() []writing {
 	all := make([]writing, len(step.inputs))
 	for i, input := range step.inputs {
 		all[i].input = input

@@ -15,9 +15,9 @@ func (t *Tx) entry(c *model.Collection, kind changelog.Kind, id model.ID) *chang
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not
-// older than age by the clock of the database. Changes without a position stay.
+// older than age by the clock of the database. Changes without a number stay.
 func (s *Store) DeleteOldChanges(ctx context.Context, age time.Duration) error {
-	if _, err := s.Sequence(ctx); err != nil {
+	if _, err := s.AssignNumbers(ctx); err != nil {
 		return err
 	}
 	return s.deleteInBatches(ctx, func(t *Tx) (removed int, err error) {
@@ -55,10 +55,10 @@ func (s *Store) databaseTime(c db.Conn) (now time.Time, err error) {
 	return time.Parse(time.RFC3339Nano, string(text))
 }
 
-// Sequence gives a position to every change that was committed before the call, and returns the
-// last position of the log. Any number of servers may call it.
-func (s *Store) Sequence(ctx context.Context) (last int64, err error) {
-	last, err = s.db.Sequence(ctx)
+// AssignNumbers gives a number to every change that was committed before the call, and returns the
+// last number of the log. Any number of servers may call it.
+func (s *Store) AssignNumbers(ctx context.Context) (last int64, err error) {
+	last, err = s.db.AssignNumbers(ctx)
 	return last, s.fault(ctx, err)
 }
 

@@ -18,7 +18,7 @@ import (
 func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]changelog.Entry, error)) ([]changelog.Entry, int64) {
 	t.Helper()
 	var all []changelog.Entry
-	if _, err := st.Sequence(context.Background()); err != nil {
+	if _, err := st.AssignNumbers(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -34,7 +34,7 @@ func follow(t *testing.T, st *Store, after int64, read func(*Tx, int64, int) ([]
 		if all = append(all, changes...); len(changes) == 0 {
 			return all, after
 		}
-		after = changes[len(changes)-1].Position
+		after = changes[len(changes)-1].Number
 	}
 }
 
@@ -47,7 +47,7 @@ func positioned(tx *Tx, after int64, most int) ([]changelog.Entry, error) {
 // naive is the mistake that positions are there to avoid: it goes by revisions.
 func naive(tx *Tx, after int64, most int) (changes []changelog.Entry, err error) {
 	err = db.Each(tx.conn, func(row model.Row) {
-		changes = append(changes, changelog.Entry{Position: row.Int(0), ID: row.ID(1)})
+		changes = append(changes, changelog.Entry{Number: row.Int(0), ID: row.ID(1)})
 	}, "SELECT revision, id FROM "+db.ChangesTable+" WHERE revision > $1 ORDER BY revision LIMIT $2", model.IntValue(after), model.IntValue(int64(most)))
 	return changes, err
 }

@@ -229,7 +229,7 @@ func TestNumbersContinueInACopy(t *testing.T) {
 		if got := inserted.Int(things.RevisionColumn()); got != 11 {
 			t.Errorf("the next revision is %d", got)
 		}
-		if last, err := target.Sequence(context.Background()); err != nil || last != 11 {
+		if last, err := target.AssignNumbers(context.Background()); err != nil || last != 11 {
 			t.Errorf("the last position is %d, %v", last, err)
 		}
 		var order []string

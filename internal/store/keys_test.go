@@ -104,7 +104,7 @@ func TestChangesSayWhoMadeThem(t *testing.T) {
 			_, err = tx.Insert(users, record)
 			return err
 		})
-		if _, err := st.Sequence(context.Background()); err != nil {
+		if _, err := st.AssignNumbers(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		read(t, st, func(tx *Tx) {

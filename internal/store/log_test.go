@@ -127,7 +127,7 @@ func TestLogIsAPrefixShorter(t *testing.T) {
 
 func sequence(t *testing.T, st *Store) {
 	t.Helper()
-	if _, err := st.Sequence(context.Background()); err != nil {
+	if _, err := st.AssignNumbers(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func tell(t *testing.T, tx *Tx, q changelog.Query) (lines []string) {
 		return string(e.Collection.Append(nil, r))
 	}
 	for _, e := range entries {
-		lines = append(lines, fmt.Sprintf("%d %s %s %s %s -> %s", e.Position, e.Collection.Name, e.Kind, e.At.Text(), state(e, e.Before), state(e, e.After)))
+		lines = append(lines, fmt.Sprintf("%d %s %s %s %s -> %s", e.Number, e.Collection.Name, e.Kind, e.At.Text(), state(e, e.Before), state(e, e.After)))
 	}
 	return append(lines, fmt.Sprint("last ", last, db.Choose(more, " and more", "")))
 }
@@ -214,7 +214,7 @@ func TestLogWithinBytes(t *testing.T) {
 					for _, e := range entries[:max(0, len(entries)-1)] {
 						bytes += e.Before.TextSize() + e.After.TextSize()
 					}
-					if len(entries) == 0 || len(entries) > q.Most || bytes >= q.Bytes || last != entries[len(entries)-1].Position || more != (len(parts)+len(entries) < len(whole)) {
+					if len(entries) == 0 || len(entries) > q.Most || bytes >= q.Bytes || last != entries[len(entries)-1].Number || more != (len(parts)+len(entries) < len(whole)) {
 						t.Fatalf("%+v: a part of %d changes and %d bytes, more %v", q, len(entries), bytes, more)
 					}
 					if parts = append(parts, entries...); q.Backwards {

@@ -81,11 +81,11 @@ func readable(t *testing.T, tx *Tx, most int, users *model.Collection, name int)
 				}
 				return r[name].Text()
 			}
-			line := fmt.Sprintf("%d %s-%s", e.Position, text(e.Before), text(e.After))
+			line := fmt.Sprintf("%d %s-%s", e.Number, text(e.Before), text(e.After))
 			if e.Unreadable != nil {
 				var revision int64
 				_, err := fmt.Sscanf(e.Unreadable.Error(), "the change log of users cannot be read: revision %d of "+e.ID.String()+":", &revision)
-				line = fmt.Sprintf("%d ?%d", e.Position, revision)
+				line = fmt.Sprintf("%d ?%d", e.Number, revision)
 				if err != nil || !changelog.IsUnreadable(e.Unreadable) || e.Before != nil || e.After != nil {
 					t.Errorf("%s has states, or another resource: %v", line, e.Unreadable)
 				}

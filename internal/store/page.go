@@ -24,8 +24,8 @@ type PageQuery struct {
 	Unfiltered bool
 	// Exact: count the total if it is not stored.
 	Exact bool
-	// UseCursor: other statements are run between the rows, by Page.Run.
-	UseCursor bool
+	// Interleaved: other statements are run between the rows, by Page.Run.
+	Interleaved bool
 	// Check is called in the snapshot before anything is read. Its error is returned by Page. Nil: not
 	// called.
 	Check func(*Tx) error
@@ -50,12 +50,21 @@ type Page struct {
 	given     int64 // resources returned
 	ended     bool
 
-	start     int64 // offset of the first resource, of a range by offset or an endless one
+	// The neighbours. Opening the range sets, by its kind (locate in page_range.go, and readInOneQuery in page_query.go):
+	//   - at the start of the list: nothing; readInOneQuery sets after and hasAfter
+	//   - by offset: start and hasBefore, and hasAfter if the total is known
+	//   - from a cursor: hasBefore
+	//   - up to a cursor: hasBefore, after and hasAfter
+	//   - the last resources: hasBefore
+	// It sets lookAhead where after is still to be found: by Next, which reads one more row, or earlier by probe. If that would cost too
+	// much, probe sets endUnknown, and for a range from a cursor start.
+	start     int64 // offset of the first resource
 	hasBefore bool
 	after     model.ID // first resource after the range
 	hasAfter  bool
-	lookAhead bool // after is found by reading one more row
-	endless   bool // whether something follows the range is not known before it has been read
+	lookAhead bool
+	// endUnknown: whether something follows the range is not known before it has been read.
+	endUnknown bool
 
 	place statement.Place // of the last row that was returned; nil: the row is current
 }
@@ -104,7 +113,8 @@ func (t *Tx) Page(q PageQuery) (*Page, error) {
 	return p, p.runDeferred() // the transaction may be used for something else before the first row is read
 }
 
-// begin finds the range with several queries, in an open transaction. The point may be known only after the next one.
+// begin finds the range with several queries, in an open transaction. The point may be known only after the statement that
+// follows begin.
 func (p *Page) begin() (err error) {
 	if err := p.deferPoint(); err != nil {
 		return err
@@ -182,7 +192,7 @@ func (p *Page) Next() (model.Row, error) {
 	return p.rows, nil
 }
 
-// Run runs other statements in the snapshot of the page, which must have UseCursor. The current row is lost.
+// Run runs other statements in the snapshot of the page, which must have Interleaved. The current row is lost.
 func (p *Page) Run(fn func(*Tx) error) error {
 	p.keepPlace()
 	return fn(p.tx)
@@ -201,7 +211,7 @@ func (p *Page) read() (err error) {
 	if p.lookAhead && selection.Take < math.MaxInt64 {
 		selection.Take++
 	}
-	p.rows, err = p.tx.selectRows(p.query.Collection, selection, p.query.UseCursor)
+	p.rows, err = p.tx.selectRows(p.query.Collection, selection, p.query.Interleaved)
 	return err
 }
 
@@ -220,7 +230,7 @@ func (p *Page) locateEmpty() (err error) {
 const maxProbe = 1000
 
 // Neighbours returns the previous and the next range, nil where there is none. If that is not known of a long range, the next
-// one is by offset, and may be empty. It can be called at any time after the first Next; without UseCursor, while its row is current.
+// one is by offset, and may be empty. It can be called at any time after the first Next; without Interleaved, while its row is current.
 func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 	size := p.query.Range.Size()
 	if size == 0 {
@@ -241,7 +251,7 @@ func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 		}
 	}
 	switch end := p.start + p.wanted; {
-	case p.endless:
+	case p.endUnknown:
 		if !(p.ended && p.given < p.wanted) && (!p.TotalKnown || end < p.Total) && end > 0 && end < math.MaxInt64 {
 			next = &query.Range{Anchor: query.AtOffset, Offset: end, Limit: size}
 		}
@@ -257,15 +267,15 @@ func (p *Page) Neighbours() (previous, next *query.Range, err error) {
 // the current row. To find the resource after a long range could cost as much as the range: only the offset of its end is found.
 func (p *Page) probe() (err error) {
 	p.lookAhead = false
-	p.endless = (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.wanted > maxProbe
-	if p.endless && p.query.Range.Anchor != query.AtCursor {
+	p.endUnknown = (!p.query.Unfiltered || len(p.query.Sort) > 0) && p.wanted > maxProbe
+	if p.endUnknown && p.query.Range.Anchor != query.AtCursor {
 		return nil
 	}
 	rest, start := &p.selection, p.selection.From
 	p.keepPlace()
 	rest.From, rest.AfterFrom = p.place, true
 	p.endRows()
-	if p.endless {
+	if p.endUnknown {
 		before := statement.Selection{Plan: rest.Plan, Order: rest.Order, Until: start, Take: math.MaxInt64}
 		p.start, err = p.tx.countSelection(p.query.Collection, before)
 	} else {

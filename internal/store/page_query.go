@@ -22,7 +22,7 @@ const maxOneQuery = 100
 // means that it does not apply, or that the offset was too far from the start of its block: see pageAt.
 func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err error) {
 	r, take, order := p.query.Range, p.selection.Take, p.selection.Order
-	if !s.db.Traits().RoundTrips || p.query.UseCursor || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxOneQuery ||
+	if !s.db.Traits().RoundTrips || p.query.Interleaved || r.Limit <= 0 || r.Anchor == query.AtCursor || take > maxOneQuery ||
 		p.query.Parent != nil || p.selection.Filter != nil || len(order) > 1 || r.Offset > 0 && order[0].Descending {
 		return false, nil
 	}

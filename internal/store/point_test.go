@@ -64,12 +64,12 @@ func TestPoints(t *testing.T) {
 				taken = append(taken, l)
 			}
 			if len(taken)%2 == 0 { // not always: lists see changes without a position
-				if _, err := st.Sequence(context.Background()); err != nil {
+				if _, err := st.AssignNumbers(context.Background()); err != nil {
 					t.Error(err)
 				}
 			}
 		}
-		if _, err := st.Sequence(context.Background()); err != nil {
+		if _, err := st.AssignNumbers(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		log := entries(t, st)
@@ -91,7 +91,7 @@ func entries(t *testing.T, st *Store) (log []changelog.Entry) {
 	t.Helper()
 	read(t, st, func(tx *Tx) {
 		err := db.Each(tx.conn, func(row model.Row) {
-			log = append(log, changelog.Entry{Position: row.Int(0), Revision: row.Int(1), ID: row.ID(2), Transaction: db.BitsOf(row.Int(3))})
+			log = append(log, changelog.Entry{Number: row.Int(0), Revision: row.Int(1), ID: row.ID(2), Transaction: db.BitsOf(row.Int(3))})
 		}, `SELECT position, revision, id, "transaction" FROM `+st.db.PositionedLog()+" AS log ORDER BY position")
 		if err != nil {
 			t.Error(err)
@@ -105,13 +105,13 @@ func TestPointHas(t *testing.T) {
 	p := changelog.Point{Number: 10, Revision: 20, Seen: db.Snapshot{Min: 5, Max: 9, Running: []uint64{5, 7}}}
 	var has []bool
 	for _, e := range []changelog.Entry{
-		{Position: 10, Revision: 30, Transaction: 99}, // it had a position
-		{Position: 11, Revision: 19, Transaction: 4},
-		{Position: 11, Revision: 20, Transaction: 8},
-		{Position: 11, Revision: 21, Transaction: 8}, // of another transaction with the same number
-		{Position: 11, Revision: 19, Transaction: 7},
-		{Position: 11, Revision: 19, Transaction: 9},
-		{Position: 11, Revision: 0, Transaction: 0},
+		{Number: 10, Revision: 30, Transaction: 99}, // it had a position
+		{Number: 11, Revision: 19, Transaction: 4},
+		{Number: 11, Revision: 20, Transaction: 8},
+		{Number: 11, Revision: 21, Transaction: 8}, // of another transaction with the same number
+		{Number: 11, Revision: 19, Transaction: 7},
+		{Number: 11, Revision: 19, Transaction: 9},
+		{Number: 11, Revision: 0, Transaction: 0},
 	} {
 		has = append(has, p.Has(&e))
 	}

@@ -22,9 +22,9 @@ func (t *Tx) Select(c *model.Collection, selection statement.Selection) (*Rows, 
 }
 
 // selectRows also starts a stream with a cursor: other statements can be run between two calls of Next.
-func (t *Tx) selectRows(c *model.Collection, selection statement.Selection, useCursor bool) (*Rows, error) {
+func (t *Tx) selectRows(c *model.Collection, selection statement.Selection, interleaved bool) (*Rows, error) {
 	s, start := t.store.sql.Rows(c, selection), t.conn.Query
-	if useCursor {
+	if interleaved {
 		start = t.conn.Cursor
 	}
 	rows, err := start(s.String(), s.Args...)

@@ -79,7 +79,7 @@ func TestSequenceAfterCrashes(t *testing.T) {
 		}
 		// Each step may fail, and is then left out.
 		for range 6 {
-			if _, err := two.Sequence(context.Background()); err == nil {
+			if _, err := two.AssignNumbers(context.Background()); err == nil {
 				f.read(t)
 			}
 			if l, err := listAll(two, users); err == nil {
@@ -103,7 +103,7 @@ func TestSequenceAfterCrashes(t *testing.T) {
 		}
 		start()
 		for answers := false; !answers; { // the pools notice that their connections are gone
-			_, err := two.Sequence(context.Background())
+			_, err := two.AssignNumbers(context.Background())
 			if answers = err == nil && one.Ping(context.Background()) == nil; !answers {
 				time.Sleep(10 * time.Millisecond)
 			}

@@ -66,7 +66,7 @@ func (f *follower) read(t *testing.T) {
 
 func (f *follower) sequence(t *testing.T) {
 	t.Helper()
-	if _, err := cmp.Or(f.ticks, f.store).Sequence(context.Background()); err != nil {
+	if _, err := cmp.Or(f.ticks, f.store).AssignNumbers(context.Background()); err != nil {
 		t.Error(err)
 	}
 	f.read(t)
@@ -136,13 +136,13 @@ func TestSequence(t *testing.T) {
 			f.sequence(t)
 		}
 		f.expectLog(t, 3)
-		last, err := st.Sequence(context.Background())
+		last, err := st.AssignNumbers(context.Background())
 		if err != nil || last != 3 || f.last != 3 {
 			t.Errorf("the last position is %d, %v, and that of the last change %d", last, err, f.last)
 		}
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		if _, err := st.Sequence(ended); err != context.Canceled {
+		if _, err := st.AssignNumbers(ended); err != context.Canceled {
 			t.Errorf("an ended context gives %v", err)
 		}
 	})
@@ -205,7 +205,7 @@ func TestSequenceWithATransactionOfAnotherProgram(t *testing.T) {
 			if _, err := other.Exec(t.Context(), "BEGIN; SELECT pg_current_xact_id()"); err != nil {
 				t.Fatal(err)
 			}
-			last, err := st.Sequence(t.Context())
+			last, err := st.AssignNumbers(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -342,7 +342,7 @@ func TestTerminatedTick(t *testing.T) {
 	for i, st := range []*Store{one, two} {
 		both.Go(func() {
 			var err error
-			if results[i], err = st.Sequence(context.Background()); err != nil {
+			if results[i], err = st.AssignNumbers(context.Background()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -378,7 +378,7 @@ func TestSequenceInAnotherCluster(t *testing.T) {
 			for i := range 4 {
 				insert(t, st, users, fmt.Sprintf(`{"name":"A","email":"%d@example.com"}`, i))
 			}
-			if last, err := st.Sequence(t.Context()); err != nil || last != 4 {
+			if last, err := st.AssignNumbers(t.Context()); err != nil || last != 4 {
 				t.Fatal(last, err)
 			}
 			// The last two have no position when the dump is made.

@@ -22,7 +22,7 @@ func (p *snapshot) open(ctx context.Context, s *Store, how db.Use) (err error) {
 // Extend lets the range be read for as long as its client takes. It is called after the first part if
 // there is more. Each caller has a share of such reads.
 func (p *snapshot) Extend() error {
-	return p.tx.fault(p.tx.place.extend(p.tx.ctx, p.tx.store.long))
+	return p.tx.fault(p.tx.turn.extend(p.tx.ctx, p.tx.store.long))
 }
 
 func (p *snapshot) close() {

@@ -22,7 +22,7 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context  // of the caller of a snapshot; a write has none
 	release func()           // ends a snapshot
-	place   place            // of a snapshot
+	turn    turn             // of a snapshot
 	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
 	texts   *Texts           // whose words are known
@@ -54,7 +54,7 @@ func (s *Store) ReadAtLength(ctx context.Context) (*Tx, error) {
 // time. See limit.Reader.
 func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	ctx, key, end := limit.BoundRead(ctx)
-	place, err := s.enter(ctx, how, key)
+	turn, err := s.enter(ctx, how, key)
 	if err != nil {
 		err = s.fault(ctx, err)
 		end()
@@ -68,17 +68,17 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	}
 	if err != nil {
 		err = s.fault(ctx, err)
-		place.leave()
+		turn.leave()
 		end()
 		return nil, err
 	}
-	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, place: place, release: func() { release(); end() }}, nil
+	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, turn: turn, release: func() { release(); end() }}, nil
 }
 
 // Close ends a snapshot.
 func (t *Tx) Close() {
 	t.release()
-	t.place.leave()
+	t.turn.leave()
 }
 
 // Write runs fn in a transaction. When it returns nil, everything is durable; otherwise

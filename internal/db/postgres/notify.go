@@ -19,7 +19,7 @@ const (
 	notifyPause = 5 * time.Millisecond
 )
 
-// Notify: servers notify each other of their commits, and each gives the changes their positions. If a pooler
+// Notify: servers notify each other of their commits, and each gives the changes their numbers. If a pooler
 // does not deliver that, only the transactions of this server are noticed.
 func (b *Database) Notify(ctx context.Context, changed func()) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -36,7 +36,7 @@ func (b *Database) Notify(ctx context.Context, changed func()) error {
 // commits alone. The commits during a notification and the pause after it are one. If it is lost, others notice at their
 // next poll.
 func (b *Database) notifyOthers(ctx context.Context) {
-	b.committed.Each(ctx, func() {
+	b.ownCommits.Each(ctx, func() {
 		_, _ = b.pool.Exec(ctx, "NOTIFY "+channel)
 		select {
 		case <-ctx.Done():

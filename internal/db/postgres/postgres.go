@@ -27,7 +27,7 @@ type Database struct {
 	locks      retryLocks
 	removed    atomic.Int64    // rows removed since the last VACUUM
 	changed    db.Signal       // of this server and, as far as they notify it, of others
-	committed  db.Signal       // of this server only
+	ownCommits db.Signal       // of this server only; notifyOthers tells others of them
 	sequencing chan struct{}   // full while ticks run; guards lastRun
 	runsBegun  atomic.Int64    // of ticks
 	lastRun    tickRun         // that was not cancelled

@@ -11,14 +11,14 @@ import (
 )
 
 // Revisions are given before a transaction commits, so that they are not committed in their order.
-// A tick gives positions to the changes that are visible in its snapshot and were not in that of
+// A tick gives numbers to the changes that are visible in its snapshot and were not in that of
 // the tick before. It is one transaction, and ticks exclude each other, so that everybody reads the
 // same order. See docs/decisions/0028-change-feed.md.
 const (
 	// channel is what other servers listen to.
 	channel = "plural_changes"
 
-	// maxTick bounds how many positions a tick gives. If there are more changes, another tick follows.
+	// maxTick bounds how many numbers a tick gives. If there are more changes, another tick follows.
 	maxTick = 100_000
 
 	// tickTimeout is for a database that does not answer. A tick takes milliseconds, or seconds if
@@ -33,13 +33,13 @@ const (
 	// of a cluster with lower numbers do no harm.
 	isForeign = "pg_snapshot_xmax(seen) > pg_snapshot_xmax(pg_current_snapshot())"
 
-	// isNew: the change has no position. A subquery that is not made a join: few changes are new.
+	// isNew: the change has no number. A subquery that is not made a join: few changes are new.
 	isNew = "(SELECT true FROM " + db.SequenceTable + " AS s WHERE s.revision = c.revision) IS NULL"
 )
 
-// tickOf is the statement of a tick. It gives positions to the changes that the last tick did not see: those of
+// tickOf is the statement of a tick. It gives numbers to the changes that the last tick did not see: those of
 // transactions that began later, and of those that it saw running and that have ended. It does so for up
-// to a number of them, which is a constant for the planner, and returns the last position and whether
+// to a number of them, which is a constant for the planner, and returns the last number and whether
 // there are more. Then the snapshot stays as it was. It returns nothing if the snapshot of the last
 // tick means nothing here. A tick that finds nothing writes nothing.
 func tickOf(most int) string {
@@ -60,8 +60,8 @@ func tickOf(most int) string {
 		" SELECT coalesce(result.position, last.position), result.more::int::bigint FROM last, result"
 }
 
-// renumber gives positions to all changes that have none, whatever their transactions. Those of a
-// database that had no positions get their revisions.
+// renumber gives numbers to all changes that have none, whatever their transactions. Those of a
+// database that had no numbers get their revisions.
 var renumber = []string{
 	// A tick would look at these again and again.
 	"UPDATE " + db.ChangesTable + " SET transaction = '0' WHERE transaction >= pg_snapshot_xmax(pg_current_snapshot())",
@@ -90,10 +90,10 @@ type tickRun struct {
 	err    error
 }
 
-// Sequence runs ticks until all has a position that was committed before. Callers wait for each other, so that at most one
+// AssignNumbers runs ticks until all has a number that was committed before. Callers wait for each other, so that at most one
 // connection of each server waits for the lock, and get the result of a run that another caller has begun after their call:
 // one that had begun before may not have seen what they have committed.
-func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
+func (b *Database) AssignNumbers(ctx context.Context) (last int64, err error) {
 	begun := b.runsBegun.Load()
 	select {
 	case b.sequencing <- struct{}{}:
@@ -111,7 +111,7 @@ func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
 	return last, err
 }
 
-// sequence runs ticks until one has given positions to all that it found.
+// sequence runs ticks until one has given numbers to all that it found.
 func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	renumbered := false
 	for attempt := 0; attempt < writeAttempts; {
@@ -140,7 +140,7 @@ func (b *Database) sequence(ctx context.Context) (last int64, err error) {
 	return 0, err
 }
 
-// runLocked runs statements in a transaction that holds the lock of ticks, so that no other server gives positions. All are
+// runLocked runs statements in a transaction that holds the lock of ticks, so that no other server gives numbers. All are
 // sent at once, so that a server that hangs keeps no lock. Each sees what is committed when it begins.
 func (b *Database) runLocked(ctx context.Context, statements ...deferred) error {
 	acquired, err := b.acquire(ctx)

@@ -53,7 +53,7 @@ func testTickOfALongLog(t *testing.T, index string) {
 	}
 	const many = maxTick + 10
 	insertChanges(t, d, many)
-	if last, err := d.Sequence(context.Background()); err != nil || last != many {
+	if last, err := d.AssignNumbers(context.Background()); err != nil || last != many {
 		t.Fatal(last, err)
 	}
 	insertChanges(t, d, 3)
@@ -96,7 +96,7 @@ func testTickOfALongLog(t *testing.T, index string) {
 			t.Fatal(err)
 		}
 	}
-	if last, err := d.Sequence(context.Background()); err != nil || last != many+3 {
+	if last, err := d.AssignNumbers(context.Background()); err != nil || last != many+3 {
 		t.Error(last, err)
 	}
 }
@@ -116,13 +116,13 @@ func TestTicksAtTheirLimit(t *testing.T) {
 			// A transaction that the next tick sees running, with a revision that comes first.
 			run(t, slow, "BEGIN", someChanges(1))
 			run(t, quick, someChanges(n))
-			last, err := d.Sequence(context.Background())
+			last, err := d.AssignNumbers(context.Background())
 			if err != nil || last != int64(n+1) {
 				t.Fatalf("with an open transaction: the last position is %d, %v", last, err)
 			}
 			run(t, slow, "COMMIT")
 			run(t, quick, someChanges(n))
-			last, err = d.Sequence(context.Background())
+			last, err = d.AssignNumbers(context.Background())
 			if err != nil || last != int64(2*n+2) {
 				t.Errorf("the last position is %d, %v", last, err)
 			}
@@ -132,7 +132,7 @@ func TestTicksAtTheirLimit(t *testing.T) {
 			if n := unplaced(t, d); n != 0 {
 				t.Errorf("the next tick looks at %d changes that have positions", n)
 			}
-			if again, err := d.Sequence(context.Background()); err != nil || again != last {
+			if again, err := d.AssignNumbers(context.Background()); err != nil || again != last {
 				t.Errorf("the next tick returns %d, %v", again, err)
 			}
 		})
@@ -209,7 +209,7 @@ func TestSequenceIsShared(t *testing.T) {
 	call := func(ctx context.Context) chan result {
 		before, ended := waiting(), make(chan result, 1)
 		go func() {
-			last, err := d.Sequence(ctx)
+			last, err := d.AssignNumbers(ctx)
 			ended <- result{last, err}
 		}()
 		for waiting() == before {
@@ -245,7 +245,7 @@ func TestSequenceIsShared(t *testing.T) {
 	}
 	<-d.sequencing
 	insertChanges(t, d, 1)
-	if last, err := d.Sequence(context.Background()); last != 4 || err != nil {
+	if last, err := d.AssignNumbers(context.Background()); last != 4 || err != nil {
 		t.Error(last, err)
 	}
 }
@@ -255,7 +255,7 @@ func waiting() (n int) {
 	stacks := make([]byte, 4<<20)
 	for goroutine := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
 		state, frames, _ := strings.Cut(goroutine, "\n")
-		if strings.Contains(state, "[select") && strings.HasPrefix(frames, "github.com/plural-go/plural/internal/db/postgres.(*Database).Sequence(") {
+		if strings.Contains(state, "[select") && strings.HasPrefix(frames, "github.com/plural-go/plural/internal/db/postgres.(*Database).AssignNumbers(") {
 			n++
 		}
 	}

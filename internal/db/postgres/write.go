@@ -93,7 +93,7 @@ func (b *Database) transact(acquired *pgxpool.Conn, c *connection, t *db.Task) e
 
 // finish commits the transaction of tasks. It returns the connection to the pool.
 func (b *Database) finish(acquired *pgxpool.Conn, c *connection, tasks []*db.Task) error {
-	committed, err := b.options.Finish(c, tasks)
+	noteCommit, err := b.options.Finish(c, tasks)
 	if err == nil && c.yielded {
 		err = errContended
 	}
@@ -114,10 +114,10 @@ func (b *Database) finish(acquired *pgxpool.Conn, c *connection, tasks []*db.Tas
 	if err != nil {
 		return err
 	}
-	committed()
-	if evidenceOf(tasks) != nil {
+	noteCommit()
+	if evidenceOf(tasks) != nil { // the change log has grown
 		b.changed.Send()
-		b.committed.Send()
+		b.ownCommits.Send()
 	}
 	c.retry.unlock(c)
 	acquired.Release()

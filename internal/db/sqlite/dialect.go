@@ -39,7 +39,7 @@ func (dialect) RevisionType() string { return "INTEGER PRIMARY KEY AUTOINCREMENT
 func (dialect) LastRevision() string { return "last_insert_rowid()" }
 
 // One transaction writes at a time, so revisions are committed in their order: they are the
-// positions.
+// numbers.
 func (dialect) ChangeOrder() (columns string, additions, renumbered []string) { return "", nil, nil }
 
 func (dialect) PositionedLog() string {

@@ -6,8 +6,8 @@ import (
 	"github.com/plural-go/plural/internal/db"
 )
 
-// Sequence: changes are committed in the order of their revisions, which are the positions.
-func (b *Database) Sequence(ctx context.Context) (last int64, err error) {
+// AssignNumbers: changes are committed in the order of their revisions, which are the numbers.
+func (b *Database) AssignNumbers(ctx context.Context) (last int64, err error) {
 	c, release, err := b.Read(ctx, db.OneQuery)
 	if err != nil {
 		return 0, err

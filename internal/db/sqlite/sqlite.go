@@ -241,7 +241,7 @@ func (r *readers) close() []*connection {
 
 func (b *Database) Write(ctx context.Context, t *db.Task) error {
 	err := b.writer.write(ctx, t)
-	if err == nil && t.Evidence != nil {
+	if err == nil && t.Evidence != nil { // the change log has grown
 		b.changed.Send()
 	}
 	return err

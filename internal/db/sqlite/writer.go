@@ -207,14 +207,14 @@ func (w *writer) runTogether(batch []*db.Queued, more func() []*db.Queued, inSav
 			succeeded = append(succeeded, batch[i].Task)
 		}
 	}
-	committed, err := w.options.Finish(w.conn, succeeded)
+	noteCommit, err := w.options.Finish(w.conn, succeeded)
 	if err != nil {
 		return batch, err
 	}
 	if _, err := w.conn.Exec("COMMIT"); err != nil {
 		return batch, err
 	}
-	committed()
+	noteCommit()
 	return batch, nil
 }
 
