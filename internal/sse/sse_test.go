@@ -44,10 +44,12 @@ func TestNext(t *testing.T) {
 
 // TestLongEvents are refused, in one line or in several, before they take much more memory.
 func TestLongEvents(t *testing.T) {
-	line := "data: " + strings.Repeat("x", 1<<20) + "\n"
+	defer func(most int) { maxEvent = most }(maxEvent)
+	maxEvent = 1 << 20
+	line := "data: " + strings.Repeat("x", 1<<10) + "\n"
 	for name, stream := range map[string]io.Reader{
 		"one line":      io.MultiReader(strings.NewReader("data: "), strings.NewReader(strings.Repeat("x", maxEvent+1))),
-		"several lines": strings.NewReader(strings.Repeat(line, maxEvent>>20+1)),
+		"several lines": strings.NewReader(strings.Repeat(line, maxEvent>>10+1)),
 	} {
 		if _, err := NewReader(stream).Next(); !errors.Is(err, ErrLongEvent) {
 			t.Errorf("%s: got %v", name, err)
