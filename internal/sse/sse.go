@@ -5,17 +5,16 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"time"
 )
 
-// maxEvent bounds the memory of one event. A resource and its former values are far smaller.
-const maxEvent = 64 << 20
+// maxEvent bounds the memory of one event. A resource and its former values are far smaller. Tests reduce it.
+var maxEvent = 64 << 20
 
 // ErrLongEvent is the error of an event that is too large to be read.
-var ErrLongEvent = fmt.Errorf("the server has sent an event of more than %d MiB", maxEvent>>20)
+var ErrLongEvent = errors.New("the server has sent an event of more than 64 MiB")
 
 // Event is one event of a stream.
 type Event struct {
@@ -39,7 +38,7 @@ func NewReader(stream io.Reader) *Reader { return &Reader{lines: bufio.NewReader
 // Next reads the next event. An event without an empty line after it is incomplete, and is not
 // returned. The error is ErrLongEvent, or that of the stream.
 func (r *Reader) Next() (Event, error) {
-	e, some := Event{}, false
+	e, some, hasData := Event{}, false, false
 	r.data = r.data[:0]
 	for {
 		line, err := r.readLine()
@@ -61,10 +60,11 @@ func (r *Reader) Next() (Event, error) {
 		case "id":
 			e.ID, some = string(value), true
 		case "data":
-			if len(r.data) > 0 {
+			if hasData {
 				r.data = append(r.data, '\n')
 			}
-			if r.data, some = append(r.data, value...), true; len(r.data) > maxEvent {
+			r.data, some, hasData = append(r.data, value...), true, true
+			if len(r.data) > maxEvent {
 				return Event{}, ErrLongEvent
 			}
 		case "retry":
