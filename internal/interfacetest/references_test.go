@@ -2,6 +2,7 @@ package interfacetest
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural/schema"
@@ -96,6 +97,24 @@ func TestRestrict(t *testing.T) {
 		s.do("DELETE", "/chains/"+id(0), "").expectErrors(t, 409, "referenced")
 		s.do("DELETE", "/chains/"+id(1), "").expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"chains","next_id":"`+id(0)+`"}}`)
 		s.do("DELETE", "/chains/"+id(0), "").expect(t, 200, `{"data":{"id":"`+id(0)+`","type":"chains","next_id":"`+id(0)+`"}}`)
+	})
+}
+
+// TestRestrictIsReportedInOrder: what cascades is reported in the order of the ids, in whichever order the database finds it.
+func TestRestrictIsReportedInOrder(t *testing.T) {
+	eachStore(t, graph(t), func(t *testing.T, s *server) {
+		s.createAll("/owners", with(0), with(1))
+		for i, car := range []int{6, 3, 5, 2, 4, 1} {
+			s.createAll("/cars", with(car, "owner_id", i%2))
+			s.createAll("/wheels", with(car, "car_id", car))
+		}
+		var want []string
+		for car := 1; car <= 6; car++ {
+			want = append(want, `{"status":409,"code":"referenced","title":"Other resources refer to this one","detail":"The resource wheels/`+id(car)+` refers to cars/`+id(car)+` by car_id. Delete or change it, and others like it, first."}`)
+		}
+		for _, query := range []string{"", "&dry_run=true"} {
+			s.do("DELETE", "/owners?limit=2"+query, "").expect(t, 409, `{"errors":[`+strings.Join(want, ",")+`]}`)
+		}
 	})
 }
 

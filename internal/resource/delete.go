@@ -143,6 +143,7 @@ func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, e
 	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 {
 		return found.SetsByLink(link), nil
 	}
+	slices.SortFunc(found.Referrers, model.ID.Compare) // the database finds them in any order, which errors and hooks must not have
 	return []store.Set{{Collection: link.From, IDs: found.Referrers}}, nil
 }
 
