@@ -95,8 +95,11 @@ func (k *issuerKeys) isStale(now time.Time) bool {
 	return true
 }
 
-// mayAsk reports whether a token with an unknown key may cause a fetch, and records it.
+// mayAsk reports whether a token with an unknown key may wait for a fetch, and records that it causes one.
 func (k *issuerKeys) mayAsk(now time.Time) bool {
+	if k.fetching != nil {
+		return true // tokens of a new key come together
+	}
 	if now.Sub(k.asked) < k.pause {
 		return false
 	}

@@ -466,3 +466,29 @@ func testHangingIssuer(t *testing.T, hanging string, start time.Duration) {
 		t.Errorf("after it answered: %v", err)
 	}
 }
+
+// TestTokensOfANewKey: the keys are fetched once for all tokens of a new key that come together, and each of them waits for that.
+func TestTokensOfANewKey(t *testing.T) { synctest.Test(t, testTokensOfANewKey) }
+
+func testTokensOfANewKey(t *testing.T) {
+	former, s := newSigner(t, "1"), newSigner(t, "2")
+	i := &issuer{}
+	i.have(t, former)
+	tokens := i.tokens(t, func(err error) { t.Error(err) })
+	i.have(t, former, s)
+	i.wait = func(string) { time.Sleep(requestTimeout / 10) }
+	time.Sleep(fetchPause)
+	token, fetches := s.token(t), i.fetches.Load()
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if caller, err := tokens.check(t.Context(), token, nil); caller.ID != "token:ada" {
+				t.Errorf("while the keys are fetched: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if fetched := i.fetches.Load() - fetches; fetched != 1 {
+		t.Errorf("the keys were fetched %d times", fetched)
+	}
+}
