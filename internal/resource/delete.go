@@ -334,11 +334,11 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 	if err := d.work.checkReferences(nil, link.From, before, after, dangling); err != nil {
 		return err
 	}
-	if err := joined(nil, dangling).Err(); err != nil {
+	if err := fault.Joined(nil, dangling).Err(); err != nil {
 		return err
 	}
 	_, conflicts, err := d.tx.UpdateAll(link.From, before, after)
-	if err := cmp.Or(err, joined(nil, conflicts).Err()); err != nil {
+	if err := cmp.Or(err, fault.Joined(nil, conflicts).Err()); err != nil {
 		return err
 	}
 	for i := range before {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/store"
 )
@@ -77,7 +78,7 @@ func (p *preparation) runBefore(step *decodedStep) error {
 	}
 	for i := range step.inputs {
 		if err := r.before(p.hooks, step, step.verb, id, &step.inputs[i]); err != nil {
-			return atPointer(step.pointer(i), err)
+			return fault.AtPointer(step.pointer(i), err)
 		}
 	}
 	return nil

@@ -170,7 +170,7 @@ func (r *Resources) runBeforeUpsert(ctx context.Context, step *decodedStep, i in
 		each.before = Create
 		err = r.before(ctx, step, Create, nil, &each.Create)
 	}
-	return atPointer(step.pointer(i), err)
+	return fault.AtPointer(step.pointer(i), err)
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
@@ -223,17 +223,17 @@ func (w *Work) checkUpserts(step decodedStep, items []int, owners []loaded) erro
 			continue
 		}
 		if err := path.Require(verbFor(record)); err != nil {
-			return atPointer(pointer, err)
+			return fault.AtPointer(pointer, err)
 		}
 		if record == nil {
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
 		if err := path.requireOn(w.tx, Update, record); err != nil {
-			return atPointer(pointer, err)
+			return fault.AtPointer(pointer, err)
 		}
 		if c.RequireIfMatch {
-			return atPointer(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
+			return fault.AtPointer(pointer, fault.New(problem.CodePreconditionRequired, "The resource %s/%s exists, and this collection requires If-Match to change it. Use PATCH.", c.Name, record.ID(model.IDColumn)))
 		}
 		invalid[k] = slices.Clone(each.PatchFaults)
 		if each.Patch.HasID() && each.Patch.Values[model.IDColumn] != record[model.IDColumn] {
@@ -248,7 +248,7 @@ func (w *Work) checkUpserts(step decodedStep, items []int, owners []loaded) erro
 	seen := keySet{step.Conflict, map[model.Value][]model.Record{}}
 	for _, i := range items {
 		if again := seen.add(step.key(i)); again {
-			conflicts = append(conflicts, prefixed(step.pointer(i), problem.Errors{store.ConflictOf(c, step.Conflict)})...)
+			conflicts = append(conflicts, fault.Prefixed(step.pointer(i), problem.Errors{store.ConflictOf(c, step.Conflict)})...)
 		}
 	}
 	return conflicts.Err()
@@ -270,7 +270,7 @@ func (w *Work) upsertViolations(step decodedStep, items []int, owners []loaded, 
 	}
 	var faults problem.Errors
 	for k, i := range items {
-		faults = slices.Concat(faults, invalid[k], prefixed(step.pointer(i), found[k]))
+		faults = slices.Concat(faults, invalid[k], fault.Prefixed(step.pointer(i), found[k]))
 	}
 	return faults.Err()
 }
@@ -310,4 +310,13 @@ func (w *Work) upsertItems(step decodedStep, items []int, owners []loaded, resul
 		results[i] = written[k]
 	}
 	return nil
+}
+
+// positions lists the positions of n items.
+func positions(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }

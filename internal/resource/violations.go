@@ -50,7 +50,7 @@ func (s *lookup) collectionViolations(step *decodedStep) (problem.Errors, error)
 		return nil, err
 	}
 	found, err := s.violations(step.Path, step.newWritings())
-	return joined(step.pointer, found), err
+	return fault.Joined(step.pointer, found), err
 }
 
 func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Errors, error) {
@@ -75,7 +75,7 @@ func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Erro
 		return nil, err
 	}
 	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}})
-	return joined(nil, found), err
+	return fault.Joined(nil, found), err
 }
 
 // violations reports changed attributes that the caller may not change, and references to nothing, of each resource. One

@@ -3,6 +3,7 @@ package resource
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -54,7 +55,7 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 			}
 		}
 		if err := w.within(verbFor(before[i]), c, before[i], after[i]); err != nil {
-			return nil, atItem(pointer, i, err)
+			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
@@ -69,15 +70,15 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 		case err != nil:
 			return nil, err
 		case denied >= 0 && before[denied] == nil:
-			return nil, atItem(pointer, denied, path.By.Denied("You may not create a resource with these values in %s.", c.Name))
+			return nil, fault.AtItem(pointer, denied, path.By.Denied("You may not create a resource with these values in %s.", c.Name))
 		case denied >= 0:
-			return nil, atItem(pointer, denied, path.By.Denied("You may not give this resource these values."))
+			return nil, fault.AtItem(pointer, denied, path.By.Denied("You may not give this resource these values."))
 		}
 	}
 	for i := range invalid {
 		invalid[i] = append(invalid[i], dangling[i]...)
 	}
-	if refused := joined(pointer, invalid); len(refused) > 0 {
+	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
 		return nil, refused
 	}
 	return w.storeAll(path, all, before, after, pointer)
@@ -118,7 +119,7 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 	if err := w.storeNew(path, after, created, results, conflicts); err != nil {
 		return nil, err
 	}
-	return results, invalidFirst(joined(pointer, conflicts)).Err()
+	return results, fault.InvalidFirst(fault.Joined(pointer, conflicts)).Err()
 }
 
 // storeUpdates stores resources that have changed, and sets the results or the conflicts of each.
