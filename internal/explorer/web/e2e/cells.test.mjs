@@ -115,6 +115,26 @@ test('a form has tags, pickers of dates and times, descriptions and limits', asy
   await page.leave()
 })
 
+test('the input of a date-time in a cell is as wide as what it shows', async () => {
+  const page = await open(browser, `${server.explorer}/issues`)
+  await (await cell(page, 1, 'seen_at')).dblclick()
+  const input = page.locator('#cell-input')
+  await shows(() => input.getAttribute('type'), 'datetime-local')
+  await input.evaluate((box) => (box.value = '2026-12-31T23:59:59.999')) // the longest there is
+  const [given, needed] = await input.evaluate((box) => {
+    const copy = box.cloneNode()
+    copy.value = box.value
+    copy.style.width = 'max-content'
+    box.parentElement.append(copy)
+    const all = [box.offsetWidth, copy.offsetWidth]
+    copy.remove()
+    return all
+  })
+  assert.ok(given >= needed, `${given} of ${needed} pixels`)
+  await page.keyboard.press('Escape')
+  await page.leave()
+})
+
 test('a form begins with the attribute that was to be edited, else at its top', async () => {
   const page = await open(browser, `${server.explorer}/issues`)
   await page.setViewportSize({ width: 1280, height: 420 })

@@ -114,6 +114,13 @@ test('a chart groups a list, and each bar leads to its resources', async () => {
   await accessible(page, 'a chart over time')
   await page.getByLabel('Group by').selectOption('due_on') // by day
   await chart.getByRole('link', { name: /^2026-09-01: 1$/ }).waitFor()
+  // Days without issues are shown as zero, so that the axis is to scale.
+  const points = () => chart.getByRole('listitem').evaluateAll((all) => all.map((each) => each.innerText.trim().split(/\s+/)))
+  await shows(async () => (await points()).slice(1, 4).map(([amount, day]) => `${day} ${amount}`), ['2026-09-01 1', '2026-09-02 0', '2026-09-03 0'])
+  await shows(async () => (await points()).filter(([, day]) => day < '2026-10-02').length, 31)
+  await page.getByLabel('Show').selectOption('avg priority')
+  await shows(async () => (await points()).slice(1, 4).map((texts) => texts.length), [2, 1, 1]) // an average of nothing is a gap
+  await page.getByLabel('Show').selectOption('count')
   await page.getByLabel('Group by').selectOption('assignee_id')
   await chart.getByRole('link', { name: 'Ada Lovelace' }).click()
   await page.waitForURL(`${server.explorer}/issues?filter[state][in]=open,doing&filter[assignee_id]=${server.people[0].id}`)

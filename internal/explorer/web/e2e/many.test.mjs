@@ -163,9 +163,9 @@ test('what belongs to many is counted by collection before it goes', async () =>
 test('more than the server takes at once are written in several requests', async () => {
   const small = await workbench(10, { flags: ['--max-items', '10'] })
   try {
-    for (let more = 0; more < 2; more++) await small.ask('POST', '/issues', Array.from({ length: 10 }, (_, i) => ({ title: `More ${more} ${i}`, priority: i % 5 })))
-    const before = await small.ask('GET', '/issues?filter[priority][lt]=5')
-    const page = await open(browser, `${small.explorer}/issues?filter[priority][lt]=5`)
+    for (let more = 0; more < 2; more++) await small.ask('POST', '/issues', Array.from({ length: 10 }, (_, i) => ({ title: `More ${more} ${i}`, priority: i % 2 ? i % 5 : null })))
+    const before = await small.ask('GET', '/issues')
+    const page = await open(browser, `${small.explorer}/issues?sort=-priority`)
     const sent = []
     page.on('request', (request) => /PATCH|DELETE|POST/.test(request.method()) && !request.url().includes('dry_run') && sent.push(request.method()))
     await page.locator('#row-0').waitFor()
@@ -177,9 +177,25 @@ test('more than the server takes at once are written in several requests', async
     await dialog.getByText('This takes 3 requests.').waitFor()
     await dialog.getByLabel('priority', { exact: true }).fill('5')
     await dialog.getByRole('button', { name: `Set for ${before.length}` }).click()
+    // It is told which values would be lost, and nothing is set before the answer.
+    await dialog.getByText('The priority of 29 changes; the others have this value already.').waitFor()
+    await dialog.getByText('19 have another value now, which is replaced. You can undo it for a moment.').waitFor()
+    await accessible(page, 'a question before values are replaced')
+    assert.deepEqual(sent, [])
+    await dialog.getByRole('button', { name: 'Back' }).click()
+    await shows(() => dialog.getByLabel('priority', { exact: true }).inputValue(), '5')
+    await dialog.getByRole('button', { name: 'Set for 30' }).click()
+    await dialog.getByRole('button', { name: 'Change 30' }).click()
     await page.getByText(`${before.length} issues changed.`).waitFor()
     assert.deepEqual(sent, ['PATCH', 'PATCH', 'PATCH'])
     assert.deepEqual((await small.ask('GET', '/issues')).map(({ priority }) => priority), Array(30).fill(5))
+    // All of it is taken back, but for what somebody has changed since.
+    await small.ask('PATCH', `/issues/${before[0].id}`, { title: 'Changed since' })
+    await small.ask('PATCH', `/issues/${before[12].id}`, { priority: 1 })
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.getByText('27 issues as before. 2 are left, as somebody has changed them since.').waitFor()
+    const expected = before.map(({ priority }, i) => (i === 0 ? 5 : i === 12 ? 1 : priority))
+    assert.deepEqual((await small.ask('GET', '/issues')).map(({ priority }) => priority), expected)
 
     // Some of them by their boxes, then all.
     await page.goto(`${small.explorer}/issues`)

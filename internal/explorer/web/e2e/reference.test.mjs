@@ -130,6 +130,31 @@ test('requests are tried with real values, and a dry run changes nothing', async
   await page.leave()
 })
 
+test('the body of a create refers to what exists, and can be sent as it is', async () => {
+  const page = await open(browser, `${docs()}/orders#createOrder`)
+  const create = page.locator('#createOrder')
+  await page.waitForFunction((id) => document.getElementById('createOrder-body')?.value.includes(id), data.products[0].id)
+  await shows(async () => JSON.parse(await create.getByLabel('Body').inputValue()).customer_id, data.customers[0].id)
+  await create.getByRole('button', { name: 'Send' }).click()
+  await create.getByText('201 Created').waitFor()
+  const [made] = await server.ask('GET', '/orders?limit=-1')
+  assert.deepEqual([made.product_id, made.customer_id], [data.products[0].id, data.customers[0].id])
+  await server.ask('DELETE', `/orders/${made.id}`)
+  await page.leave()
+  // What there is nothing of is said, and left out where it may be.
+  const empty = await serve()
+  try {
+    const page = await open(browser, `${empty.url}/-/docs/orders#createOrder`)
+    const create = page.locator('#createOrder')
+    await create.getByText('There are no products to refer to yet: create one first.').waitFor()
+    await create.getByText('There are no customers to refer to yet: create one first.').waitFor()
+    assert.deepEqual(Object.keys(JSON.parse(await create.getByLabel('Body').inputValue())).filter((name) => name.endsWith('_id')), [])
+    await page.leave()
+  } finally {
+    await empty.stop()
+  }
+})
+
 test('every example compiles, and those of Go and TypeScript use the clients', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plural-examples-'))
   const page = await open(browser, docs())

@@ -1,8 +1,9 @@
 // References are readable: labels in cells, panel, filters and confirmations, and a picker.
 
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { accessible, hold, launch, open, shows } from './harness.mjs'
+import { accessible, hold, launch, open, serve, shows } from './harness.mjs'
 import { workbench } from './workbench.mjs'
 
 let server, browser
@@ -102,6 +103,54 @@ test('a reference is picked by typing, in a filter and in a form; a new one is m
   await page.getByRole('button', { name: 'Cancel', exact: true }).click()
   assert.equal((await server.ask('GET', `/issues/${issue.id}`)).assignee_id, emmy.id)
   await page.leave()
+})
+
+test('a picker ignores case, uses a search that does not look at the label, and never creates by Enter', async () => {
+  const issue = server.issues[2]
+  const page = await open(browser, `${server.explorer}/issues/${issue.id}?view=edit`)
+  const project = page.getByRole('combobox', { name: 'project_id' })
+  await shows(() => project.inputValue(), 'Engine')
+  const options = async () => (await page.getByRole('listbox').getByRole('option').allInnerTexts()).map((text) => text.split('\n')[0].trim())
+  for (const typed of ['comp', 'COMP', 'Comp']) {
+    await project.fill(typed)
+    await shows(options, ['Compiler', 'Declare search: [title] to find any word.', 'New project…'])
+  }
+  await accessible(page, 'a picker without a search')
+  // Nothing is found: Enter neither chooses nor creates; the row is chosen by an arrow.
+  await project.fill('Nothing')
+  await shows(options, ['No project found.', 'Declare search: [title] to find any word.', 'New project…'])
+  await page.keyboard.press('Enter')
+  await shows(() => page.getByRole('dialog').count(), 0)
+  await shows(() => project.inputValue(), 'Nothing')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.getByRole('dialog', { name: 'New project' }).getByRole('button', { name: 'Cancel' }).click()
+  // Nothing is typed: Enter chooses nothing.
+  await project.fill('')
+  await shows(options, ['Compiler', 'Engine', 'New project…'])
+  await page.keyboard.press('Enter')
+  await shows(() => page.getByRole('listbox').count(), 1)
+  await page.keyboard.press('ArrowDown')
+  await shows(() => page.getByRole('listbox').getByRole('option', { selected: true }).allInnerTexts().then((all) => all.map((text) => text.split('\n')[0])), ['Compiler'])
+  await page.keyboard.press('Escape')
+  await shows(() => project.inputValue(), 'Engine')
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  // A search that does not look at the label is used as well.
+  const shop = await serve({ schema: join(import.meta.dirname, 'shop.schema.yaml') })
+  try {
+    const [tea] = await shop.ask('POST', '/products', [{ title: 'Green Tea', maker: 'Oolong Brothers' }, { title: 'COFFEE', maker: 'Beans' }])
+    const order = await shop.ask('POST', '/orders', { product_id: tea.id })
+    await page.goto(`${shop.explorer}/orders/${order.id}?view=edit`)
+    const product = page.getByRole('combobox', { name: 'product_id' })
+    await shows(() => product.inputValue(), 'Green Tea')
+    for (const [typed, found] of [['coffee', 'COFFEE'], ['green', 'Green Tea'], ['broTHers', 'Green Tea']]) {
+      await product.fill(typed)
+      await shows(options, [found, 'New product…'])
+    }
+    await page.leave()
+  } finally {
+    await shop.stop()
+  }
 })
 
 test('Enter chooses from the list of what is typed, not from an older one', async () => {

@@ -192,8 +192,9 @@ test('delete asks first, and deletes only what was seen', async () => {
   const page = await open(browser, `${server.explorer}/products/${lamp.id}`, { expect: REFUSED })
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   const dialog = page.getByRole('dialog', { name: 'Delete' })
-  // What refers to it, by name.
-  await dialog.getByText(new RegExp(`^It cannot be deleted\\. The resource [\\w-]+ refers to ${lamp.name} by product_id\\. Delete or change it, and others like it, first\\.$`)).waitFor()
+  // What refers to it, by name and in which number.
+  const { length: of } = await server.ask('GET', `/orders?filter[product_id]=${lamp.id}&fields=id`)
+  await dialog.getByText(new RegExp(`^It cannot be deleted: ${of} orders refer to the product "${lamp.name}"\\. The order "2026-\\d+" refers to the product "${lamp.name}" by product_id\\. Delete or change it, and others like it, first\\.$`)).waitFor()
   await dialog.getByRole('link', { name: /^orders \d+$/ }).waitFor()
   await shows(() => dialog.getByRole('button', { name: 'Delete' }).count(), 0)
   await shows(() => page.evaluate(() => document.activeElement.innerText), 'Close')

@@ -20,20 +20,23 @@ export interface Request {
 /** A resource of the collection, for examples with real values. */
 export type Sample = Record<string, unknown> | null
 
+/** Resources that references may point to, by the attribute: the id of one, or null if the collection has none. */
+export type Referred = Record<string, { collection: string; id: string | null }>
+
 export const keyOf = (parameter: { in: string; name: string }) => `${parameter.in} ${parameter.name}`
 
 /** The first draft: real values where there are some, else those of the document. */
-export function draftOf(operation: Operation, section: Section, sample: Sample): Draft {
+export function draftOf(operation: Operation, section: Section, sample: Sample, referred: Referred = {}): Draft {
   const values: Record<string, string> = {}
   const set = (where: Parameter['in'], name: string, value: unknown) => {
     if (operation.parameters.some((each) => each.in === where && each.name === name) && value !== undefined && value !== null) values[`${where} ${name}`] = String(value)
   }
-  for (const each of operation.parameters) if (each.in === 'path') set('path', each.name, sample?.[each.name] ?? each.example)
+  for (const each of operation.parameters) if (each.in === 'path') set('path', each.name, sample?.[each.name] ?? referred[each.name]?.id ?? each.example)
   for (const each of operation.parameters) if (each.in === 'header' && each.required) set('header', each.name, '*')
   if (operation.kind === 'list') set('query', 'limit', 10)
   if (operation.kind === 'changes' || operation.kind === 'history') set('query', 'limit', -10)
   if (operation.kind === 'groups') set('query', 'by', groupKey(operation))
-  return { values, filters: filterOf(operation, section, sample), body: bodyOf(operation, section, sample) }
+  return { values, filters: filterOf(operation, section, sample), body: bodyOf(operation, section, sample, referred) }
 }
 
 /** A field that makes few groups, if there is one. */
@@ -54,10 +57,15 @@ function filterOf(operation: Operation, section: Section, sample: Sample): strin
   return ''
 }
 
-function bodyOf(operation: Operation, section: Section, sample: Sample): string {
+function bodyOf(operation: Operation, section: Section, sample: Sample, referred: Referred): string {
   const example = operation.body?.examples[0]?.value
   if (example === undefined) return ''
-  if (!sample || operation.kind === 'create' || typeof example !== 'object' || example === null || Array.isArray(example)) return stringify(example, '  ')
+  // A reference points to what exists. An optional one to nothing is left out; of a required one the form says what is missing.
+  if (operation.kind === 'create' && typeof example === 'object' && example !== null && !Array.isArray(example)) {
+    const optional = (name: string) => !section.attributes.some((each) => each.name === name && each.required)
+    return stringify(Object.fromEntries(Object.entries(example).filter(([name]) => referred[name]?.id !== null || !optional(name)).map(([name, value]) => [name, referred[name]?.id ?? value])), '  ')
+  }
+  if (!sample || typeof example !== 'object' || example === null || Array.isArray(example)) return stringify(example, '  ')
   const real = Object.fromEntries(Object.entries(example).map(([name, value]) => [name, sample[name] ?? value]))
   // What is sent in full may not lose what the example does not show.
   if (operation.kind === 'replace') for (const { name, depth, writable } of section.attributes) if (depth === 0 && writable && name !== 'id' && sample[name] !== undefined) real[name] = sample[name] as never

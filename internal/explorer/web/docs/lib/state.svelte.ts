@@ -5,7 +5,7 @@ import { Order } from '../../explorer/lib/order'
 import { askForDocument, base, KEY, keptCredential, takeFirst } from './early'
 import type { OpenAPI } from './openapi'
 import { referenceOf, type Reference, type Section } from './reference'
-import type { Request, Sample } from './request'
+import type { Referred, Request, Sample } from './request'
 
 export const home = base.pathname.replace(/\/$/, '')
 /** URL of the interface, without a slash at its end. */
@@ -57,32 +57,55 @@ class Documents {
 
 export const documents = new Documents()
 
+/** A collection as GET / describes it. */
+interface Described {
+  name: string
+  attributes: { name: string; references?: string }[]
+}
+
 class Samples {
-  private found = new Map<string, Promise<Sample>>()
+  private firsts = new Map<string, Promise<Sample | undefined>>()
+  private described: Promise<Described[] | undefined> | undefined
 
   /** A resource of a collection, or null. */
-  of(section: Section): Promise<Sample> {
-    const known = this.found.get(section.name)
-    if (known) return known
+  async of(section: Section): Promise<Sample> {
     const lists = section.operations.some(({ kind }) => kind === 'list' || kind === 'changes')
-    const asked = lists ? this.ask(section.name) : Promise.resolve(null)
-    this.found.set(section.name, asked)
+    return (lists ? await this.first(section.name) : null) ?? null
+  }
+
+  /** What the references of a new resource can point to, as far as the caller may see it. */
+  async referredBy(section: Section): Promise<Referred> {
+    if (!section.operations.some(({ kind }) => kind === 'create')) return {}
+    const own = (await (this.described ??= this.get<Described[]>('')))?.find(({ name }) => name === section.name)
+    const links = (own?.attributes ?? []).filter(({ references }) => references)
+    const found = await Promise.all(links.map(async ({ name, references }) => {
+      const asked = await this.first(references!)
+      return asked === undefined ? [] : [[name, { collection: references!, id: asked ? String(asked.id) : null }] as const]
+    }))
+    return Object.fromEntries(found.flat())
+  }
+
+  /** The first resource of a collection, null if there is none, or undefined if the caller may not list them. */
+  private first(name: string): Promise<Sample | undefined> {
+    const known = this.firsts.get(name)
+    if (known) return known
+    const asked = this.get<Sample[]>(`${name}?limit=1`).then((data) => data && (data[0] ?? null))
+    this.firsts.set(name, asked)
     return asked
   }
 
-  private async ask(name: string): Promise<Sample> {
+  private async get<T>(path: string): Promise<T | undefined> {
     try {
-      const response = await fetch(`${root}/${name}?limit=1`, { headers: { Accept: 'application/json', ...session.headers() } })
-      if (!response.ok) return null
-      const { data } = parse(await response.text()) as { data: Sample[] }
-      return data[0] ?? null
+      const response = await fetch(`${root}/${path}`, { headers: { Accept: 'application/json', ...session.headers() } })
+      return response.ok ? (parse(await response.text()) as { data: T }).data : undefined
     } catch {
-      return null
+      return undefined
     }
   }
 
   clear() {
-    this.found.clear()
+    this.firsts.clear()
+    this.described = undefined
   }
 }
 

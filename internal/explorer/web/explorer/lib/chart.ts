@@ -14,7 +14,7 @@ export interface Group {
   max?: Record<string, number | string | null>
 }
 
-const UNITS = ['year', 'month', 'day', 'hour'] as const
+const UNITS = ['year', 'quarter', 'month', 'week', 'day', 'hour'] as const
 type Unit = (typeof UNITS)[number]
 
 /** What the resources of a collection can be grouped by, the likeliest first. */
@@ -40,16 +40,16 @@ export function groupsPath(collection: Collection, by: string, measure: string, 
   return `-/groups/${collection.name}?${[`by=${encode(by)}`, ...measureParts(measure), ...parts, sort, `limit=${limit}`].join('&')}`
 }
 
-function measured(group: Group, measure: string): number | string {
+function measured(group: Group, measure: string): number | string | null {
   const [kind, attribute = ''] = measure.split(' ')
-  return (kind === 'count' ? group.count : group[kind as 'sum' | 'avg' | 'min' | 'max']?.[attribute]) ?? 0
+  return (kind === 'count' ? group.count : group[kind as 'sum' | 'avg' | 'min' | 'max']?.[attribute]) ?? null
 }
 
-export const amountOf = (group: Group, measure: string): number => Number(measured(group, measure))
+export const amountOf = (group: Group, measure: string): number => Number(measured(group, measure) ?? 0)
 
 /** An amount to read. That of a decimal has all its digits, "1,029.50". */
 export function amountText(group: Group, measure: string): string {
-  const value = measured(group, measure)
+  const value = measured(group, measure) ?? 0
   if (typeof value !== 'string') return count(Math.round(Number(value) * 100) / 100)
   const [whole = '', fraction] = value.split('.')
   return whole.replace(/\B(?=(\d{3})+$)/g, ',') + (fraction ? `.${fraction}` : '')
@@ -61,21 +61,57 @@ export function filtersOf(by: string, value: unknown): Filter[] {
   if (value === null) return [{ field, op: 'null', value: 'true' }]
   if (!unit) return [{ field, op: 'eq', value: String(value) }]
   const end = endOf(String(value), unit as Unit)
-  const from = String(value)
   return [
-    { field, op: 'gte', value: from },
-    { field, op: 'lt', value: from.includes('T') ? end : end.slice(0, 10) },
+    { field, op: 'gte', value: String(value) },
+    { field, op: 'lt', value: end },
   ]
 }
 
+/** The start of the next period, written as this one. */
 function endOf(start: string, unit: Unit): string {
-  const d = new Date(start.includes('T') ? start : `${start}T00:00:00.000Z`)
+  const timed = start.includes('T')
+  const d = new Date(timed ? start : `${start}T00:00:00.000Z`)
   if (unit === 'year') d.setUTCFullYear(d.getUTCFullYear() + 1)
+  else if (unit === 'quarter') d.setUTCMonth(d.getUTCMonth() + 3)
   else if (unit === 'month') d.setUTCMonth(d.getUTCMonth() + 1)
+  else if (unit === 'week') d.setUTCDate(d.getUTCDate() + 7)
   else if (unit === 'day') d.setUTCDate(d.getUTCDate() + 1)
   else d.setUTCHours(d.getUTCHours() + 1)
-  return d.toISOString()
+  return timed ? d.toISOString() : d.toISOString().slice(0, 10)
 }
+
+/** A period in a chart over time. */
+export interface Period {
+  start: unknown // null: resources without a time
+  group: Group | null // null: it has no resources
+  amount: number | null // null: there is nothing to measure
+}
+
+/**
+ * The groups over time in their order, with the empty periods between them: without resources, counts and sums are zero, and there is no average, least and
+ * greatest. Groups that are too long ago for this many periods are cut.
+ */
+export function periodsOf(groups: Group[], by: string, measure: string, most: number): { periods: Period[]; cut: boolean } {
+  const empty = measure === 'count' || measure.startsWith('sum ') ? 0 : null
+  const period = (group: Group): Period => ({ start: group.by[by], group, amount: measured(group, measure) === null ? empty : amountOf(group, measure) })
+  const unit = (by.split(':')[1] ?? 'day') as Unit
+  const periods: Period[] = []
+  let cut = false
+  let later = -Infinity
+  const timed = groups.filter((group) => group.by[by] !== null).sort((a, b) => startOf(b, by) - startOf(a, by))
+  for (const group of timed) {
+    const gap: Period[] = []
+    const room = most - periods.length
+    for (let start = endOf(String(group.by[by]), unit); Date.parse(start) < later && gap.length < room; start = endOf(start, unit)) gap.push({ start, group: null, amount: empty })
+    cut = gap.length >= room
+    if (cut) break
+    periods.unshift(period(group), ...gap)
+    later = startOf(group, by)
+  }
+  return { periods: [...groups.filter((group) => group.by[by] === null).map(period), ...periods], cut }
+}
+
+const startOf = (group: Group, by: string) => Date.parse(String(group.by[by]))
 
 /** A point of time as short as its unit allows. */
 export function shortTime(value: string, by: string): string {

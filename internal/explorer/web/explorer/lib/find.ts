@@ -1,23 +1,33 @@
-// The query that finds a resource by what people know of it: its label, or its id.
+// The queries that find a resource by what people know of it: its label, or its id.
 
 import { encode } from './filters'
 import { isId, labelAttribute, type Collection } from './schema'
 
 export const MOST = 8
 
-/** Whether upper and lower case are the same when a label is looked for. */
-export const isSearched = (collection: Collection) => !!collection.label && !!collection.search?.includes(collection.label)
+/** Whether any word of a resource finds it. */
+export const isSearched = (collection: Collection) => !!collection.search?.length
 
-/** The query that finds resources by a text. Without a text it is the latest ones. */
-export function findQuery(collection: Collection, text: string): string {
+/** The queries whose results together are the resources found by a text, the likeliest first. Without a text they are the latest ones. */
+export function findQueries(collection: Collection, text: string): string[] {
   const label = labelAttribute(collection)
-  const fields = `fields=${label ?? 'id'}`
+  const query = (part: string, limit = MOST) => [part, `fields=${label ?? 'id'}`, `limit=${limit}`].filter(Boolean).join('&')
   const word = text.trim()
-  if (!word) return `${fields}&limit=-${MOST}`
-  if (isId(word)) return `filter[id]=${word}&${fields}&limit=${MOST}`
-  if (isSearched(collection)) return `search=${encode(word)}&${fields}&limit=${MOST}`
+  if (!word) return [query('', -MOST)]
+  if (isId(word)) return [query(`filter[id]=${word}`)]
+  const searches = isSearched(collection) ? [query(`search=${encode(word)}`)] : []
+  if (label && collection.search?.includes(label)) return searches
   if (collection.attributes.some(({ name, type }) => name === label && type === 'integer')) {
-    return /^-?\d{1,18}$/.test(word) ? `filter[${label}]=${word}&${fields}&limit=${MOST}` : `${fields}&limit=0`
+    return [...(/^-?\d{1,18}$/.test(word) ? [query(`filter[${label}]=${word}`)] : []), ...searches]
   }
-  return label ? `filter[${label}][contains]=${encode(word)}&${fields}&limit=${MOST}` : `${fields}&limit=-${MOST}`
+  if (label) return [query(inAnyCase(label, word)), ...searches]
+  return searches.length ? searches : [query('', -MOST)]
+}
+
+/** The filter for texts that contain a word as it is typed, or in the usual alternatives of case. */
+function inAnyCase(attribute: string, word: string): string {
+  const [lower, upper] = [word.toLowerCase(), word.toUpperCase()]
+  const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)
+  const words = [...new Set([word, lower, upper, capital(lower), lower.split(' ').map(capital).join(' ')])].map(encode)
+  return words.length === 1 ? `filter[${attribute}][contains]=${words[0]}` : words.map((each, i) => `filter[any][${i}][${attribute}][contains]=${each}`).join('&')
 }

@@ -29,9 +29,9 @@ class Labels {
     return label
   }
 
-  /** A message of the server with labels in place of "issues/<id>". */
+  /** A message of the server with 'the issue "Label"' in place of "issues/<id>" and "resource issues/<id>". */
   inText(text: string): string {
-    return text.replace(/\b([a-z][\w-]*)\/([0-9a-f-]{36})\b/g, (_, type: string, id: string) => this.of(type, id))
+    return text.replace(/\b(resource )?([a-z][\w-]*)\/([0-9a-f-]{36})\b/g, (_, named: string | undefined, type: string, id: string) => `${named ? '' : 'the '}${catalog.find(type)?.singular ?? type} "${this.of(type, id)}"`)
   }
 
   add(labels: Label[]) {

@@ -2,6 +2,7 @@
 
 import { Refused, totalOf } from './api'
 import { ask, catalog } from './app.svelte'
+import { same } from './json'
 import { pathOf } from './url'
 import type { Rows } from './rows.svelte'
 import type { Collection, Resource } from './schema'
@@ -57,36 +58,55 @@ export const afterRefusal = (target: Target, error: unknown): Promise<Target> | 
 
 /** What the write would do. Of more than the server takes at once, the first part is tried. */
 export async function tryMany(target: Target, write: Write): Promise<Headers> {
-  return (await send(target, write, 0, null, true)).headers
+  return (await send(target, write, 0, true)).headers
 }
 
-/** Writes all, and tells after each request how many are done. Returns the resources as they are, or last were. */
-export async function writeMany(target: Target, write: Write, progress: (done: number) => void, stopped: () => boolean): Promise<Resource[]> {
+/** Reads one attribute of all, and tells after each request how many are read. */
+export async function readMany(target: Target, attribute: string, progress: (read: number) => void, stopped: () => boolean): Promise<Resource[]> {
+  const most = catalog.rights.pageSize(catalog.rights.maxItems)
+  const read: Resource[] = []
+  for (let more = target.ids?.length !== 0; more && !stopped(); progress(read.length)) {
+    const from = read[read.length - 1]?.id
+    const ids = target.ids?.slice(read.length, read.length + Math.min(IDS, most))
+    const parts = ids ? [`filter[id][in]=${ids.join(',')}`, `limit=${ids.length}`] : [`limit=${most}`, from ? `cursor=${from}` : '']
+    const address = [`fields=${attribute}`, ...parts].filter(Boolean).reduce(extended, ids ? pathOf(target.collection.name) : target.address)
+    const { data } = await ask<Resource[]>({ path: address, silent: true })
+    if (ids && data.length < ids.length) {
+      // Some are gone: the others are what is left to write.
+      const left = new Set(data.map(({ id }) => id))
+      target = { ...target, ids: target.ids!.filter((id) => !ids.includes(id) || left.has(id)) }
+    }
+    read.push(...data.filter(({ id }) => id !== from)) // a page that begins at a cursor has it again
+    more = target.ids ? read.length < target.ids.length : data.length === most
+  }
+  return read
+}
+
+/** Writes all, and tells after each request what is done: the resources as they are, or last were. Returns them. */
+export async function writeMany(target: Target, write: Write, progress: (done: Resource[]) => void, stopped: () => boolean): Promise<Resource[]> {
   const { maxItems } = catalog.rights
   const done: Resource[] = []
   for (let from = 0; !stopped(); from += maxItems) {
-    const last = write.method === 'PATCH' ? (done[done.length - 1]?.id ?? null) : null
-    const { data } = await send(target, write, from, last, false)
-    done.push(...data.filter(({ id }) => id !== last))
-    progress(done.length)
+    const { data } = await send(target, write, from, false)
+    done.push(...data)
+    progress(done)
     const rest = target.ids ? target.ids.length - from - maxItems : target.total - maxItems <= 0 || data.length < maxItems ? 0 : 1
     if (rest <= 0) break
   }
   return done
 }
 
-/** Writes to resources by their ids in one transaction, each if it is as it was read where the server requires that. */
+/** Writes to resources by their ids in one transaction, each if it still has its ETag, where some are given or the server requires them. */
 export async function transact(collection: Collection, writes: { id: string; write: Write }[], dry = false, tags?: Map<string, string>) {
-  const match = catalog.rights.requiresMatch(collection.name) ? (tags ?? (await tagsOf(collection, writes.map(({ id }) => id)))) : null
+  const match = tags ?? (catalog.rights.requiresMatch(collection.name) ? await tagsOf(collection, writes.map(({ id }) => id)) : null)
   const steps = writes.map(({ id, write }) => ({ method: write.method, path: `/${pathOf(collection.name, id)}`, ...(write.method === 'PATCH' && { body: write.body }), ...(match && { if_match: match.get(id) }) }))
   return ask<Resource[]>({ method: 'POST', path: `-/transaction${dry ? '?dry_run=true' : ''}`, body: steps })
 }
 
-async function send(target: Target, write: Write, from: number, last: string | null, dry: boolean) {
+async function send(target: Target, write: Write, from: number, dry: boolean) {
   const { maxItems, requiresMatch } = catalog.rights
-  // Deleted ones are gone from the list, so the next part is at its start again; changed ones may still be in it.
-  // A part that begins at a cursor has the last one of the part before again, if that still matches.
-  const range = target.total > maxItems || !target.address.includes('?') ? (last ? `cursor=${last}&limit=${maxItems}` : `limit=${maxItems}`) : ''
+  // Without ids they are deleted, and gone from the list: the next part is at its start again.
+  const range = target.total > maxItems || !target.address.includes('?') ? `limit=${maxItems}` : ''
   let ids = target.ids?.slice(from, from + maxItems)
   const matched = requiresMatch(target.collection.name)
   if (!ids && matched) ids = (await ask<Resource[]>({ path: ['fields=id', range].filter(Boolean).reduce(extended, target.address), silent: true })).data.map(({ id }) => id)
@@ -96,15 +116,15 @@ async function send(target: Target, write: Write, from: number, last: string | n
   return ask<Resource[]>({ method: write.method, path: address, ...(write.method === 'PATCH' && { body: write.body }) })
 }
 
-/** The ETags of resources, some requests at a time. A resource that is gone has none. */
-async function tagsOf(collection: Collection, ids: string[]): Promise<Map<string, string>> {
+/** The ETags of resources, some requests at a time; of those that are still as they were, if that is given. A resource that is gone has none. */
+export async function tagsOf(collection: Collection, ids: string[], were?: Map<string, Resource>): Promise<Map<string, string>> {
   const tags = new Map<string, string>()
   const left = [...ids]
   const read = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop())
       try {
-        const { headers } = await ask<Resource>({ path: extended(pathOf(collection.name, id), 'fields=id'), silent: true })
-        tags.set(id, headers.get('ETag') ?? '')
+        const { headers, data } = await ask<Resource>({ path: were ? pathOf(collection.name, id) : extended(pathOf(collection.name, id), 'fields=id'), silent: true })
+        if (!were || same(data, were.get(id))) tags.set(id, headers.get('ETag') ?? '')
       } catch (error) {
         if (!(error instanceof Refused && error.status === 404)) throw error
       }

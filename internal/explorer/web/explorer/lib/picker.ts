@@ -1,7 +1,7 @@
 // Choosing a resource: what matches, and what was chosen lately.
 
 import { ask } from './app.svelte'
-import { findQuery, MOST } from './find'
+import { findQueries, MOST } from './find'
 import { labels } from './labels.svelte'
 import type { Collection, Resource } from './schema'
 import { pathOf } from './url'
@@ -10,9 +10,10 @@ const recent = new Map<string, string[]>() // ids by collection, the latest firs
 
 /** The ids that match, of which labels are known then. */
 export async function findResources(collection: Collection, text: string, signal: AbortSignal): Promise<string[]> {
-  const { data } = await ask<Resource[]>({ path: `${pathOf(collection.name)}?${findQuery(collection, text)}`, signal, silent: true })
-  labels.note(collection, data)
-  const ids = data.map(({ id }) => id)
+  const lists = await Promise.all(findQueries(collection, text).map((query) => ask<Resource[]>({ path: `${pathOf(collection.name)}?${query}`, signal, silent: true })))
+  const found = lists.flatMap(({ data }) => data)
+  labels.note(collection, found)
+  const ids = [...new Set(found.map(({ id }) => id))].slice(0, MOST)
   if (text.trim()) return ids
   const used = recent.get(collection.name) ?? []
   return [...used, ...ids.reverse().filter((id) => !used.includes(id))].slice(0, MOST)

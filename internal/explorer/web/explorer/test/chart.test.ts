@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { amountOf, amountText, daily, filtersOf, groupings, groupsPath, measures, shortTime } from '../lib/chart'
+import { amountOf, amountText, daily, filtersOf, groupings, groupsPath, measures, periodsOf, shortTime, type Group } from '../lib/chart'
 import { limitsOf } from '../lib/limits'
 import { quantile, readMetrics, sumOf } from '../lib/metrics'
 import type { Collection } from '../lib/schema'
@@ -38,6 +38,25 @@ test('a group is a filter', () => {
   expect(filtersOf('due:month', '2026-12-01')).toEqual([{ field: 'due', op: 'gte', value: '2026-12-01' }, { field: 'due', op: 'lt', value: '2027-01-01' }])
   expect(filtersOf('at:day', '2026-02-28T00:00:00.000Z')[1]).toEqual({ field: 'at', op: 'lt', value: '2026-03-01T00:00:00.000Z' })
   expect([shortTime('2026-12-01', 'due:month'), shortTime('2026-02-28T00:00:00.000Z', 'at:day')]).toEqual(['2026-12', '2026-02-28'])
+})
+
+test('a chart over time has the periods without resources: zero for counts and sums, a gap for the rest', () => {
+  const group = (start: string | null, n: number, avg: number | null = n): Group => ({ id: `${start}`, by: { 'due:month': start }, count: n, sum: { cost: 10 * n }, avg: { cost: avg } })
+  const groups = [group('2026-05-01', 2), group('2026-02-01', 3), group('2025-12-01', 1, null), group(null, 7)] // as they come: the latest first
+  const shown = (measure: string, most = 10) => {
+    const { periods, cut } = periodsOf(groups, 'due:month', measure, most)
+    return { cut, line: periods.map(({ start, group, amount }) => `${String(start).slice(0, 7)} ${amount}${group ? '' : ' empty'}`) }
+  }
+  expect(shown('count')).toEqual({ cut: false, line: ['null 7', '2025-12 1', '2026-01 0 empty', '2026-02 3', '2026-03 0 empty', '2026-04 0 empty', '2026-05 2'] })
+  expect(shown('sum cost').line).toEqual(['null 70', '2025-12 10', '2026-01 0 empty', '2026-02 30', '2026-03 0 empty', '2026-04 0 empty', '2026-05 20'])
+  expect(shown('avg cost').line).toEqual(['null 7', '2025-12 null', '2026-01 null empty', '2026-02 3', '2026-03 null empty', '2026-04 null empty', '2026-05 2'])
+  // Not more periods than there is room for.
+  expect(shown('count', 5)).toEqual({ cut: true, line: ['null 7', '2026-02 3', '2026-03 0 empty', '2026-04 0 empty', '2026-05 2'] })
+  expect(shown('count', 3)).toEqual({ cut: true, line: ['null 7', '2026-05 2'] })
+  const times = ['2026-03-01T00:00:00.000Z', '2026-02-27T00:00:00.000Z'].map((at) => ({ id: at, by: { 'at:day': at }, count: 1 }))
+  expect(periodsOf(times, 'at:day', 'count', 10).periods.map(({ start }) => start)).toEqual(['2026-02-27T00:00:00.000Z', '2026-02-28T00:00:00.000Z', '2026-03-01T00:00:00.000Z'])
+  const days = ['2026-03-03', '2026-03-01'].map((due) => ({ id: due, by: { due }, count: 1 }))
+  expect(periodsOf(days, 'due', 'count', 10).periods.map(({ start, amount }) => [start, amount])).toEqual([['2026-03-01', 1], ['2026-03-02', 0], ['2026-03-03', 1]])
 })
 
 test('days without any are zero', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { effectsOf } from '../lib/affected'
 import { includeParts, labelled, takeLabels } from '../lib/include'
-import { findQuery } from '../lib/find'
+import { findQueries } from '../lib/find'
 import { countPath, referrersOf, viewOf } from '../lib/related'
 import { fieldAt, labelAttribute, labelOf, type Attribute, type Collection } from '../lib/schema'
 
@@ -36,8 +36,8 @@ test('a label is declared, the first required text, or a likely one', () => {
   const orders = { ...things, attributes: [...things.attributes, { name: 'number', type: 'integer', required: true } as const] }
   expect(labelAttribute(orders)).toBe('number')
   expect(labelOf(orders, { id: '1', type: 'orders', number: 10399 })).toBe('10399')
-  expect(findQuery(orders, ' 10399')).toBe('filter[number]=10399&fields=number&limit=8')
-  expect(findQuery(orders, 'tea')).toBe('fields=number&limit=0')
+  expect(findQueries(orders, ' 10399')).toEqual(['filter[number]=10399&fields=number&limit=8'])
+  expect(findQueries(orders, 'tea')).toEqual([])
 })
 
 test('labels come with the list: relations that can be included and have one', () => {
@@ -72,12 +72,19 @@ test('a field is found by its path', () => {
   expect([fieldAt(people, 'home.zip', find), fieldAt(books, 'nobody.name', find), fieldAt(books, 'x', find)]).toEqual([undefined, undefined, undefined])
 })
 
-test('a picker searches where there is a search, and filters elsewhere', () => {
-  expect(findQuery(books, ' Ada lov ')).toBe('search=Ada%20lov&fields=title&limit=8')
-  expect(findQuery(people, 'ad')).toBe('filter[nick][contains]=ad&fields=nick&limit=8')
-  expect(findQuery(books, '')).toBe('fields=title&limit=-8')
-  expect(findQuery(books, '01936f2e-7d3c-7a4b-9c5d-0123456789ab')).toBe('filter[id]=01936f2e-7d3c-7a4b-9c5d-0123456789ab&fields=title&limit=8')
-  expect(findQuery(things, 'x')).toBe('fields=id&limit=-8')
+test('a picker searches where there is a search, and finds labels in any usual case', () => {
+  const any = (...words: string[]) => words.map((word, i) => `filter[any][${i}][nick][contains]=${word}`).join('&') + '&fields=nick&limit=8'
+  expect(findQueries(books, ' Ada lov ')).toEqual(['search=Ada%20lov&fields=title&limit=8'])
+  expect(findQueries(people, 'ada lOv')).toEqual([any('ada%20lOv', 'ada%20lov', 'ADA%20LOV', 'Ada%20lov', 'Ada%20Lov')])
+  expect(findQueries(people, 'ad')).toEqual([any('ad', 'AD', 'Ad')])
+  expect(findQueries(people, '7')).toEqual(['filter[nick][contains]=7&fields=nick&limit=8'])
+  // A search that does not look at the label finds what it finds, after the labels.
+  expect(findQueries({ ...people, search: ['mail'] }, 'ad')).toEqual([any('ad', 'AD', 'Ad'), 'search=ad&fields=nick&limit=8'])
+  expect(findQueries({ ...people, search: ['nick'] }, 'ad')).toEqual(['search=ad&fields=nick&limit=8'])
+  expect(findQueries({ ...things, search: ['size'] }, 'ad')).toEqual(['search=ad&fields=id&limit=8'])
+  expect(findQueries(books, '')).toEqual(['fields=title&limit=-8'])
+  expect(findQueries(books, '01936f2e-7d3c-7a4b-9c5d-0123456789ab')).toEqual(['filter[id]=01936f2e-7d3c-7a4b-9c5d-0123456789ab&fields=title&limit=8'])
+  expect(findQueries(things, 'x')).toEqual(['fields=id&limit=-8'])
 })
 
 test('what goes with a deletion, in words', () => {
