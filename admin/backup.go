@@ -83,7 +83,7 @@ func requireEmpty(c db.Conn, d db.Dialect, name string) error {
 	}
 	resources, err := db.Int(c, "SELECT coalesce(sum(total), 0) FROM "+lists.AllTotals()+" WHERE parent = ''")
 	if err == nil && resources > 0 {
-		err = fmt.Errorf("%s has %s, which would be replaced; force permits it", name, suggest.Counted(resources, "resource"))
+		err = fmt.Errorf("%s has %s, which would be replaced; --force permits it", name, suggest.Counted(resources, "resource"))
 	}
 	return err
 }

@@ -170,6 +170,10 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile
 		for _, c := range s.Collections() {
 			names = append(names, c.Name)
 		}
+		if g.Collection == "changes" {
+			k.Report(at, "changes is no collection but a verb: grant it in each collection whose changes and histories the role may read, such as {list: true, read: true, changes: true}")
+			return
+		}
 		k.Report(at, "there is no collection %q%s", g.Collection, suggest.DidYouMean(g.Collection, names))
 		return
 	case c.ReadOnly():

@@ -136,6 +136,8 @@ func TestCan(t *testing.T) {
 	runs(t, dir, "", true, granted+no, "can", "author", "update", "things", id, "--sub", "bo")
 	runs(t, dir, "", true, granted+noSub, "can", "author", "update", "things", id)
 	runs(t, dir, "", true, "- author is not granted delete in things\nno\n", "can", "author", "delete", "things")
+	history := "- author may not read histories in things: they need the verb changes\n"
+	runs(t, dir, "", false, "- author is granted read in things\n- read has no rule: every resource\n"+history+"yes\n", "can", "author", "read", "things")
 	runs(t, dir, "", true, "- there is no role editor, and what no role is granted is denied\nno\n", "can", "editor", "read", "things")
 	runs(t, dir, "", true, "plural: the verb must be list, read, create, update, delete or changes, but is \"write\"\n", "can", "author", "write", "things")
 	runs(t, dir, "", true, "plural: the schema has no collection \"thing\"\n", "can", "author", "read", "thing")

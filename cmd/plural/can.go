@@ -48,6 +48,16 @@ if that depends on the resource.`,
 		if err != nil {
 			return inFileOf(s.schemaFile, err)
 		}
+		if q.Verb == schema.MayRead && decision != plural.No && q.Collection != "operations" { // which have no history
+			q.Verb = schema.MayChanges
+			history, _, err := plural.Can(command.Context(), s.config, q)
+			if err != nil {
+				return inFileOf(s.schemaFile, err)
+			}
+			if history == plural.No {
+				reasons = append(reasons, fmt.Sprintf("%s may not read histories in %s: they need the verb changes", q.Role, q.Collection))
+			}
+		}
 		out := command.OutOrStdout()
 		for _, reason := range reasons {
 			fmt.Fprintln(out, "-", reason)

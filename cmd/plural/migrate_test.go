@@ -98,7 +98,7 @@ func TestMigrate(t *testing.T) {
 
 	// The way back, over the backup.
 	writeSchema(t, dir, thingsBefore)
-	runs(t, dir, "", true, "plural: plural.db has 2 resources, which would be replaced; force permits it\n", "restore", "before.db")
+	runs(t, dir, "", true, "plural: plural.db has 2 resources, which would be replaced; --force permits it\n", "restore", "before.db")
 	runs(t, dir, "", false, "Restored before.db.\n", "restore", "before.db", "--force")
 	p = serveIn(t, dir)
 	if got := get(t, p.base+"/things?filter[size]=big"); !strings.HasPrefix(got, `200 {"data":[{"id":"00000000-0000-7000-8000-000000000002","type":"things","name":"B","size":"big",`) {

@@ -137,7 +137,7 @@ func TestRestoreIntoALiveDatabase(t *testing.T) {
 			}
 		}
 	}
-	if err := admin.Restore(context.Background(), url, file, admin.RestoreOptions{}); err == nil || err.Error() != filepath.Join(dir, "live.db")+" has 300 resources, which would be replaced; force permits it" {
+	if err := admin.Restore(context.Background(), url, file, admin.RestoreOptions{}); err == nil || err.Error() != filepath.Join(dir, "live.db")+" has 300 resources, which would be replaced; --force permits it" {
 		t.Fatalf("got %v", err)
 	}
 	done := make(chan struct{})

@@ -98,7 +98,7 @@ func TestFilesAreOpenedBySQLiteAlone(t *testing.T) {
 		{append([]string{"keys", "revoke", "AAAAAAAAAAAA"}, on...), "nothing was revoked"},
 		{append([]string{"can", "reader", "read", "notes", "018f4e5c-0000-7000-8000-000000000000"}, on...), "there is no resource"},
 		{append([]string{"backup", at("first.db")}, on...), ""},
-		{append([]string{"restore", at("first.db")}, on...), "force permits it"},
+		{append([]string{"restore", at("first.db")}, on...), "--force permits it"},
 		{append([]string{"restore", at("first.db"), "--force"}, on...), ""},
 		{[]string{"copy", "--from=sqlite:" + database, "--to=sqlite:" + at("copy.db")}, ""},
 		{[]string{"copy", "--from=sqlite:" + database, "--to=sqlite:" + at("copy.db")}, "it is not empty"},

@@ -131,6 +131,22 @@ test('after a wrong key, whoever needs none still sees what is public', async ()
   }
 })
 
+test('a role that may do everything but read changes is told why there is no history', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'plural-history-'))
+  const schema = join(folder, 'schema.yaml')
+  await writeFile(schema, 'collections: {notes: {attributes: {title: {type: string}}}}\naccess: {roles: {public: {notes: [list, read, create, update, delete]}}}\n')
+  const shop = await serve({ schema })
+  try {
+    const { id } = await shop.ask('POST', '/notes', { title: 'Hello' })
+    const page = await open(browser, `${shop.explorer}/notes/${id}`)
+    await page.getByRole('complementary').getByText('No history: your role may not read changes of notes.').waitFor()
+    await page.leave()
+  } finally {
+    await shop.stop()
+    await rm(folder, { recursive: true })
+  }
+})
+
 test('signing in survives a new tab if the person asks for it, until they sign out', async () => {
   const page = await open(browser, `${server.explorer}/notes`, { expect: [/status of 401/] })
   await signIn(page, admin, true)

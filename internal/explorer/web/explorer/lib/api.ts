@@ -62,6 +62,7 @@ export interface Setting {
   began: (exchange: Exchange) => void
   ended: (exchange: Exchange) => void
   gaveUp: (exchange: Exchange) => void
+  missed: () => void // there was no response
 }
 
 export function client(setting: Setting) {
@@ -104,6 +105,7 @@ export function client(setting: Setting) {
         throw error
       }
       end(0)
+      setting.missed()
       throw new Unreachable()
     }
     end(response.status)

@@ -15,34 +15,46 @@ class Router {
   jumps = $state(0) // how often the view was moved by anything but scrolling
   begin: string | null = null // the attribute that the next form begins with
   unsaved: () => boolean = () => false // whether an open form holds what leaving it would lose
+  leaving = $state.raw<(() => void) | null>(null) // goes on, though input is lost; until the user has decided
 
   constructor() {
     this.read()
     addEventListener('popstate', () => {
-      // The browser has already changed the address: restore that of the current view.
-      if (!this.read()) history.pushState(null, '', this.href(this.view))
+      // The browser has already changed the address: restore that of the current view. The other is behind it then.
+      if (!this.read(location, () => history.back())) history.pushState(null, '', this.href(this.view))
     })
     addEventListener('beforeunload', (event) => this.unsaved() && event.preventDefault())
   }
 
-  /** Goes to the view of an address, unless the user stays to keep unsaved input. */
-  private read({ pathname, search }: { pathname: string; search: string } = location): boolean {
+  /** Goes to the view of an address, unless the user has to decide on unsaved input before. */
+  private read({ pathname, search }: { pathname: string; search: string } = location, again = () => {}): boolean {
     const next = readView(pathname.slice(base.pathname.length), search)
-    if (!this.mayLeaveFor(next)) return false
+    if (!this.mayLeaveFor(next, again)) return false
     this.view = next
     this.jumps++
     return true
   }
 
-  private mayLeaveFor(next: View): boolean {
+  private mayLeaveFor(next: View, again: () => void): boolean {
     const stays = next.id === this.view.id && next.mode === this.view.mode && listPath(next) === listPath(this.view)
-    return stays || !this.unsaved() || confirm('Leave the form? Your input is not saved.')
+    if (stays || !this.unsaved()) return true
+    this.leaving = again
+    return false
   }
 
-  /** Goes to a view, as a new entry of the history, or in place of the last one. */
-  go(change: Partial<View>, replace = false) {
+  /** The user decided to lose the input. */
+  leave() {
+    const again = this.leaving!
+    this.leaving = null
+    this.unsaved = () => false
+    again()
+  }
+
+  /** Goes to a view, as a new entry of the history, or in place of the last one; the form there begins with an attribute. */
+  go(change: Partial<View>, replace = false, begin: string | null = null) {
     const next = { ...this.view, ...change }
-    if (!this.mayLeaveFor(next)) return
+    if (!this.mayLeaveFor(next, () => this.go(change, replace, begin))) return
+    this.begin = begin
     this.view = next
     if (replace) history.replaceState(null, '', this.href(this.view))
     else history.pushState(null, '', this.href(this.view))
@@ -61,13 +73,17 @@ class Router {
     return address ? `${home}/${address}` : home
   }
 
+  private visit(link: HTMLAnchorElement) {
+    if (this.read(link, () => this.visit(link))) history.pushState(null, '', link.href)
+  }
+
   /** Follows a link within the page without loading a new page. */
   follow(event: MouseEvent) {
     const link = (event.target as Element).closest?.('a[href]') as HTMLAnchorElement | null
     if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
     if (link.target || link.origin !== location.origin || !(link.pathname === home || link.pathname.startsWith(base.pathname))) return
     event.preventDefault()
-    if (this.read(link)) history.pushState(null, '', link.href)
+    this.visit(link)
   }
 }
 
@@ -79,6 +95,7 @@ class Session {
   credential = $state<string | null>(sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY))
   guarded = $state(false) // access is configured
   asking = $state(false) // the sign-in is open
+  ends = $state(0) // how often the user signed out
 
   constructor() {
     if (this.credential !== null) sessionStorage.setItem(KEY, this.credential) // the reference looks here
@@ -92,6 +109,11 @@ class Session {
     if (credential !== null && stay) localStorage.setItem(KEY, credential)
     else localStorage.removeItem(KEY)
   }
+
+  end() {
+    this.set(null)
+    this.ends++
+  }
 }
 
 export const session = new Session()
@@ -100,6 +122,7 @@ const MOST_EXCHANGES = 50
 
 class Log {
   exchanges = $state.raw<Exchange[]>([]) // the latest first
+  incomplete = $state(false) // a request had no response since everything was loaded
 
   began = (exchange: Exchange) => {
     this.exchanges = [exchange, ...this.exchanges.slice(0, MOST_EXCHANGES - 1)]
@@ -109,6 +132,9 @@ class Log {
   }
   gaveUp = (exchange: Exchange) => {
     this.exchanges = this.exchanges.filter((each) => each.id !== exchange.id)
+  }
+  missed = () => {
+    this.incomplete = true
   }
 }
 

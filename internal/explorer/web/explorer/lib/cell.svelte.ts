@@ -28,6 +28,7 @@ export class CellEdit {
   problem = $state('')
   theirs = $state.raw<{ value: unknown; etag: string | null } | null>(null) // somebody else has changed it
   busy = $state(false)
+  saved: Promise<Resource | null | undefined> = Promise.resolve(null)
   private etag: Promise<string | null | undefined>
 
   constructor(
@@ -50,7 +51,11 @@ export class CellEdit {
   }
 
   /** Saves it. Returns the resource as it is then, null if nothing was to be changed, or undefined if there is a problem. */
-  async save(): Promise<Resource | null | undefined> {
+  save(): Promise<Resource | null | undefined> {
+    return (this.saved = this.send())
+  }
+
+  private async send(): Promise<Resource | null | undefined> {
     const { body, problems } = bodyOf([this.attribute], { [this.attribute.name]: this.entry }, this.row)
     if (problems[this.attribute.name]) {
       this.problem = problems[this.attribute.name]![0]!

@@ -2,7 +2,9 @@
 // and for what is open.
 
 import { ask, catalog } from './app.svelte'
+import { labels } from './labels.svelte'
 import { Follower } from './live.svelte'
+import type { Resource } from './schema'
 import { positionOf } from './stream'
 import { touches } from './touches'
 
@@ -44,7 +46,10 @@ export class Feed {
 
   private tell = ({ data }: { data: Record<string, unknown> }) => {
     const changed = data.resource as { type: string; id: string } | undefined
-    if (changed) touches.tell(changed.type, changed.id)
+    if (!changed) return
+    const collection = catalog.find(changed.type)
+    if (collection && data.data) labels.renew(collection, [data.data as Resource])
+    touches.tell(changed.type, changed.id)
   }
 }
 

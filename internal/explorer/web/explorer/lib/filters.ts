@@ -1,7 +1,7 @@
 // Filters: the operators of a field, and their form in a query.
 
 import type { Attribute } from './schema'
-import { isRelative, relativeWords } from './times'
+import { isRelative, localTime, relativeWords } from './times'
 
 export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in' | 'not_in' | 'contains' | 'starts_with' | 'has' | 'has_all' | 'null' | 'set'
 
@@ -57,7 +57,8 @@ export function sentence(filter: Filter, field?: Attribute): { verb: string; val
   if (filter.op === 'null') return { verb: filter.value === 'false' ? 'is not null' : 'is null', value: '' }
   if (filter.op === 'set') return field?.type === 'boolean' ? { verb: 'is', value: 'true' } : { verb: 'is not null', value: '' }
   if (field?.format?.startsWith('date') && filter.op === 'gte' && isRelative(filter.value)) return { verb: 'is in the', value: relativeWords(filter.value) }
-  const values = isList(filter.op) ? splitList(filter.value).join(', ') : filter.value
+  const each = (value: string) => (field?.format === 'date-time' ? localTime(value) : value)
+  const values = isList(filter.op) ? splitList(filter.value).map(each).join(', ') : each(filter.value)
   return { verb: wordsFor(filter.op, field), value: values === '' ? '""' : values }
 }
 

@@ -47,9 +47,9 @@ class Labels {
     }
   }
 
-  /** Resources were loaded: labels that are known already may have changed. */
+  /** Resources were loaded: labels that are known or requested already may have changed. */
   renew(collection: Collection, resources: Resource[]) {
-    this.note(collection, resources.filter(({ id }) => this.known.has(`${collection.name}/${id}`)))
+    this.note(collection, resources.filter(({ id }) => this.known.has(`${collection.name}/${id}`) || this.asked.has(`${collection.name}/${id}`)))
   }
 
   /** Resources were loaded, so their labels are known. */
@@ -88,8 +88,9 @@ class Labels {
         const path = `${pathOf(type)}?filter[id][in]=${some.map(encodeURIComponent).join(',')}&fields=${attribute}&limit=${some.length}`
         const { data } = await ask<Resource[]>({ path, silent: true })
         if (caller !== session.credential) return
-        this.add(some.map((id) => ({ type, id, text: null })))
-        this.note(collection, data)
+        const open = new Set(some.filter((id) => !this.known.has(`${type}/${id}`))) // others have become known since, and may be newer
+        this.add([...open].map((id) => ({ type, id, text: null })))
+        this.note(collection, data.filter(({ id }) => open.has(id)))
       } catch {
         for (const id of some) this.asked.delete(`${type}/${id}`) // the next one who needs it tries again
         return

@@ -32,6 +32,8 @@ export class Rows {
   private latest = 0
   private counting = false
   private over = false
+  private start: string | null = null // the position from which changes are heard
+  private heard = new Map<string, Resource>() // changed while pages are requested, which may have been read before
   private view: View
   private relations: Relation[]
 
@@ -118,6 +120,7 @@ export class Rows {
 
   private async fetch(page: number, afresh = false) {
     const controller = new AbortController()
+    if (!this.running.size) this.heard.clear()
     this.running.set(page, controller)
     this.look()
     const ids = (other: number) => (afresh ? undefined : this.pages.get(other)?.map((row) => row.id))
@@ -161,11 +164,15 @@ export class Rows {
     const [first, last] = this.window
     const ahead = !this.holds(page, first, last) // of what is seen
     const path = `${listPath(this.view)}?${[...queryParts(this.view), ...includeParts(this.relations, catalog.named), query].join('&')}`
+    const { follower } = this
     const answer = await ask<Resource[]>({ path, signal, silent: ahead })
-    const rows = answer.data.slice(skip)
+    const position = positionOf(answer.headers)
+    if (!signal.aborted) this.follow(position)
+    // Requested before changes were heard, and perhaps read before the position from which they are.
+    if (!signal.aborted && follower !== this.follower && position !== this.start) return this.range(page, { query, skip, forwards }, signal)
+    const rows = answer.data.slice(skip).map((row) => this.heard.get(row.id) ?? row)
     labels.add(rows.flatMap((row) => takeLabels(row, this.relations, catalog.named)))
     labels.renew(this.collection, rows)
-    if (!signal.aborted) this.follow(positionOf(answer.headers))
     const total = totalOf(answer.headers)
     if (total !== null) this.settle(total)
     else if (forwards && rows.length < this.size && (rows.length > 0 || page === 0)) this.settle(page * this.size + rows.length)
@@ -176,11 +183,13 @@ export class Rows {
   private follow(position: string | null) {
     this.still = position === null
     if (this.follower || this.over || position === null) return
+    this.start = position
     this.follower = new Follower(this.address(false), position, (event) => this.apply(event), () => this.reload())
   }
 
   private apply(event: LiveEvent) {
     const { kind, data } = event
+    if (this.running.size) this.heard.set(data.id, data)
     const place = this.find(data.id)
     if (kind === 'deleted' || kind === 'left') this.news.left(data.id)
     else if (place) {

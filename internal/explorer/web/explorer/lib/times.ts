@@ -33,7 +33,7 @@ const STEPS: [number, Intl.RelativeTimeFormatUnit][] = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** How long ago, such as "3 minutes ago". */
-export function ago(text: string, now = Date.now()): string {
+export function ago(text: string, now: number): string {
   let n = Math.round((new Date(text).getTime() - now) / 1000)
   for (const [size, unit] of STEPS) {
     if (Math.abs(n) < size) return relative.format(n, unit)
@@ -50,6 +50,9 @@ export function toLocalInput(text: string): string {
   const fraction = d.getMilliseconds() ? `.${String(d.getMilliseconds()).padStart(3, '0')}` : ''
   return `${day(d)}T${pad(d.getHours())}:${pad(d.getMinutes())}${seconds}${fraction}`
 }
+/** A date-time in local time, as short as it can be written. */
+export const localTime = (text: string) => toLocalInput(text).replace('T', ' ') || text
+
 export function fromLocalInput(text: string): string {
   const d = new Date(text)
   return Number.isNaN(d.getTime()) ? text : d.toISOString()
