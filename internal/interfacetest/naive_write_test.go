@@ -211,10 +211,10 @@ func (m *naive) latest() (latest *naiveRow) {
 	return latest
 }
 
-// owner is another resource that has the same values of a unique group. Null equals nothing.
+// owner is another stored resource that has the same values of a unique group. The new one of a create can have its id. Null equals nothing.
 func (m *naive) owner(r *naiveRow, group []string) *naiveRow {
 	for _, other := range m.rows[r.kind] {
-		if other.id != r.id && !slices.ContainsFunc(group, func(name string) bool {
+		if other != r && !slices.ContainsFunc(group, func(name string) bool {
 			return r.value(name) == "" || r.value(name) == "null" || r.value(name) != other.value(name)
 		}) {
 			return other
