@@ -46,11 +46,17 @@ func startWriter(c *connection, o db.Options) *writer {
 }
 
 // taker returns a function that takes the tasks of a transaction from the queue, until there are no more: tasks that are not short,
-// one after the other, and then the short ones that wait by then.
+// one after the other, and then the short ones that wait by then. The time of the long ones begins with the first one, however long
+// the transaction had to wait for another process: one of them is taken in any case.
 func (w *writer) taker() func() []*db.Queued {
-	begun, shortTaken := time.Now(), false
+	var begun time.Time
+	shortTaken := false
 	return func() []*db.Queued {
-		if !shortTaken && time.Since(begun) < longTurn {
+		first := begun.IsZero()
+		if first {
+			begun = time.Now()
+		}
+		if !shortTaken && (first || time.Since(begun) < longTurn) {
 			if task := w.queue.TakeLong(); task != nil {
 				return []*db.Queued{task}
 			}
