@@ -34,7 +34,6 @@ type Changes struct {
 	history model.ID
 	floor   int64
 	narrow  narrowed
-	hidden  bool            // the caller does not see the last state of the resource
 	skipped changelog.Point // of since: what a list has shown already
 
 	start     int64         // number that the range begins at, or with a negative limit ends before
