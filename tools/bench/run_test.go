@@ -139,7 +139,7 @@ func TestUnpack(t *testing.T) {
 		t.Errorf("got %s (%v), want %s", got, err, want)
 	}
 	_, err = Base{Commit: "no-such-commit"}.unpack(t.Context(), module, dir)
-	if err == nil || err.Error() != "there is no commit no-such-commit" {
+	if err == nil || err.Error() != "this repository has no commit no-such-commit: name another one, for example make bench-check BASE=HEAD~20, or fetch its history" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func TestWaits(t *testing.T) {
 	for _, each := range all {
 		statuses = append(statuses, each.status)
 	}
-	if want := []int{0, 200, 200, 200, 200, 413, 200}; !slices.Equal(statuses, want) {
+	if want := []int{0, 200, 200, 200, 200, 200, 413, 200}; !slices.Equal(statuses, want) {
 		t.Errorf("got %v, want %v", statuses, want)
 	}
 	nothingLeft(t, &Plan{Dir: plan.Dir})
