@@ -177,6 +177,7 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 		err error
 	}
 	results, batches := make(chan result), make(chan batch, 1)
+	delay := batchDelay // the goroutines may end after the import
 	go func() {
 		for read := (result{}); read.err == nil; {
 			read.row, read.err = i.nextRow()
@@ -217,7 +218,7 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 					next.rows, bytes = append(next.rows, row), bytes+size
 				}
 				if late == nil {
-					late = time.After(batchDelay)
+					late = time.After(delay)
 				}
 				if next.err != nil || next.bad != nil || len(next.rows) == batchRows {
 					send()
