@@ -37,6 +37,9 @@ func (b *Database) Migrate(ctx context.Context, fn func(db.Conn) error) (err err
 	if err := checkForeignKeys(c); err != nil {
 		return err
 	}
+	if err := context.Cause(ctx); err != nil { // an interrupt comes a moment after the end of the context
+		return err
+	}
 	_, err = c.Exec("COMMIT")
 	return err
 }
