@@ -145,14 +145,20 @@ func (s *server) do(method, path, body string, headers ...string) answer {
 			r.Header.Del(headers[i])
 		}
 	}
+	return s.answerTo(r)
+}
+
+// answerTo sends a request.
+func (s *server) answerTo(r *http.Request) answer {
+	s.t.Helper()
 	response, err := client.Do(r)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
+		s.t.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
+		s.t.Fatalf("%s %s: %v", r.Method, r.URL, err)
 	}
 	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
 }
@@ -368,16 +374,7 @@ func (s *server) doChunked(method, path, body string) answer {
 		s.t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	response, err := client.Do(r)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return answer{status: response.StatusCode, header: response.Header, body: string(text)}
+	return s.answerTo(r)
 }
 
 // transaction posts steps.
