@@ -100,7 +100,11 @@ func (p *parser) filter(given parameter, name filterName) {
 	if group == nil {
 		return
 	}
-	to := p.filterTarget(given, name.field)
+	if p.filters > MaxFilters {
+		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+		return
+	}
+	to := p.target(given, name.field, forFilter)
 	switch {
 	case to == nil:
 	case name.op == "":
