@@ -21,7 +21,7 @@ func (r *Resources) Groups(ctx context.Context, path Path, q query.Query, exact 
 	groups, err := r.store.Groups(ctx, store.GroupQuery{
 		Collection: path.Collection,
 		Filter:     query.Both(path.Scope(), q.Filter),
-		Groups:     *q.Groups,
+		Groups:     q.Groups,
 		Range:      q.Range,
 		Exact:      exact,
 	})
@@ -57,7 +57,7 @@ func (g *Groups) Append(dst []byte) ([]byte, bool, error) {
 // groupNamespace is the UUIDv5 namespace of the ids of groups.
 var groupNamespace = model.ID{0x0c, 0x5e, 0x3a, 0x91, 0x7d, 0x42, 0x4f, 0x0b, 0xb8, 0x6a, 0x1d, 0xe4, 0x92, 0x57, 0xcf, 0x38}
 
-// appendValues appends the members sum, avg, min and max, as far as they were asked for.
+// appendValues appends the members of the functions, as far as they were asked for.
 func (g *Groups) appendValues(dst []byte, group *query.Group) []byte {
 	var last query.Function
 	for i, value := range g.wanted.Values {
