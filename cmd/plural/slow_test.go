@@ -16,7 +16,7 @@ const slowSchema = `collections:
       state: {type: string, enum: [open, done]}
       priority: {type: integer}
       done_on: {type: string, format: date}
-    index: [title, [state, done_on]]
+    index: [title, [state, done_on], [title, -priority]]
   notes:
     attributes:
       task_id: {references: tasks, inverse: notes}
