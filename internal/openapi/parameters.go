@@ -58,7 +58,7 @@ func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
 }
 
 func operatorsOf(c *model.Collection, field *model.Field) []string {
-	return query.Operators(field.Kind, definitionOf(c, field))
+	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
 }
 
 // filterPrefix is the component of the plain filter of a field, with which those of its
@@ -258,7 +258,8 @@ var opTexts = map[string]string{
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
 	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
 	"has": "has this item, or one of these if it is given more than once", "has_all": "has all of these items. " + commaText,
-	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
+	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
+	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
 }
 
 // listText says how the values of a list are written.
@@ -286,6 +287,8 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 		value = aFlag
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
+	case "search":
+		value = object{{"type", "string"}, {"maxLength", query.MaxSearch}}
 	case "lt", "lte", "gt", "gte":
 		value = valueSchema(field.Kind, false)
 	}

@@ -17,8 +17,8 @@ type target struct {
 	steps      []step            // relations that lead to the collection of the field
 	collection *model.Collection // of the field
 	attribute  *model.Attribute  // definition of the field; nil: it has none
-	field      *model.Field
-	inside     *Inside // where the value is, without a filter; nil: in the column of the field
+	field      *model.Field      // nil: the last relation itself
+	inside     *Inside           // where the value is, without a filter; nil: in the column of the field
 }
 
 // step is a relation in the name of a filter.
@@ -27,8 +27,9 @@ type step struct {
 	scope    Filter // of the caller on the other collection
 }
 
-// filterTarget finds what a filter is about by its name. Nil: that is reported.
-func (p *parser) filterTarget(given parameter, name string) *target {
+// filterTarget finds what a filter is about by its name. It is a field, unless the name may be that of a relation. Nil: that is
+// reported.
+func (p *parser) filterTarget(given parameter, name string, mayLead bool) *target {
 	if p.filters > MaxFilters {
 		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
 		return nil
@@ -39,7 +40,7 @@ func (p *parser) filterTarget(given parameter, name string) *target {
 			return to.at(field)
 		}
 		first, behind, dotted := strings.Cut(rest, ".")
-		if !dotted {
+		if !dotted && !mayLead {
 			p.failField(given, to, visible, rest)
 			return nil
 		}
@@ -55,6 +56,9 @@ func (p *parser) filterTarget(given parameter, name string) *target {
 		to.steps = append(to.steps, step{relation, scope})
 		if !p.allowsSteps(given, to) {
 			return nil
+		}
+		if !dotted {
+			return to
 		}
 		to.collection, visible, rest = relation.To, seen, behind
 	}
@@ -161,7 +165,7 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 		known = append(known, relation.Name)
 		if relation.Name == name {
-			hint = " It is a relation: filter by a field behind it, such as " + strings.TrimSuffix(to.name, name) + name + ".id."
+			hint = " It is a relation: filter by a field behind it, such as " + to.name + ".id, or write filter[" + to.name + "][exists]=true."
 		}
 	}
 	if hint == "" {
