@@ -175,8 +175,11 @@ func (b *builder) search(c *model.Collection) list {
 		return nil
 	}
 	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
-	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
+	return list{b.inQuery(c.Name+".search", "search", text, searchSchema, "ada lov")}
 }
+
+// searchSchema is a text with words.
+var searchSchema = object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}
 
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
@@ -288,7 +291,7 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
 	case "search":
-		value = object{{"type", "string"}, {"maxLength", query.MaxSearch}}
+		value = searchSchema
 	case "lt", "lte", "gt", "gte":
 		value = valueSchema(field.Kind, false)
 	}
@@ -328,7 +331,16 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 			dotted := `(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
 			pattern = `any\]\[[0-9]{1,2}\]\[(` + field + `|` + dotted + `)|` + dotted
 		}
-		pattern = `^filter\[(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		if names := b.relationNames(c, false); len(names) > 0 {
+			text += " `filter[some][0][" + names[0] + ".field]=value`: one of " + names[0] + " fulfils all conditions with the same number; with `none`, none does."
+			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(names, "|") + `)\.[^\[\]]+`
+		}
+		pattern = `(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?`
+		if names := append(b.relationNames(c, true), b.relationNames(c, false)...); len(names) > 0 {
+			text += " `filter[" + names[0] + "][exists]=false`: there is no related resource."
+			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(names, "|") + `)\]\[exists\]`
+		}
+		pattern = `^filter\[(` + pattern + `)$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
@@ -337,11 +349,25 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 	})
 }
 
+// relationNames lists the relations of a collection that lead to one resource, or to several.
+func (b *builder) relationNames(c *model.Collection, one bool) (names []string) {
+	for _, relation := range b.relations(c) {
+		if relation.One == one {
+			names = append(names, relation.Name)
+		}
+	}
+	return names
+}
+
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
+		if a := definitionOf(c, field); a != nil {
+			enum := choices(a, false, false)
+			jsonSchema.addIf(enum != nil, "enum", enum)
+		}
 		return jsonSchema
 	}
 	switch field.Name {
