@@ -39,7 +39,7 @@ func isNumber(text string) bool {
 type conditions struct {
 	lists  []*list
 	others []Filter
-	of     *step // relation to the resources that the conditions of some and none are on
+	of     *Step // relation to the resources that the conditions of some and none are on
 }
 
 // group finds the conditions that a filter belongs to, or adds them. Nil: there is no such group.
@@ -90,23 +90,24 @@ func (p *parser) within(given parameter, kind string, group *conditions, to *tar
 	if kind != someGroup && kind != noneGroup {
 		return true
 	}
-	first := ""
-	if len(to.steps) > 0 {
-		first = to.steps[0].relation.Name
+	step, first := to.operand.Through, ""
+	if step != nil {
+		first = step.Relation.Name
 	}
 	switch {
-	case first == "":
+	case to.operand.Count:
+		p.fail(given, problem.CodeInvalidParameter, "A number of related resources is one of the resource itself. Write filter[%s].", to.name)
+	case step == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The conditions of filter[%s] are on resources that a relation leads to, such as filter[%s][0][%s]=value. Write filter[%s] for the field itself.",
 			kind, kind, cmp.Or(p.manyExample(), "relation.field"), to.name)
-	case to.steps[0].relation.One:
+	case step.Relation.One:
 		p.fail(given, problem.CodeInvalidParameter, "The relation %s leads to one resource, and filter[%s] is for relations to several. Write filter[%s].", first, kind, to.name)
-	case group.of != nil && group.of.relation != to.steps[0].relation:
-		p.fail(given, problem.CodeInvalidParameter, "The conditions with one number of filter[%s] are on resources of one relation, here of %s. Give those of %s another number.", kind, group.of.relation.Name, first)
-	case to.field == nil && len(to.steps) == 1:
+	case group.of != nil && group.of.Relation != step.Relation:
+		p.fail(given, problem.CodeInvalidParameter, "The conditions with one number of filter[%s] are on resources of one relation, here of %s. Give those of %s another number.", kind, group.of.Relation.Name, first)
+	case to.field == nil && step.Next == nil:
 		p.fail(given, problem.CodeInvalidParameter, "A condition of filter[%s] is on a field of %s, such as filter[%s][0][%s.id], or on a relation of it. Write filter[%s][exists] for the relation itself.", kind, first, kind, first, first)
 	default:
-		group.of = &to.steps[0]
-		to.steps = to.steps[1:]
+		group.of, to.operand.Through = step, step.Next
 		return true
 	}
 	return false
@@ -135,9 +136,9 @@ func (p *parser) finishFilters() {
 			any = append(any, one(conditions))
 		case of == nil: // its conditions are wrong
 		case key.kind == someGroup:
-			all = append(all, Through(of.relation, of.scope, one(conditions)))
+			all = append(all, Through(of.Relation, of.Scope, one(conditions)))
 		default:
-			all = append(all, Not{Through(of.relation, of.scope, one(conditions))})
+			all = append(all, Not{Through(of.Relation, of.Scope, one(conditions))})
 		}
 	}
 	if any != nil {
@@ -152,17 +153,14 @@ func (k groupKey) compare(other groupKey) int {
 	return cmp.Or(cmp.Compare(k.kind, other.kind), cmp.Compare(k.number, other.number))
 }
 
-// existsCondition is the condition that a relation leads to a resource that the caller may see. Nil: it is wrong.
-func (p *parser) existsCondition(given parameter, to *target) Filter {
-	exists, ok := p.boolean(given)
-	if !ok {
-		return nil
+// leads is the condition that the last relation leads to a resource that the caller may see, or that it does not.
+func (s *Step) leads(exists bool) Filter {
+	if s.Next != nil {
+		return Through(s.Relation, s.Scope, s.Next.leads(exists))
 	}
-	last := to.steps[len(to.steps)-1]
-	to.steps = to.steps[:len(to.steps)-1]
-	var found Filter = &Related{Relation: last.relation, Scope: last.scope, Filter: All}
-	if last.relation.One && last.scope == nil { // what is referred to is there
-		found = Not{IsNull{Column: last.relation.Column}}
+	var found Filter = &Related{Relation: s.Relation, Scope: s.Scope, Filter: All}
+	if s.Relation.One && s.Scope == nil { // what is referred to is there
+		found = Not{IsNull{Column: s.Relation.Column}}
 	}
 	if exists {
 		return found
@@ -170,11 +168,11 @@ func (p *parser) existsCondition(given parameter, to *target) Filter {
 	return Not{found}
 }
 
-// manyIn is the path to the first relation of a target that leads to several resources; empty: none does.
-func (to *target) manyIn() string {
+// toMany is the path to the first relation of an operand that leads to several resources; empty: none does.
+func (o Operand) toMany() string {
 	var path []string
-	for _, each := range to.steps {
-		if path = append(path, each.relation.Name); !each.relation.One {
+	for step := range o.Through.all() {
+		if path = append(path, step.Relation.Name); !step.Relation.One && !o.Count {
 			return strings.Join(path, ".")
 		}
 	}
@@ -184,7 +182,7 @@ func (to *target) manyIn() string {
 // failNull refuses to ask for null through a relation to several resources, which could mean that there is none, that one has no
 // value, or that all have none.
 func (p *parser) failNull(given parameter, to *target) {
-	many := to.manyIn()
+	many := to.operand.toMany()
 	hint := "filter[" + many + "][exists]=false if there is none"
 	if !strings.Contains(many, ".") {
 		hint += ", or filter[some][0][" + to.name + "][null]=true if one has no value"

@@ -89,16 +89,22 @@ func (p *parser) filter(given parameter, name filterName) {
 	if group == nil {
 		return
 	}
-	to := p.filterTarget(given, name.field, name.op == "exists")
+	if p.filters > MaxFilters {
+		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+		return
+	}
+	use := forFilter
+	use.relation = name.op == "exists"
+	to := p.target(given, name.field, use)
 	switch {
 	case to == nil || !p.within(given, name.group, group, to):
 	case to.field == nil:
-		if condition := p.existsCondition(given, to); condition != nil {
-			group.others = append(group.others, to.condition(condition))
+		if exists, ok := p.boolean(given); ok {
+			group.others = append(group.others, to.operand.Through.leads(exists))
 		}
 	case name.op == "":
 		p.plainFilter(group, given, to)
-	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.manyIn() != "":
+	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.operand.toMany() != "":
 		p.failNull(given, to)
 	default:
 		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {

@@ -30,7 +30,7 @@ type parser struct {
 	filters    int                      // different parameters so far
 	values     int                      // of all filters
 	contains   int                      // filters with contains or search
-	related    []string                 // filters through relations
+	related    []string                 // filters and sort keys through relations
 	sortKeys   map[string]bool
 
 	included       []parameter // include=…
@@ -229,7 +229,7 @@ func (p *parser) finish() {
 		p.query.Range.Anchor = AtCursor
 	}
 	// Sort keys after an id have no effect, and ascending ids are the default order.
-	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Is(model.IDColumn) }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]

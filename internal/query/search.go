@@ -97,7 +97,7 @@ func (p *parser) words(given parameter, name string) []string {
 
 // searchCondition is the condition that words begin words of one attribute. Nil: it is wrong.
 func (p *parser) searchCondition(given parameter, to *target) Filter {
-	if to.inside != nil || !slices.Contains(to.collection.SearchColumns(), to.field.Column) {
+	if to.operand.Count || to.operand.Path != nil || !slices.Contains(to.collection.SearchColumns(), to.field.Column) {
 		p.fail(given, problem.CodeInvalidParameter, "The field %q is not searched. Declare it in search or label of %s, or use contains or starts_with for a string, which distinguish upper and lower case.", to.name, to.collection.Name)
 		return nil
 	}

@@ -44,12 +44,6 @@ func (s *Statement) in(inner *columnSource, write func()) {
 	s.within = outer
 }
 
-// inside writes a condition on a value in an object.
-func (s *Statement) inside(f query.Inside, holds bool) {
-	value := s.dialect.Inside(s.qualified(f.Column), f.Path, f.Kind)
-	s.in(&columnSource{columns: []string{value}}, func() { s.Condition(f.Filter, holds) })
-}
-
 // has writes a condition on the items of an array. There are none if the column is null.
 func (s *Statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)

@@ -136,9 +136,9 @@ func (t *Tables) finds(c *model.Collection, f query.Filter, known map[*query.Rel
 	case query.Compare, query.In:
 		column, equals := query.Equality(f)
 		return equals && indexed[model.IndexPart{Column: column}] && c.Columns()[column].Kind != model.KindBoolean
-	case query.Inside:
+	case query.OnValue: // no index has a value of other resources
 		_, equals := query.Equality(f.Filter)
-		return equals && indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
+		return !f.ReadsRelated() && equals && indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
 		return indexed[model.IndexPart{Column: f.Column, Items: true}]
 	case *query.Related:
