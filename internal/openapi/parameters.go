@@ -24,6 +24,14 @@ func (b *builder) parameter(name string, make func() object) object {
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
 	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l")
+	for _, name := range c.FieldNames() {
+		if prefix := b.filterPrefix(c, c.Field(name)); prefix != "" {
+			taken = append(taken, prefix)
+			for _, op := range operatorsOf(c, c.Field(name)) {
+				taken = append(taken, prefix+"."+op)
+			}
+		}
+	}
 	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "groups.sort"} {
 		taken = append(taken, c.Name+"."+name)
 	}
@@ -34,14 +42,6 @@ func (b *builder) reserveParameters(c *model.Collection) {
 		taken = append(taken, c.Name+".fields."+relation.Name)
 		for _, option := range []string{"limit", "sort", "total"} {
 			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
-		}
-	}
-	for _, name := range c.FieldNames() {
-		field := c.Field(name)
-		prefix := filterPrefix(c, field)
-		taken = append(taken, prefix)
-		for _, op := range operatorsOf(c, field) {
-			taken = append(taken, prefix+"."+op)
 		}
 	}
 	for _, name := range taken {
@@ -61,13 +61,16 @@ func operatorsOf(c *model.Collection, field *model.Field) []string {
 	return query.Operators(field.Kind, definitionOf(c, field))
 }
 
-// filterPrefix is the component of the plain filter of a field, with which those of its
-// operators begin.
-func filterPrefix(c *model.Collection, field *model.Field) string {
-	if definitionOf(c, field) == nil {
-		return "filter." + field.Name // the same in every collection
+// filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
+// if several operations have them: those of fields that every collection has, and those of the change log. Of others it is empty.
+func (b *builder) filterPrefix(c *model.Collection, field *model.Field) string {
+	switch {
+	case definitionOf(c, field) == nil:
+		return "filter." + field.Name
+	case c == b.schema.Changes():
+		return c.Name + ".filter." + field.Name
 	}
-	return c.Name + ".filter." + field.Name
+	return ""
 }
 
 // inQuery is a reference to a parameter of the query.
@@ -156,13 +159,19 @@ func (b *builder) selection(c *model.Collection, limit func(name string) object)
 	return append(list{b.shared("offset"), b.shared("o"), limit("limit"), limit("l"), b.shared("cursor"), b.sort(c)}, b.conditions(c)...)
 }
 
-// conditions is the search and all filters of a collection.
+// conditions is the search and all filters of a collection, the latter as one parameter: a document of many collections would be
+// mostly filters if each operation had them one by one.
 func (b *builder) conditions(c *model.Collection) list {
-	all := b.search(c)
+	return append(b.search(c), b.anyFilter(c))
+}
+
+// fieldFilters is the filters of fields one by one, with the types of their values.
+func (b *builder) fieldFilters(c *model.Collection) list {
+	var all list
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}
-	return append(all, b.furtherFilters(c))
+	return all
 }
 
 // search lists the parameter of a collection in which the reader can search.
@@ -227,28 +236,33 @@ func (b *builder) sort(c *model.Collection) object {
 
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *model.Collection, field *model.Field) list {
-	prefix := filterPrefix(c, field)
-	jsonSchema := b.choiceSchema(c, field)
-	all := list{b.parameter(prefix, func() object { return plainFilter(field, jsonSchema) })}
+	prefix, jsonSchema := b.filterPrefix(c, field), b.choiceSchema(c, field)
+	of := func(suffix string, make func() object) object {
+		if prefix == "" {
+			return make()
+		}
+		return b.parameter(prefix+suffix, make)
+	}
+	all := list{of("", func() object { return plainFilter(field, jsonSchema) })}
 	for _, op := range operatorsOf(c, field) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
+		all = append(all, of("."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
 	}
 	return all
 }
 
 func plainFilter(field *model.Field, value object) object {
 	jsonSchema := valuesOf(value)
-	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
+	text := fmt.Sprintf("`%s` is this, or one of these; without `=`, not null.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
-		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
+		text = fmt.Sprintf("`%s` is this; without a value, true.", field.Name)
 	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
 		jsonSchema = object{{"type", "array"}, {"items", aText}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
-		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", jsonSchema},
+		{"allowEmptyValue", true}, {"schema", jsonSchema},
 	}
 }
 
@@ -256,18 +270,13 @@ func plainFilter(field *model.Field, value object) object {
 var opTexts = map[string]string{
 	"eq": "equals this", "ne": "does not equal this, or is null",
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
-	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
-	"has": "has this item, or one of these if it is given more than once", "has_all": "has all of these items. " + commaText,
+	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
+	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
 	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
 }
 
-// listText says how the values of a list are written.
-const listText = ". Several are given as several parameters, or in one with commas between them; " + commaWithin
-
-const (
-	commaText   = "Several are given with commas between them; " + commaWithin
-	commaWithin = "a comma within a value is written `\\,`"
-)
+// commaText says how the values of a list are written in one parameter.
+const commaText = "In one parameter with commas between them, `\\,` within a value"
 
 // operatorFilter is the parameter of an operator. Items is the definition of the items of an array.
 func operatorFilter(field *model.Field, op string, value object, items *model.Attribute) object {
@@ -277,9 +286,9 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	}
 	switch op {
 	case "in", "not_in":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
+		return append(filter, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
+		return append(filter, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
 	case "has_all":
 		value = aText
 	case "null":
@@ -297,10 +306,10 @@ func valuesOf(value object) object {
 	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 }
 
-// furtherFilters is the filters that are too many to be declared one by one: groups, values inside
-// objects, and fields of related resources. It is one object, whose members are parameters of their
-// own.
-func (b *builder) furtherFilters(c *model.Collection) object {
+// anyFilter is all filters of a collection: also groups, values inside objects, and fields of related resources, which are too many
+// to be declared one by one. It is one object, whose members are parameters of their own. Its schema allows other members, because
+// validators take all parameters of a query for members of such an object.
+func (b *builder) anyFilter(c *model.Collection) object {
 	return b.parameter(c.Name+".filters", func() object {
 		var names, prefixes []string
 		for _, field := range b.fields(c) {
@@ -309,7 +318,7 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 				prefixes = append(prefixes, field.Name)
 			}
 		}
-		text := "Further filters, each as a parameter of its own. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
+		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
 		if len(prefixes) > 0 {
 			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
 		}
@@ -320,16 +329,14 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 			prefixes = append(prefixes, relation.Name)
 		}
 		field := strings.Join(names, "|")
-		pattern := `any\]\[[0-9]{1,2}\]\[(` + field + `)`
 		if len(prefixes) > 0 {
-			dotted := `(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
-			pattern = `any\]\[[0-9]{1,2}\]\[(` + field + `|` + dotted + `)|` + dotted
+			field += `|(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
 		}
-		pattern = `^filter\[(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		pattern := `^filter\[(any\]\[[0-9]{1,2}\]\[)?(` + field + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"propertyNames", object{{"pattern", pattern}}}, {"additionalProperties", object{{"type", "string"}}}}},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
 		}
 	})
 }
