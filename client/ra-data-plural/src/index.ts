@@ -45,9 +45,8 @@ interface Answer {
 
 /** What must be known of an attribute: `GET /` describes it. */
 interface Attribute {
-  readonly name: string;
   readonly format?: string;
-  readonly properties?: readonly Attribute[];
+  readonly properties?: Readonly<Record<string, Attribute>>;
   readonly items?: Attribute;
 }
 
@@ -74,13 +73,13 @@ export function pluralDataProvider(options: PluralOptions): DataProvider {
   /** The path of a collection, or of one of its resources. */
   const pathOf = (resource: string, id?: Identifier) => encodeURIComponent(resource) + (id === undefined ? "" : `/${encodeURIComponent(id)}`);
 
-  let described: Promise<ReadonlyMap<string, readonly Attribute[]>> | undefined;
+  let described: Promise<ReadonlyMap<string, Attribute>> | undefined;
 
   /** The attributes of a collection, which are asked for once. */
-  async function attributesOf(resource: string): Promise<readonly Attribute[]> {
-    described ??= send("GET", "", new URLSearchParams()).then(({ data }) => new Map(data.map((each: any) => [each.name, each.attributes])));
+  async function attributesOf(resource: string): Promise<Attribute> {
+    described ??= send("GET", "", new URLSearchParams()).then(({ data }) => new Map(data.map(({ name, attributes }: any) => [name, { properties: Object.fromEntries(attributes.map((each: any) => [each.name, each])) }])));
     try {
-      return (await described).get(resource) ?? [];
+      return (await described).get(resource) ?? {};
     } catch (error) {
       described = undefined;
       throw error;
@@ -89,7 +88,7 @@ export function pluralDataProvider(options: PluralOptions): DataProvider {
 
   /** The body of a write. A number input gives a number for a decimal, and the server takes decimals as text. */
   async function bodyFor(resource: string, data: Readonly<Record<string, unknown>>): Promise<object> {
-    return hasNumber(data) ? (withDecimals(data, { name: "", properties: await attributesOf(resource) }, "") as object) : data;
+    return hasNumber(data) ? (withDecimals(data, await attributesOf(resource), "") as object) : data;
   }
 
   async function list(resource: string, params: GetListParams, more: Record<string, unknown> = {}) {
@@ -166,8 +165,8 @@ const hasNumber = (value: unknown): boolean => typeof value === "number" || (typ
 function withDecimals(value: unknown, attribute: Attribute, pointer: string): unknown {
   if (Array.isArray(value)) return value.map((each, at) => (attribute.items ? withDecimals(each, attribute.items, `${pointer}/${at}`) : each));
   if (typeof value === "object" && value !== null && !(value instanceof Date)) {
-    const of = new Map(attribute.properties?.map((each) => [each.name, each]));
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withDecimals(each, of.get(name) ?? { name }, `${pointer}/${name}`)]));
+    const { properties = {} } = attribute;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withDecimals(each, (Object.hasOwn(properties, name) && properties[name]) || {}, `${pointer}/${name}`)]));
   }
   return typeof value === "number" && attribute.format === "decimal" ? decimalText(value, pointer) : value;
 }
