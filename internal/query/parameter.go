@@ -164,7 +164,7 @@ var namesByMode = [...][]string{
 	OfCreate:  {"dry_run", "on_conflict"},
 	OfStep:    {"on_conflict"},
 	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
-	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "offset", "limit", "sort"},
+	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "include", "offset", "limit", "sort"},
 	ofInclude: {"limit", "sort", "total"},
 }
 

@@ -32,6 +32,7 @@ type use struct {
 var (
 	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
+	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
 
 // target finds what a name is about. Nil: that is reported.
@@ -157,7 +158,7 @@ func (p *parser) allowsSteps(given parameter, to *target, use use) bool {
 		p.related = append(p.related, related)
 	}
 	if len(p.related) > MaxRelated {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filters and sort keys through relations can be given.", MaxRelated)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters, sort keys and group keys through relations can be given.", MaxRelated)
 		return false
 	}
 	return true
