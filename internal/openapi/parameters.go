@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -95,10 +96,12 @@ func (b *builder) several(component, name, description string, jsonSchema object
 
 // someOf is the schema of some of the values, at most as many as are allowed.
 func someOf(values list, most int) object {
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"enum", values}}},
-	}
+	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+}
+
+// listOf is a list of different values.
+func listOf(one object, most int) object {
+	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true}, {"items", one}}
 }
 
 // sharedParameters are those that are the same in every operation that has them, by component. Nothing may change them.
@@ -229,9 +232,37 @@ func (b *builder) sort(c *model.Collection) object {
 			keys = append(keys, field.Name, "-"+field.Name)
 		}
 	}
-	return b.several(c.Name+".sort", "sort",
-		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this.",
-		someOf(keys, query.MaxSortKeys), "-id")
+	text := "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."
+	one := object{{"type", "string"}, {"enum", keys}}
+	if paths := b.sortPaths(c); len(paths) > 0 {
+		text += " Also " + strings.Join(paths, ", ") + "."
+		one = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", `^-?[^.,]+\.[^,]+$`}}}}}
+	}
+	return b.several(c.Name+".sort", "sort", text, listOf(one, query.MaxSortKeys), "-id")
+}
+
+// sortPaths are examples of what resources can be sorted by besides their fields.
+func (b *builder) sortPaths(c *model.Collection) (paths []string) {
+	for _, field := range b.fields(c) {
+		if definition := definitionOf(c, field); field.Kind == model.KindJSON && len(definition.PropertyNames()) > 0 {
+			paths = append(paths, "`"+field.Name+".property` of an object")
+			break
+		}
+	}
+	one, many := "", ""
+	for _, relation := range b.relations(c) {
+		if relation.One {
+			one = cmp.Or(one, "`"+relation.Name+".field` of what a reference leads to, through one or two of them")
+		} else {
+			many = cmp.Or(many, "`count."+relation.Name+"`, the number of related resources that the caller sees")
+		}
+	}
+	for _, each := range []string{one, many} {
+		if each != "" {
+			paths = append(paths, each)
+		}
+	}
+	return paths
 }
 
 // filters lists the parameters by which a field can be filtered.
@@ -325,6 +356,10 @@ func (b *builder) anyFilter(c *model.Collection) object {
 		for i, relation := range b.relations(c) {
 			if i == 0 {
 				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
+			}
+			if !relation.One && !slices.Contains(prefixes, "count") {
+				text += " `filter[count." + relation.Name + "][gte]=1`: the number of related resources."
+				prefixes = append(prefixes, "count")
 			}
 			prefixes = append(prefixes, relation.Name)
 		}

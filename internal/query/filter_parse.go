@@ -154,6 +154,8 @@ func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
 		if p.countValue(given) {
 			l.values = append(l.values, model.BoolValue(true))
 		}
+	case given.bare && to.operand.Count:
+		p.failNull(given, to)
 	case given.bare:
 		if p.countValue(given) {
 			l.others = append(l.others, Not{to.isNull()})
@@ -259,10 +261,18 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	switch {
 	case !ok:
 		return nil
+	case to.operand.Count:
+		p.failNull(given, to)
+		return nil
 	case isNull:
 		return to.isNull()
 	}
 	return Not{to.isNull()}
+}
+
+// failNull refuses to ask whether a number of related resources is null.
+func (p *parser) failNull(given parameter, to *target) {
+	p.fail(given, problem.CodeInvalidParameter, "The number %s is never null. Compare it with another number, such as filter[%s][gte]=1.", to.name, to.name)
 }
 
 // addToList adds the values of one parameter to those of the parameters of the same name.
