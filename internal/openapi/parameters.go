@@ -59,7 +59,7 @@ func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
 }
 
 func operatorsOf(c *model.Collection, field *model.Field) []string {
-	return query.Operators(field.Kind, definitionOf(c, field))
+	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
 }
 
 // filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
@@ -187,8 +187,11 @@ func (b *builder) search(c *model.Collection) list {
 		return nil
 	}
 	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
-	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
+	return list{b.inQuery(c.Name+".search", "search", text, searchSchema, "ada lov")}
 }
+
+// searchSchema is a text with words.
+var searchSchema = object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}
 
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
@@ -303,7 +306,8 @@ var opTexts = map[string]string{
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
 	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
 	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
-	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
+	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
+	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
 }
 
 // commaText says how the values of a list are written in one parameter.
@@ -326,6 +330,8 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 		value = aFlag
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
+	case "search":
+		value = searchSchema
 	case "lt", "lte", "gt", "gte":
 		value = valueSchema(field.Kind, false)
 	}
@@ -367,7 +373,17 @@ func (b *builder) anyFilter(c *model.Collection) object {
 		if len(prefixes) > 0 {
 			field += `|(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
 		}
-		pattern := `^filter\[(any\]\[[0-9]{1,2}\]\[)?(` + field + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + field + `)`
+		if names := b.relationNames(c, false); len(names) > 0 {
+			text += " `filter[some][0][" + names[0] + ".field]=value`: one of " + names[0] + " fulfils all conditions with the same number; with `none`, none does."
+			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(names, "|") + `)\.[^\[\]]+`
+		}
+		pattern = `(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?`
+		if names := append(b.relationNames(c, true), b.relationNames(c, false)...); len(names) > 0 {
+			text += " `filter[" + names[0] + "][exists]=false`: there is no related resource."
+			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(names, "|") + `)\]\[exists\]`
+		}
+		pattern = `^filter\[(` + pattern + `)$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
@@ -376,11 +392,25 @@ func (b *builder) anyFilter(c *model.Collection) object {
 	})
 }
 
+// relationNames lists the relations of a collection that lead to one resource, or to several.
+func (b *builder) relationNames(c *model.Collection, one bool) (names []string) {
+	for _, relation := range b.relations(c) {
+		if relation.One == one {
+			names = append(names, relation.Name)
+		}
+	}
+	return names
+}
+
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
+		if a := definitionOf(c, field); a != nil {
+			enum := choices(a, false, false)
+			jsonSchema.addIf(enum != nil, "enum", enum)
+		}
 		return jsonSchema
 	}
 	switch field.Name {
