@@ -16,6 +16,7 @@ func (g *generator) groups(f family) {
 		for _, unit := range query.Units(kind) {
 			add("by", name+":"+string(unit), "string"+null)
 		}
+		add("distinct", name, "number")
 		for _, function := range query.Functions {
 			if !function.AppliesTo(kind) {
 				continue
@@ -56,7 +57,7 @@ func (g *generator) groups(f family) {
 		field("updated_at", model.KindDateTime, "string", "")
 	}
 	g.line("\n/** What %s can be grouped by, and what can be computed of groups. */\nexport interface %sGroups extends GroupFields {", f.Name, f.name)
-	for _, name := range []string{"by", "sum", "avg", "min", "max"} {
+	for _, name := range []string{"by", "sum", "avg", "min", "max", "distinct"} {
 		g.line("  %s: %s;", name, braced(members[name]))
 	}
 	g.line("}")

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -24,6 +25,14 @@ func (b *builder) parameter(name string, make func() object) object {
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
 	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l")
+	for _, name := range c.FieldNames() {
+		if prefix := b.filterPrefix(c, c.Field(name)); prefix != "" {
+			taken = append(taken, prefix)
+			for _, op := range operatorsOf(c, c.Field(name)) {
+				taken = append(taken, prefix+"."+op)
+			}
+		}
+	}
 	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "groups.sort"} {
 		taken = append(taken, c.Name+"."+name)
 	}
@@ -34,14 +43,6 @@ func (b *builder) reserveParameters(c *model.Collection) {
 		taken = append(taken, c.Name+".fields."+relation.Name)
 		for _, option := range []string{"limit", "sort", "total"} {
 			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
-		}
-	}
-	for _, name := range c.FieldNames() {
-		field := c.Field(name)
-		prefix := filterPrefix(c, field)
-		taken = append(taken, prefix)
-		for _, op := range operatorsOf(c, field) {
-			taken = append(taken, prefix+"."+op)
 		}
 	}
 	for _, name := range taken {
@@ -61,13 +62,16 @@ func operatorsOf(c *model.Collection, field *model.Field) []string {
 	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
 }
 
-// filterPrefix is the component of the plain filter of a field, with which those of its
-// operators begin.
-func filterPrefix(c *model.Collection, field *model.Field) string {
-	if definitionOf(c, field) == nil {
-		return "filter." + field.Name // the same in every collection
+// filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
+// if several operations have them: those of fields that every collection has, and those of the change log. Of others it is empty.
+func (b *builder) filterPrefix(c *model.Collection, field *model.Field) string {
+	switch {
+	case definitionOf(c, field) == nil:
+		return "filter." + field.Name
+	case c == b.schema.Changes():
+		return c.Name + ".filter." + field.Name
 	}
-	return c.Name + ".filter." + field.Name
+	return ""
 }
 
 // inQuery is a reference to a parameter of the query.
@@ -92,10 +96,12 @@ func (b *builder) several(component, name, description string, jsonSchema object
 
 // someOf is the schema of some of the values, at most as many as are allowed.
 func someOf(values list, most int) object {
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"enum", values}}},
-	}
+	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+}
+
+// listOf is a list of different values.
+func listOf(one object, most int) object {
+	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true}, {"items", one}}
 }
 
 // sharedParameters are those that are the same in every operation that has them, by component. Nothing may change them.
@@ -156,13 +162,19 @@ func (b *builder) selection(c *model.Collection, limit func(name string) object)
 	return append(list{b.shared("offset"), b.shared("o"), limit("limit"), limit("l"), b.shared("cursor"), b.sort(c)}, b.conditions(c)...)
 }
 
-// conditions is the search and all filters of a collection.
+// conditions is the search and all filters of a collection, the latter as one parameter: a document of many collections would be
+// mostly filters if each operation had them one by one.
 func (b *builder) conditions(c *model.Collection) list {
-	all := b.search(c)
+	return append(b.search(c), b.anyFilter(c))
+}
+
+// fieldFilters is the filters of fields one by one, with the types of their values.
+func (b *builder) fieldFilters(c *model.Collection) list {
+	var all list
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}
-	return append(all, b.furtherFilters(c))
+	return all
 }
 
 // search lists the parameter of a collection in which the reader can search.
@@ -223,35 +235,68 @@ func (b *builder) sort(c *model.Collection) object {
 			keys = append(keys, field.Name, "-"+field.Name)
 		}
 	}
-	return b.several(c.Name+".sort", "sort",
-		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this.",
-		someOf(keys, query.MaxSortKeys), "-id")
+	text := "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."
+	one := object{{"type", "string"}, {"enum", keys}}
+	if paths := b.sortPaths(c); len(paths) > 0 {
+		text += " Also " + strings.Join(paths, ", ") + "."
+		one = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", `^-?[^.,]+\.[^,]+$`}}}}}
+	}
+	return b.several(c.Name+".sort", "sort", text, listOf(one, query.MaxSortKeys), "-id")
+}
+
+// sortPaths are examples of what resources can be sorted by besides their fields.
+func (b *builder) sortPaths(c *model.Collection) (paths []string) {
+	for _, field := range b.fields(c) {
+		if definition := definitionOf(c, field); field.Kind == model.KindJSON && len(definition.PropertyNames()) > 0 {
+			paths = append(paths, "`"+field.Name+".property` of an object")
+			break
+		}
+	}
+	one, many := "", ""
+	for _, relation := range b.relations(c) {
+		if relation.One {
+			one = cmp.Or(one, "`"+relation.Name+".field` of what a reference leads to, through one or two of them")
+		} else {
+			many = cmp.Or(many, "`count."+relation.Name+"`, the number of related resources that the caller sees")
+		}
+	}
+	for _, each := range []string{one, many} {
+		if each != "" {
+			paths = append(paths, each)
+		}
+	}
+	return paths
 }
 
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *model.Collection, field *model.Field) list {
-	prefix := filterPrefix(c, field)
-	jsonSchema := b.choiceSchema(c, field)
-	all := list{b.parameter(prefix, func() object { return plainFilter(field, jsonSchema) })}
+	prefix, jsonSchema := b.filterPrefix(c, field), b.choiceSchema(c, field)
+	of := func(suffix string, make func() object) object {
+		if prefix == "" {
+			return make()
+		}
+		return b.parameter(prefix+suffix, make)
+	}
+	all := list{of("", func() object { return plainFilter(field, jsonSchema) })}
 	for _, op := range operatorsOf(c, field) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
+		all = append(all, of("."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
 	}
 	return all
 }
 
 func plainFilter(field *model.Field, value object) object {
 	jsonSchema := valuesOf(value)
-	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
+	text := fmt.Sprintf("`%s` is this, or one of these; without `=`, not null.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
-		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
+		text = fmt.Sprintf("`%s` is this; without a value, true.", field.Name)
 	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
 		jsonSchema = object{{"type", "array"}, {"items", aText}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
-		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", jsonSchema},
+		{"allowEmptyValue", true}, {"schema", jsonSchema},
 	}
 }
 
@@ -259,19 +304,14 @@ func plainFilter(field *model.Field, value object) object {
 var opTexts = map[string]string{
 	"eq": "equals this", "ne": "does not equal this, or is null",
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
-	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
-	"has": "has this item, or one of these if it is given more than once", "has_all": "has all of these items. " + commaText,
+	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
+	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
 	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
-	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
+	"search": "has words that begin with each of these words, whatever their case and accents", "null": "is null, or with `false` is not",
 }
 
-// listText says how the values of a list are written.
-const listText = ". Several are given as several parameters, or in one with commas between them; " + commaWithin
-
-const (
-	commaText   = "Several are given with commas between them; " + commaWithin
-	commaWithin = "a comma within a value is written `\\,`"
-)
+// commaText says how the values of a list are written in one parameter.
+const commaText = "In one parameter with commas between them, `\\,` within a value"
 
 // operatorFilter is the parameter of an operator. Items is the definition of the items of an array.
 func operatorFilter(field *model.Field, op string, value object, items *model.Attribute) object {
@@ -281,9 +321,9 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	}
 	switch op {
 	case "in", "not_in":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
+		return append(filter, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
+		return append(filter, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
 	case "has_all":
 		value = aText
 	case "null":
@@ -303,10 +343,10 @@ func valuesOf(value object) object {
 	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 }
 
-// furtherFilters is the filters that are too many to be declared one by one: groups, values inside
-// objects, and fields of related resources. It is one object, whose members are parameters of their
-// own.
-func (b *builder) furtherFilters(c *model.Collection) object {
+// anyFilter is all filters of a collection: also groups, values inside objects, and fields of related resources, which are too many
+// to be declared one by one. It is one object, whose members are parameters of their own. Its schema allows other members, because
+// validators take all parameters of a query for members of such an object.
+func (b *builder) anyFilter(c *model.Collection) object {
 	return b.parameter(c.Name+".filters", func() object {
 		var names, prefixes []string
 		for _, field := range b.fields(c) {
@@ -315,7 +355,7 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 				prefixes = append(prefixes, field.Name)
 			}
 		}
-		text := "Further filters, each as a parameter of its own. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
+		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
 		if len(prefixes) > 0 {
 			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
 		}
@@ -323,28 +363,29 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 			if i == 0 {
 				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
 			}
+			if !relation.One && !slices.Contains(prefixes, "count") {
+				text += " `filter[count." + relation.Name + "][gte]=1`: the number of related resources."
+				prefixes = append(prefixes, "count")
+			}
 			prefixes = append(prefixes, relation.Name)
 		}
 		field := strings.Join(names, "|")
-		pattern := `any\]\[[0-9]{1,2}\]\[(` + field + `)`
 		if len(prefixes) > 0 {
-			dotted := `(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
-			pattern = `any\]\[[0-9]{1,2}\]\[(` + field + `|` + dotted + `)|` + dotted
+			field += `|(` + strings.Join(prefixes, "|") + `)(\.[^\[\]]+)?`
 		}
+		group := `any\]\[[0-9]{1,2}`
 		if names := b.relationNames(c, false); len(names) > 0 {
-			text += " `filter[some][0][" + names[0] + ".field]=value`: one of " + names[0] + " fulfils all conditions with the same number; with `none`, none does."
-			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(names, "|") + `)\.[^\[\]]+`
+			text += " `filter[some][0][" + names[0] + ".field]=value`: one of `" + names[0] + "` fulfils all conditions with the same number; with `none`, none does."
+			group += `|(some|none)\]\[[0-7]`
 		}
-		pattern = `(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?`
-		if names := append(b.relationNames(c, true), b.relationNames(c, false)...); len(names) > 0 {
+		if names := append(b.relationNames(c, false), b.relationNames(c, true)...); len(names) > 0 {
 			text += " `filter[" + names[0] + "][exists]=false`: there is no related resource."
-			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(names, "|") + `)\]\[exists\]`
 		}
-		pattern = `^filter\[(` + pattern + `)$`
+		pattern := `^filter\[((` + group + `)\]\[)?(` + field + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"propertyNames", object{{"pattern", pattern}}}, {"additionalProperties", object{{"type", "string"}}}}},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
 		}
 	})
 }

@@ -105,7 +105,7 @@ func (p *parser) filter(given parameter, name filterName) {
 	case name.op == "":
 		p.plainFilter(group, given, to)
 	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.operand.toMany() != "":
-		p.failNull(given, to)
+		p.failNullToMany(given, to)
 	default:
 		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {
 			group.others = append(group.others, to.condition(condition))
@@ -120,6 +120,8 @@ func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
 		if p.countValue(given) {
 			l.values = append(l.values, model.BoolValue(true))
 		}
+	case given.bare && to.operand.Count:
+		p.failNull(given, to)
 	case given.bare:
 		if p.countValue(given) {
 			l.others = append(l.others, Not{to.isNull()})
@@ -231,10 +233,18 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	switch {
 	case !ok:
 		return nil
+	case to.operand.Count:
+		p.failNull(given, to)
+		return nil
 	case isNull:
 		return to.isNull()
 	}
 	return Not{to.isNull()}
+}
+
+// failNull refuses to ask whether a number of related resources is null.
+func (p *parser) failNull(given parameter, to *target) {
+	p.fail(given, problem.CodeInvalidParameter, "The number %s is never null. Compare it with another number, such as filter[%s][gte]=1.", to.name, to.name)
 }
 
 // addToList adds the values of one parameter to those of the parameters of the same name.

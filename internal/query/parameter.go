@@ -41,7 +41,7 @@ type parser struct {
 	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
 	total          bool                // include[path][total]
 
-	groupSorts []parameter // of groups, to be read when all others are
+	groupSorts, having []parameter // of groups, to be read when all others are
 
 	tooMany []string // what failOnce has reported
 }
@@ -139,6 +139,10 @@ func (p *parser) parameter(given parameter) {
 		p.sort(given)
 	case p.mode == OfGroups && isGrouping(long):
 		p.grouping(given)
+	case p.mode == OfGroups && isHaving(long):
+		p.filters++
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.having = append(p.having, given)
 	case long == "total" && p.mode == ofInclude:
 		p.total, _ = p.boolean(given)
 	default:
@@ -159,7 +163,7 @@ var namesByMode = [...][]string{
 	OfCreate:  {"dry_run", "on_conflict"},
 	OfStep:    {"on_conflict"},
 	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
-	OfGroups:  {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"},
+	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "include", "offset", "limit", "sort"},
 	ofInclude: {"limit", "sort", "total"},
 }
 
@@ -236,7 +240,7 @@ func (p *parser) finish() {
 		}
 	}
 	if p.mode == OfGroups {
-		p.sortGroups()
+		p.finishGroups()
 	}
 	p.finishFilters()
 	if p.mode.writes() {

@@ -34,6 +34,7 @@ type use struct {
 var (
 	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
+	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
 
 // target finds what a name is about. Nil: that is reported.
@@ -82,7 +83,7 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 	case to.operand.Through != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
 	case !may || relation.One:
-		p.failCount(given, name)
+		p.failCount(given, name, use)
 	default:
 		to.operand = Operand{Through: &Step{Relation: relation, Scope: scope}, Count: true, Kind: model.KindInteger}
 		to.collection, to.field = relation.To, &model.Field{Name: to.name, Kind: model.KindInteger}
@@ -94,18 +95,18 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 }
 
 // failCount reports a name that is not that of a relation to many.
-func (p *parser) failCount(given parameter, name string) {
+func (p *parser) failCount(given parameter, name string, use use) {
 	var known []string
 	for _, relation := range p.collection.Relations() {
 		if _, _, may := p.seenThrough(relation); may && !relation.One {
 			known = append(known, countName+"."+relation.Name)
 		}
 	}
-	hint := " It has no relation to many."
+	hint := " It has none."
 	if len(known) > 0 {
 		hint = " Use " + suggest.OneOf(known) + "."
 	}
-	p.fail(given, problem.CodeUnknownParameter, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
+	p.fail(given, use.unknown, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
 }
 
 // seenThrough is what the caller may see through a relation, if there is one.
@@ -162,7 +163,7 @@ func (p *parser) allowsSteps(given parameter, to *target, use use) bool {
 		p.related = append(p.related, related)
 	}
 	if len(p.related) > MaxRelated {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filters and sort keys through relations can be given.", MaxRelated)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters, sort keys and group keys through relations can be given.", MaxRelated)
 		return false
 	}
 	return true

@@ -74,8 +74,26 @@ func (dialect) Contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }
 
-func (dialect) Truncate(column, unit string) string {
-	return "date_trunc('" + unit + "', " + column + ", 'UTC')"
+// Truncate: dates are texts, and PostgreSQL has no year 0. All weekdays are the same 400 years later.
+func (dialect) Truncate(column string, kind model.Kind, unit string) string {
+	switch {
+	case kind == model.KindDateTime:
+		return "date_trunc('" + unit + "', " + column + ", 'UTC')"
+	case unit == "week":
+		part := func(from, length string) string {
+			return "CAST(substr(" + column + ", " + from + ", " + length + ") AS integer)"
+		}
+		monday := "date_trunc('week', make_timestamp(" + part("1", "4") + " + 400, " + part("6", "2") + ", " + part("9", "2") + ", 0, 0, 0))"
+		return "lpad(CAST(EXTRACT(year FROM " + monday + ")::integer - 400 AS text), 4, '0') || to_char(" + monday + ", '-MM-DD') COLLATE \"C\""
+	}
+	return db.TruncateText(column, kind, unit)
+}
+
+// Average divides with so many digits that no two averages have the same ones: then the nearest double is known.
+func (dialect) Average(high, low, count string, scale int) string {
+	const digits = 80
+	one, divisor := "1."+strings.Repeat("0", digits), "1"+strings.Repeat("0", scale)
+	return "((" + high + " * 4294967296::numeric + " + low + ") * " + one + " / (nullif(" + count + ", 0) * " + divisor + "::numeric))::double precision"
 }
 
 func (dialect) List(texts []string) model.Value {
