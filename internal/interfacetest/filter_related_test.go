@@ -31,15 +31,18 @@ collections:
       tags: {type: array, items: {type: string, maxLength: 100}}
       years: {type: array, items: {type: integer}}
       free: {type: array}
+    label: name
   products:
     timestamps: false
     attributes:
       name: {type: string, maxLength: 100}
       price: {type: string, format: decimal, scale: 2}
+    search: [name]
   orders:
     timestamps: false
     attributes:
       any: {type: string}
+      some: {type: string}
       state: {type: string, enum: [open, done]}
       priority: {type: integer}
       customer_id: {references: customers, inverse: orders}
@@ -95,7 +98,7 @@ func eachShop(t *testing.T, test func(t *testing.T, h *accessServer)) {
 		fill("products",
 			`{"id":"`+id(20)+`","name":"Chai","price":"18.00"}`, `{"id":"`+id(21)+`","name":"Chang","price":"19.00"}`)
 		fill("orders",
-			`{"id":"`+id(10)+`","state":"open","priority":5,"customer_id":"`+id(1)+`","any":"x"}`,
+			`{"id":"`+id(10)+`","state":"open","priority":5,"customer_id":"`+id(1)+`","any":"x","some":"y"}`,
 			`{"id":"`+id(11)+`","state":"done","priority":1,"customer_id":"`+id(2)+`"}`,
 			`{"id":"`+id(12)+`","state":"open","priority":2,"customer_id":null}`,
 			`{"id":"`+id(13)+`","state":null,"priority":3,"customer_id":"`+id(3)+`"}`)
@@ -236,7 +239,7 @@ func TestFiltersThroughRelations(t *testing.T) {
 		}
 		h.as("clerk", "GET", "/orders?filter[customer.country]=DE", "", "Accept", "text/event-stream").expectErrors(t, 400, "invalid_parameter filter[customer.country]")
 		h.as("clerk", "GET", "/orders?filter[customer]=x", "").expect(t, 400,
-			`{"errors":[{"status":400,"code":"unknown_parameter","title":"Unknown query parameter","detail":"The collection orders has no field \"customer\" to filter by. It is a relation: filter by a field behind it, such as customer.id.","source":{"parameter":"filter[customer]"}}]}`)
+			`{"errors":[{"status":400,"code":"unknown_parameter","title":"Unknown query parameter","detail":"The collection orders has no field \"customer\" to filter by. It is a relation: filter by a field behind it, such as customer.id, or write filter[customer][exists]=true.","source":{"parameter":"filter[customer]"}}]}`)
 		// As many as are allowed, and one more.
 		ops := []string{"ne", "lt", "lte", "gt", "gte", "eq", "in", "not_in", "contains", "starts_with", "null"}
 		var parts []string

@@ -247,7 +247,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]") // of several in one text, with commas between them
-		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
 		if isPart || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || isSort || isFormat || isBound || slices.Contains(inexpressible, each.Code) {

@@ -17,7 +17,7 @@ type target struct {
 	name       string            // as the client wrote it: author.address.city
 	collection *model.Collection // of the field
 	attribute  *model.Attribute  // definition of the field; nil: it has none
-	field      *model.Field      // its column is 0 where the operand is no column
+	field      *model.Field      // its column is 0 where the operand is no column; nil: the operand is the relation itself
 	operand    Operand
 }
 
@@ -27,10 +27,12 @@ type use struct {
 	key      string       // what has the name: filter
 	unknown  problem.Code // of a name that does not exist
 	toMany   bool         // a relation to many resources leads to values
+	exists   bool         // it can be asked whether a relation leads to a resource
+	relation bool         // the name may be that of a relation
 }
 
 var (
-	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true}
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
 	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
@@ -43,7 +45,7 @@ func (p *parser) target(given parameter, name string, use use) *target {
 			return to.at(field)
 		}
 		first, behind, dotted := strings.Cut(rest, ".")
-		if !dotted {
+		if !dotted && !use.relation {
 			p.failField(given, to, visible, rest, use)
 			return nil
 		}
@@ -65,6 +67,9 @@ func (p *parser) target(given parameter, name string, use use) *target {
 		to.operand.Through = to.operand.Through.then(&Step{Relation: relation, Scope: scope})
 		if !p.allowsSteps(given, to, use) {
 			return nil
+		}
+		if !dotted {
+			return to
 		}
 		to.collection, visible, rest = relation.To, seen, behind
 	}
@@ -220,10 +225,14 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 		known = append(known, relation.Name)
 		if relation.Name == name {
-			path := strings.TrimSuffix(to.name, name) + name
-			hint = " It is a relation: " + use.to + " a field behind it, such as " + path + ".id."
-			if !relation.One && !use.toMany {
+			hint = " It is a relation: " + use.to + " a field behind it, such as " + to.name + ".id"
+			switch {
+			case use.exists:
+				hint += ", or write filter[" + to.name + "][exists]=true."
+			case !relation.One && !use.toMany:
 				hint = " It is a relation to many resources: " + use.to + " their number, " + countName + "." + name + "."
+			default:
+				hint += "."
 			}
 		}
 	}
