@@ -121,7 +121,7 @@ func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
 			l.values = append(l.values, model.BoolValue(true))
 		}
 	case given.bare && to.operand.Count:
-		p.failNull(given, to)
+		p.failNullCount(given, to)
 	case given.bare:
 		if p.countValue(given) {
 			l.others = append(l.others, Not{to.isNull()})
@@ -234,7 +234,7 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	case !ok:
 		return nil
 	case to.operand.Count:
-		p.failNull(given, to)
+		p.failNullCount(given, to)
 		return nil
 	case isNull:
 		return to.isNull()
@@ -242,8 +242,8 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	return Not{to.isNull()}
 }
 
-// failNull refuses to ask whether a number of related resources is null.
-func (p *parser) failNull(given parameter, to *target) {
+// failNullCount refuses to ask whether a number of related resources is null.
+func (p *parser) failNullCount(given parameter, to *target) {
 	p.fail(given, problem.CodeInvalidParameter, "The number %s is never null. Compare it with another number, such as filter[%s][gte]=1.", to.name, to.name)
 }
 
