@@ -257,7 +257,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isPath := (each.Source.Parameter == "by" || each.Source.Parameter == "sort") && strings.Contains(e.target.RawQuery, ".") // through references
-		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]") // of several in one text, with commas between them
+		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]")                                                          // of several in one text, with commas between them
 		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly

@@ -65,47 +65,32 @@ func (b *builder) groupIncluded(c *model.Collection) []*model.Relation {
 	return slices.DeleteFunc(b.included(c), func(r *model.Relation) bool { return !r.One || query.IsMember(r.Name) })
 }
 
-// orPattern is the schema of a list whose items are values, or have a pattern.
-func orPattern(values list, pattern string, most int) object {
-	some := someOf(values, most)
-	if pattern != "" {
-		some[len(some)-1].value = object{{"type", "string"}, {"anyOf", list{object{{"enum", values}}, object{{"pattern", pattern}}}}}
-	}
-	return some
-}
-
 // groupParameters is all that groups can be asked by.
 func (b *builder) groupParameters(c *model.Collection) list {
 	keys, _ := b.groupKeys(c)
-	paths, pattern, text := b.groupPaths(c), "", ""
+	paths, text, by := b.groupPaths(c), "", someOf(keys, query.MaxGroupKeys)
 	if paths != "" {
-		pattern, text = "^"+paths+"$", " `"+b.groupRelations(c)[0].Name+".field` is a field of the resource that is referred to, through one or two references."
+		by[len(by)-1].value = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", "^" + paths + "$"}}}}}
+		text = " `" + b.groupRelations(c)[0].Name + ".field` is a field of the resource that is referred to, through one or two references."
 	}
-	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", orPattern(keys, pattern, query.MaxGroupKeys), keys[0])}
-	values := []string{"count"}
+	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", by, keys[0])}
 	for _, function := range query.Functions {
 		fields := b.groupFields(c, function)
-		if len(fields) == 0 {
-			continue
-		}
-		all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
-		for _, field := range fields {
-			values = append(values, string(function)+`\.`+field.(string))
+		if len(fields) > 0 {
+			all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
 		}
 	}
-	sorts := list{"count", "-count"}
+	sorts := []string{"count", groupValuePattern}
 	for _, key := range keys {
-		if key != sorts[0] { // an attribute of this name cannot be sorted by
-			sorts = append(sorts, key, "-"+key.(string))
-		}
+		sorts = append(sorts, key.(string))
 	}
-	pattern = "^-?(" + strings.Join(values[1:], "|") + ")$"
 	if paths != "" {
-		pattern = "^-?(" + strings.Join(append(values[1:], paths), "|") + ")$"
+		sorts = append(sorts, paths)
 	}
-	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, what `by` has, and values that are asked for, such as `-sum.price`. Groups that are equal in these are in the order of `by`.",
-		orPattern(sorts, pattern, query.MaxGroupKeys+query.MaxGroupValues+1), sorts[0]))
-	all = append(all, b.having(c, values))
+	sort := someOf(nil, query.MaxGroupKeys+query.MaxGroupValues+1)
+	sort[len(sort)-1].value = object{{"type", "string"}, {"pattern", "^-?(" + strings.Join(sorts, "|") + ")$"}}
+	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, what `by` has, and values that are asked for, such as `-sum.price`. Groups that are equal in these are in the order of `by`.", sort, "count"))
+	all = append(all, b.having(c))
 	if relations := b.groupIncluded(c); len(relations) > 0 {
 		all = append(all, b.groupInclude(c, relations))
 	}
@@ -113,10 +98,13 @@ func (b *builder) groupParameters(c *model.Collection) list {
 	return append(all, b.conditions(c)...)
 }
 
+// groupValuePattern is a pattern of the values that are computed of groups.
+const groupValuePattern = `(sum|avg|min|max|distinct)\.[a-z][a-z0-9_]*`
+
 // having says which groups are kept, in the form of anyFilter.
-func (b *builder) having(c *model.Collection, values []string) object {
+func (b *builder) having(c *model.Collection) object {
 	return b.parameter(c.Name+".having", func() object {
-		pattern := `^having\[(` + strings.Join(values, "|") + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
+		pattern := `^having\[(count|` + groupValuePattern + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
 		return object{
 			{"name", "having"}, {"in", "query"}, {"description", "Which groups are kept, each condition as a parameter of its own: `having[count][gte]=2`, and `having[sum.price][gt]=1000` for values that are asked for. The operators are " + strings.Join(query.HavingOperators, ", ") + "."},
 			{"style", "form"}, {"explode", true},
