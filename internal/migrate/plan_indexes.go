@@ -27,7 +27,7 @@ func (p *plan) planIndexes(pair *pair) {
 	uniqueBefore, indexBefore := carriedGroups(unique(pair.from)), carriedGroups(pair.from.IndexGroups())
 	for i, group := range unique(pair.to) {
 		if !containsParts(uniqueBefore, group) {
-			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))
+			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group)).in(pair.from, allResources)
 			pair.unique = append(pair.unique, uniqueChange{pair.to.UniqueGroups()[i], step})
 		}
 	}

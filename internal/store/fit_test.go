@@ -94,13 +94,13 @@ collections:
 		"collection old is removed (losing)",
 	}
 	eachDatabase(t, func(t *testing.T, url string) {
-		first, err := Open(context.Background(), url, parse(t, before))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := parse(t, before)
+		first := open(t, url, s)
+		insert(t, first, s.Collection("users"), `{"id":"`+id(1)+`","name":"Ada","age":1,"born":"x","gone":true,"boss_id":"`+id(1)+`"}`)
+		insert(t, first, s.Collection("old"), `{}`)
 		closeStore(t, first)
 		for _, options := range [][]Option{nil, {MigrateAdditive(func(step *migrate.Step) { t.Errorf("took the step %s", step.Text) })}} {
-			_, err = Open(context.Background(), url, parse(t, after), options...)
+			_, err := Open(context.Background(), url, parse(t, after), options...)
 			var misfit *db.MisfitError
 			if !errors.As(err, &misfit) {
 				t.Fatalf("got %v", err)
