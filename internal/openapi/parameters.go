@@ -32,7 +32,7 @@ func (b *builder) reserveParameters(c *model.Collection) {
 			}
 		}
 	}
-	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "groups.sort"} {
+	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "having", "groups.sort", "groups.include"} {
 		taken = append(taken, c.Name+"."+name)
 	}
 	for _, function := range query.Functions {
