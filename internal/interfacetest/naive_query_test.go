@@ -23,8 +23,7 @@ type naiveQuery struct {
 
 // naiveKey is a key of a sort.
 type naiveKey struct {
-	field      string
-	kind       model.Kind
+	*naiveValue
 	descending bool
 }
 
@@ -35,8 +34,9 @@ type naiveInclude struct {
 	total bool
 }
 
-// naiveFilter is a condition on a field, through relations.
+// naiveFilter is a condition on a field, through relations, or on how many resources a relation leads to.
 type naiveFilter struct {
+	count    *model.Relation // nil: on the field
 	steps    []*model.Relation
 	path     []string
 	kind     model.Kind // of the field, or of the items of an array
@@ -57,6 +57,9 @@ func (v *naiveView) matches(q *naiveQuery, r *naiveRow) bool {
 }
 
 func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) bool {
+	if f.count != nil {
+		return f.matches(fmt.Sprint(len(v.related(r, f.count))))
+	}
 	if len(steps) == 0 {
 		return f.matches(r.value(f.path...))
 	}
@@ -139,7 +142,7 @@ func (v *naiveView) selects(q *naiveQuery, among []*naiveRow) (all, some []*naiv
 	}
 	order := func(a, b *naiveRow) int {
 		for _, key := range q.sort {
-			order := compareJSON(key.kind, a.value(key.field), b.value(key.field))
+			order := compareJSON(key.kind, v.valueOf(key.naiveValue, a), v.valueOf(key.naiveValue, b))
 			if key.descending {
 				order = -order
 			}

@@ -238,7 +238,8 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 	}
 	for _, each := range body.Errors {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
-		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
+		isSort := each.Source.Parameter == "sort" && (strings.HasSuffix(each.Detail, "is given twice.") || // name,-name
+			strings.Contains(e.target.Query().Get("sort"), ".")) // a path, which is only declared roughly
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
@@ -246,10 +247,10 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]") // of several in one text, with commas between them
-		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || isSort || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

@@ -118,9 +118,7 @@ func (w *draws) drawQuery(c *model.Collection, path string) *naiveQuery {
 			}
 		}
 	}
-	for _, name := range pickSome(w.t, "sort", append(w.scalars(c), "id"), 0, 2) {
-		q.sort = append(q.sort, naiveKey{name, c.Field(name).Kind, w.chance("descending", 2)})
-	}
+	q.sort = w.drawKeys(c)
 	if len(q.sort) > 0 {
 		w.give(map[bool]string{true: "sort", false: of + "[sort]"}[path == ""], joinKeys(q.sort))
 	}
@@ -130,7 +128,7 @@ func (w *draws) drawQuery(c *model.Collection, path string) *naiveQuery {
 func joinKeys(keys []naiveKey) string {
 	var names []string
 	for _, key := range keys {
-		names = append(names, map[bool]string{true: "-"}[key.descending]+key.field)
+		names = append(names, map[bool]string{true: "-"}[key.descending]+key.name)
 	}
 	return strings.Join(names, ",")
 }
@@ -208,6 +206,17 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 	f := &naiveFilter{}
 	var names []string
+	if counted := w.countable(c); counted != nil && w.chance("count", 6) {
+		f.count, f.kind, f.operator = counted, model.KindInteger, w.one("operator", "eq", "ne", "lt", "lte", "gt", "gte")
+		f.values = []string{fmt.Sprint(w.number("number", 0, 3))}
+		name := prefix + "[count." + counted.Name + "][" + f.operator + "]"
+		if slices.Contains(w.taken, name) {
+			return alwaysTrue()
+		}
+		w.taken = append(w.taken, name)
+		w.give(name, f.values[0])
+		return f
+	}
 	for range w.number("steps", 0, 2) {
 		if relations := w.naiveView.relations(c); len(relations) > 0 && (w.through < 10 || len(names) > 0) {
 			step := pick(w.t, "relation", relations)
@@ -254,7 +263,7 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 	}
 	f.operator = w.one("operator", operators...)
 	if taken := name + "[" + strings.Replace(f.operator, "bare", "", 1) + "]"; slices.Contains(w.taken, taken) {
-		return &naiveFilter{path: []string{"id"}, operator: "bare"} // which is always true
+		return alwaysTrue()
 	} else {
 		w.taken = append(w.taken, taken)
 	}
@@ -289,6 +298,9 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 	}
 	return f
 }
+
+// alwaysTrue stands for a filter whose name is taken.
+func alwaysTrue() *naiveFilter { return &naiveFilter{path: []string{"id"}, operator: "bare"} }
 
 // drawValue draws a value to compare with, one that a resource has or may have.
 func (w *draws) drawValue(a *model.Attribute) string {

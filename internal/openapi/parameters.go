@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -58,7 +59,7 @@ func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
 }
 
 func operatorsOf(c *model.Collection, field *model.Field) []string {
-	return query.Operators(field.Kind, definitionOf(c, field))
+	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
 }
 
 // filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
@@ -95,10 +96,12 @@ func (b *builder) several(component, name, description string, jsonSchema object
 
 // someOf is the schema of some of the values, at most as many as are allowed.
 func someOf(values list, most int) object {
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"enum", values}}},
-	}
+	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+}
+
+// listOf is a list of different values.
+func listOf(one object, most int) object {
+	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true}, {"items", one}}
 }
 
 // sharedParameters are those that are the same in every operation that has them, by component. Nothing may change them.
@@ -184,8 +187,11 @@ func (b *builder) search(c *model.Collection) list {
 		return nil
 	}
 	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
-	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
+	return list{b.inQuery(c.Name+".search", "search", text, searchSchema, "ada lov")}
 }
+
+// searchSchema is a text with words.
+var searchSchema = object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}
 
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
@@ -229,9 +235,37 @@ func (b *builder) sort(c *model.Collection) object {
 			keys = append(keys, field.Name, "-"+field.Name)
 		}
 	}
-	return b.several(c.Name+".sort", "sort",
-		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this.",
-		someOf(keys, query.MaxSortKeys), "-id")
+	text := "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."
+	one := object{{"type", "string"}, {"enum", keys}}
+	if paths := b.sortPaths(c); len(paths) > 0 {
+		text += " Also " + strings.Join(paths, ", ") + "."
+		one = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", `^-?[^.,]+\.[^,]+$`}}}}}
+	}
+	return b.several(c.Name+".sort", "sort", text, listOf(one, query.MaxSortKeys), "-id")
+}
+
+// sortPaths are examples of what resources can be sorted by besides their fields.
+func (b *builder) sortPaths(c *model.Collection) (paths []string) {
+	for _, field := range b.fields(c) {
+		if definition := definitionOf(c, field); field.Kind == model.KindJSON && len(definition.PropertyNames()) > 0 {
+			paths = append(paths, "`"+field.Name+".property` of an object")
+			break
+		}
+	}
+	one, many := "", ""
+	for _, relation := range b.relations(c) {
+		if relation.One {
+			one = cmp.Or(one, "`"+relation.Name+".field` of what a reference leads to, through one or two of them")
+		} else {
+			many = cmp.Or(many, "`count."+relation.Name+"`, the number of related resources that the caller sees")
+		}
+	}
+	for _, each := range []string{one, many} {
+		if each != "" {
+			paths = append(paths, each)
+		}
+	}
+	return paths
 }
 
 // filters lists the parameters by which a field can be filtered.
@@ -272,7 +306,8 @@ var opTexts = map[string]string{
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
 	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
 	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
-	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
+	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
+	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
 }
 
 // commaText says how the values of a list are written in one parameter.
@@ -295,6 +330,8 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 		value = aFlag
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
+	case "search":
+		value = searchSchema
 	case "lt", "lte", "gt", "gte":
 		value = valueSchema(field.Kind, false)
 	}
@@ -326,13 +363,27 @@ func (b *builder) anyFilter(c *model.Collection) object {
 			if i == 0 {
 				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
 			}
+			if !relation.One && !slices.Contains(prefixes, "count") {
+				text += " `filter[count." + relation.Name + "][gte]=1`: the number of related resources."
+				prefixes = append(prefixes, "count")
+			}
 			prefixes = append(prefixes, relation.Name)
 		}
 		field := strings.Join(names, "|")
 		if len(prefixes) > 0 {
 			field += `|(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
 		}
-		pattern := `^filter\[(any\]\[[0-9]{1,2}\]\[)?(` + field + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + field + `)`
+		if names := b.relationNames(c, false); len(names) > 0 {
+			text += " `filter[some][0][" + names[0] + ".field]=value`: one of " + names[0] + " fulfils all conditions with the same number; with `none`, none does."
+			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(names, "|") + `)\.[^\[\]]+`
+		}
+		pattern = `(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?`
+		if names := append(b.relationNames(c, true), b.relationNames(c, false)...); len(names) > 0 {
+			text += " `filter[" + names[0] + "][exists]=false`: there is no related resource."
+			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(names, "|") + `)\]\[exists\]`
+		}
+		pattern = `^filter\[(` + pattern + `)$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
@@ -341,11 +392,25 @@ func (b *builder) anyFilter(c *model.Collection) object {
 	})
 }
 
+// relationNames lists the relations of a collection that lead to one resource, or to several.
+func (b *builder) relationNames(c *model.Collection, one bool) (names []string) {
+	for _, relation := range b.relations(c) {
+		if relation.One == one {
+			names = append(names, relation.Name)
+		}
+	}
+	return names
+}
+
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
 // there are for the caller.
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
+		if a := definitionOf(c, field); a != nil {
+			enum := choices(a, false, false)
+			jsonSchema.addIf(enum != nil, "enum", enum)
+		}
 		return jsonSchema
 	}
 	switch field.Name {

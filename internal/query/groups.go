@@ -42,16 +42,20 @@ func (g *Groups) Ranked() (values []int) {
 	for _, key := range g.Sort {
 		add(key.Column)
 	}
-	eachCondition(g.Having, func(each Filter) { add(each.(onColumn).column()) })
+	eachCondition(g.Having, func(each Filter) {
+		if column, ok := columnOf(each); ok {
+			add(column)
+		}
+	})
 	return values
 }
 
 // GroupKey is a field whose values make the groups.
 type GroupKey struct {
-	Name   string // as the client wrote it: state, created_at:month
-	Column int
-	Kind   model.Kind
-	Unit   Unit // to which values are truncated; empty: they are not
+	Operand
+	Name  string     // as the client wrote it: customer.country, created_at:month
+	Shown model.Kind // of the values
+	Unit  Unit       // to which values are truncated; empty: they are not
 }
 
 // Holds reports whether a value is one of the key. The Monday of a week may be before all dates, and is none then.

@@ -36,32 +36,38 @@ func (p *parser) grouping(given parameter) {
 func (p *parser) groupKey(given parameter, text string) {
 	by := &p.query.Groups.By
 	name, unit, truncated := strings.Cut(text, ":")
-	field := p.groupField(given, name)
+	to := p.target(given, name, forGroup)
 	switch {
-	case field == nil:
-	case field.Kind == model.KindJSON:
+	case to == nil:
+	case to.field.Column == model.NoColumn:
+		p.failConstant(given, name)
+	case to.operand.Path != nil:
+		p.fail(given, problem.CodeInvalidParameter, "Resources cannot be grouped by %s, which is inside an object. To group those that have one value, write filter[%s]=value. To group by all values, declare the property as an attribute of its own.", fault.Quote(name), name)
+	case to.operand.Count:
+		p.fail(given, problem.CodeInvalidParameter, "Resources cannot be grouped by %s, a number of related resources. To group those that have one number, write filter[%s]=1.", fault.Quote(name), name)
+	case to.field.Kind == model.KindJSON:
 		p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, by which resources cannot be grouped.", name)
-	case truncated && !slices.Contains(Units(field.Kind), Unit(unit)):
-		p.fail(given, problem.CodeInvalidParameter, "%s", unitText(field, unit))
+	case truncated && !slices.Contains(Units(to.field.Kind), Unit(unit)):
+		p.fail(given, problem.CodeInvalidParameter, "%s", unitText(name, to.field.Kind, unit))
 	case slices.ContainsFunc(*by, func(k GroupKey) bool { return k.Name == text }):
 		p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", text)
 	case len(*by) == MaxGroupKeys:
 		p.failOnce(given, "Resources can be grouped by at most %d fields.", MaxGroupKeys)
 	default:
-		*by = append(*by, GroupKey{Name: text, Column: field.Column, Kind: field.Kind, Unit: Unit(unit)})
+		*by = append(*by, GroupKey{Operand: to.operand, Name: text, Shown: to.field.Kind, Unit: Unit(unit)})
 	}
 }
 
 // unitText says to what a field can be truncated.
-func unitText(field *model.Field, unit string) string {
+func unitText(name string, kind model.Kind, unit string) string {
 	var known []string
-	for _, each := range Units(field.Kind) {
-		known = append(known, field.Name+":"+string(each))
+	for _, each := range Units(kind) {
+		known = append(known, name+":"+string(each))
 	}
 	if known == nil {
-		return "The field " + fault.Quote(field.Name) + " has " + plural(field.Kind) + ", which cannot be truncated: write by=" + field.Name + "."
+		return "The field " + fault.Quote(name) + " has " + plural(kind) + ", which cannot be truncated: write by=" + name + "."
 	}
-	return "There is no unit " + fault.Quote(unit) + " of " + plural(field.Kind) + ". Write " + suggest.OneOf(known) + "."
+	return "There is no unit " + fault.Quote(unit) + " of " + plural(kind) + ". Write " + suggest.OneOf(known) + "."
 }
 
 func (p *parser) groupValue(given parameter, name string) {
@@ -84,33 +90,24 @@ func (p *parser) groupValue(given parameter, name string) {
 	}
 }
 
-// groupField finds a field that has a column. Nil: that is reported.
+// groupField finds a field that has a column, of which something is computed. Nil: that is reported.
 func (p *parser) groupField(given parameter, name string) *model.Field {
 	field := p.field(name)
 	switch {
 	case field != nil && field.Column != model.NoColumn:
 		return field
 	case field != nil:
-		p.fail(given, problem.CodeInvalidParameter, "The field %q is the same for all resources of a collection. Leave it out.", name)
+		p.failConstant(given, name)
 	case strings.Contains(name, "."):
-		p.fail(given, problem.CodeInvalidParameter, "The parameter %s takes the fields of %s itself, and not values inside objects or of related resources.%s", given.name, p.collection.Name, p.dottedHint(given.name, name))
+		p.fail(given, problem.CodeInvalidParameter, "The parameter %s takes the fields of %s itself, and not values inside objects or of related resources.", given.name, p.collection.Name)
 	default:
 		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s.%s", p.collection.Name, fault.Quote(name), p.fieldHint(name))
 	}
 	return nil
 }
 
-// dottedHint says what to write in place of a field of a related resource, or of a property of an object.
-func (p *parser) dottedHint(parameter, name string) string {
-	first, _, _ := strings.Cut(name, ".")
-	if field := p.field(first); field != nil && field.Kind == model.KindJSON && len(name) <= maxShown {
-		return " To group the resources that have one value, write filter[" + name + "]=value. To group by all values, declare the property as an attribute of its own."
-	}
-	relation := p.collection.Relation(first)
-	if _, _, may := p.seenThrough(relation); !may || !relation.One || parameter != "by" {
-		return ""
-	}
-	return " Write by=" + p.collection.Columns()[relation.Column].Name + "."
+func (p *parser) failConstant(given parameter, name string) {
+	p.fail(given, problem.CodeInvalidParameter, "The field %q is the same for all resources of a collection. Leave it out.", name)
 }
 
 // countName is the name by which groups are sorted and kept by how many resources they have.
@@ -215,4 +212,20 @@ func (p *parser) keepGroups(names []string) {
 	if len(all) > 0 {
 		groups.Having = one(all)
 	}
+}
+
+// belongsToGroups reports whether groups have one resource of a relation: that to which a key refers.
+func (p *parser) belongsToGroups(given parameter, relation *model.Relation) bool {
+	switch {
+	case !relation.One:
+		p.fail(given, problem.CodeInvalidParameter, "The relation %q leads to many resources. Groups include what they are grouped by: a relation to one resource.", relation.Name)
+	case IsMember(relation.Name):
+		p.fail(given, problem.CodeInvalidParameter, "The relation %q cannot be included, as groups have another member of this name. Give the relation another name, by as beside references.", relation.Name)
+	case !slices.ContainsFunc(p.query.Groups.By, func(k GroupKey) bool { return k.Is(relation.Column) }):
+		reference := p.collection.Columns()[relation.Column].Name
+		p.fail(given, problem.CodeInvalidParameter, "The relation %q is included in groups by %s: add it to by, as by=%s.", relation.Name, reference, reference)
+	default:
+		return true
+	}
+	return false
 }

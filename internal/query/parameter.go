@@ -20,19 +20,18 @@ type parameter struct {
 }
 
 type parser struct {
-	mode         Mode
-	collection   *model.Collection
-	limits       Limits
-	query        Query
-	faults       problem.Errors
-	seen         map[string]string   // long name -> name as written
-	conditions   conditions          // that must all hold
-	alternatives map[int]*conditions // one of which must hold: filter[any]
-	filters      int                 // different parameters so far
-	values       int                 // of all filters
-	contains     int                 // filters with contains
-	related      []string            // filters and sort keys through relations
-	sortKeys     map[string]bool
+	mode       Mode
+	collection *model.Collection
+	limits     Limits
+	query      Query
+	faults     problem.Errors
+	seen       map[string]string        // long name -> name as written
+	groups     map[groupKey]*conditions // of filters
+	filters    int                      // different parameters so far
+	values     int                      // of all filters
+	contains   int                      // filters with contains or search
+	related    []string                 // filters and sort keys through relations
+	sortKeys   map[string]bool
 
 	included       []parameter // include=…
 	includeOptions []includeOption
@@ -164,7 +163,7 @@ var namesByMode = [...][]string{
 	OfCreate:  {"dry_run", "on_conflict"},
 	OfStep:    {"on_conflict"},
 	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
-	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "offset", "limit", "sort"},
+	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "include", "offset", "limit", "sort"},
 	ofInclude: {"limit", "sort", "total"},
 }
 

@@ -17,7 +17,7 @@ type target struct {
 	name       string            // as the client wrote it: author.address.city
 	collection *model.Collection // of the field
 	attribute  *model.Attribute  // definition of the field; nil: it has none
-	field      *model.Field      // its column is 0 where the operand is no column
+	field      *model.Field      // its column is 0 where the operand is no column; nil: the operand is the relation itself
 	operand    Operand
 }
 
@@ -27,11 +27,14 @@ type use struct {
 	key      string       // what has the name: filter
 	unknown  problem.Code // of a name that does not exist
 	toMany   bool         // a relation to many resources leads to values
+	exists   bool         // it can be asked whether a relation leads to a resource
+	relation bool         // the name may be that of a relation
 }
 
 var (
-	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true}
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
+	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
 
 // target finds what a name is about. Nil: that is reported.
@@ -42,7 +45,7 @@ func (p *parser) target(given parameter, name string, use use) *target {
 			return to.at(field)
 		}
 		first, behind, dotted := strings.Cut(rest, ".")
-		if !dotted {
+		if !dotted && !use.relation {
 			p.failField(given, to, visible, rest, use)
 			return nil
 		}
@@ -65,6 +68,9 @@ func (p *parser) target(given parameter, name string, use use) *target {
 		if !p.allowsSteps(given, to, use) {
 			return nil
 		}
+		if !dotted {
+			return to
+		}
 		to.collection, visible, rest = relation.To, seen, behind
 	}
 }
@@ -77,7 +83,7 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 	case to.operand.Through != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
 	case !may || relation.One:
-		p.failCount(given, name)
+		p.failCount(given, name, use)
 	default:
 		to.operand = Operand{Through: &Step{Relation: relation, Scope: scope}, Count: true, Kind: model.KindInteger}
 		to.collection, to.field = relation.To, &model.Field{Name: to.name, Kind: model.KindInteger}
@@ -89,18 +95,18 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 }
 
 // failCount reports a name that is not that of a relation to many.
-func (p *parser) failCount(given parameter, name string) {
+func (p *parser) failCount(given parameter, name string, use use) {
 	var known []string
 	for _, relation := range p.collection.Relations() {
 		if _, _, may := p.seenThrough(relation); may && !relation.One {
 			known = append(known, countName+"."+relation.Name)
 		}
 	}
-	hint := " It has no relation to many."
+	hint := " It has none."
 	if len(known) > 0 {
 		hint = " Use " + suggest.OneOf(known) + "."
 	}
-	p.fail(given, problem.CodeUnknownParameter, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
+	p.fail(given, use.unknown, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
 }
 
 // seenThrough is what the caller may see through a relation, if there is one.
@@ -157,7 +163,7 @@ func (p *parser) allowsSteps(given parameter, to *target, use use) bool {
 		p.related = append(p.related, related)
 	}
 	if len(p.related) > MaxRelated {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filters and sort keys through relations can be given.", MaxRelated)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters, sort keys and group keys through relations can be given.", MaxRelated)
 		return false
 	}
 	return true
@@ -219,10 +225,14 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 		known = append(known, relation.Name)
 		if relation.Name == name {
-			path := strings.TrimSuffix(to.name, name) + name
-			hint = " It is a relation: " + use.to + " a field behind it, such as " + path + ".id."
-			if !relation.One && !use.toMany {
+			hint = " It is a relation: " + use.to + " a field behind it, such as " + to.name + ".id"
+			switch {
+			case use.exists:
+				hint += ", or write filter[" + to.name + "][exists]=true."
+			case !relation.One && !use.toMany:
 				hint = " It is a relation to many resources: " + use.to + " their number, " + countName + "." + name + "."
+			default:
+				hint += "."
 			}
 		}
 	}

@@ -65,7 +65,7 @@ func GroupOverflow(groups *query.Groups, row model.Row) error {
 func ReadGroup(groups *query.Groups, row model.Row) (*query.Group, error) {
 	group, column := &query.Group{}, 0
 	for _, key := range groups.By {
-		value := key.Kind.Read(row, column)
+		value := key.Shown.Read(row, column)
 		if !key.Holds(value) {
 			return nil, fault.Parameter("by", problem.CodeOutOfRange, "The first days of the year 0 are in a week that begins before it. Filter, so that %s is later.", key.Name)
 		}
@@ -100,9 +100,9 @@ func (s *Statement) grouped(plan Plan, groups *query.Groups) {
 // groupKeys writes the expressions that make the groups, as columns of a SELECT.
 func (s *Statement) groupKeys(by []query.GroupKey) {
 	s.List(len(by), ", ", "", func(i int) {
-		key := s.table.Columns[by[i].Column]
+		key := s.operand(by[i].Operand)
 		if by[i].Unit != "" {
-			key = s.dialect.Truncate(key, by[i].Kind, string(by[i].Unit))
+			key = s.dialect.Truncate(key, by[i].Shown, string(by[i].Unit))
 		}
 		s.Write(key, " AS ", keyAlias(i))
 	})

@@ -20,6 +20,14 @@ func (s *Statement) column(column int) string {
 	return s.table.Columns[column]
 }
 
+// source is the table of the current source; nil: it is a value inside another.
+func (s *Statement) source() *Table {
+	if s.within != nil {
+		return s.within.table
+	}
+	return s.table
+}
+
 // qualified is the same where columns of other tables may have its name.
 func (s *Statement) qualified(column int) string {
 	if s.within != nil {
@@ -40,11 +48,7 @@ func (s *Statement) in(inner *columnSource, write func()) {
 func (s *Statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)
 	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
-	table := s.table
-	if s.within != nil {
-		table = s.within.table
-	}
-	if table != nil && table.items[f.Column] != "" {
+	if table := s.source(); table != nil && table.items[f.Column] != "" {
 		search.Index, search.ID = table.items[f.Column], s.qualified(model.IDColumn)
 	}
 	condition := s.dialect.HasItems(search)

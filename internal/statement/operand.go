@@ -2,6 +2,7 @@ package statement
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
@@ -70,11 +71,12 @@ func (s *Statement) apart(write func()) string {
 	return written
 }
 
-// extra lists the operands of an order that no column has, each after a comma, for Order.PlaceOf.
+// extra lists the operands of an order that no column has, each after a comma, for Order.PlaceOf. No column has their names, which
+// could be those of keys otherwise.
 func (s *Statement) extra(o Order) (columns string) {
-	for _, key := range o {
+	for i, key := range o {
 		if !key.IsColumn() {
-			columns += ", " + s.operand(key.Operand)
+			columns += ", " + s.operand(key.Operand) + " AS _key" + strconv.Itoa(i)
 		}
 	}
 	return columns

@@ -105,11 +105,13 @@ func (s *Statement) bound(p Plan, upTo bool, id model.Value) {
 	}
 }
 
-// search writes the condition of a search, or its negation.
+// search writes the condition of a search, or its negation. One of related resources compares the words of each: a plan knows
+// those that the index finds, if they are few.
 func (s *Statement) search(f query.Search, holds bool) {
-	byIndex := !s.byID && !s.plan.ByRow
+	byIndex := s.within == nil && !s.byID && !s.plan.ByRow
+	table := s.source()
 	s.Write(db.Choose(holds, "", "NOT ("),
-		s.dialect.Searched(s.table.Words, s.table.Columns[model.IDColumn], terms(s.table.Collection, f), byIndex, s.text),
+		s.dialect.Searched(table.Words, s.column(model.IDColumn), terms(table.Collection, f), byIndex, s.text),
 		db.Choose(holds, "", ")"))
 }
 

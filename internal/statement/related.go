@@ -42,11 +42,11 @@ func (s *Statement) other(relation *model.Relation) (inner *columnSource, from, 
 	for _, column := range table.Columns {
 		inner.columns = append(inner.columns, alias+"."+column)
 	}
-	own, there = s.qualified(model.IDColumn), inner.columns[relation.Column]
+	from = " FROM " + table.Name + " AS " + alias
 	if relation.One {
-		own, there = s.qualified(relation.Column), inner.columns[model.IDColumn]
+		return inner, from, s.qualified(relation.Column), inner.columns[model.IDColumn]
 	}
-	return inner, " FROM " + table.Name + " AS " + alias, own, there
+	return inner, from, s.qualified(model.IDColumn), inner.columns[relation.Column]
 }
 
 // refersTo writes a condition on related resources that are known.

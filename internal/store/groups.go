@@ -17,6 +17,8 @@ type GroupQuery struct {
 	Groups     *query.Groups
 	Range      query.Range // not at a cursor
 	Exact      bool        // count all groups
+
+	Interleaved bool // other statements are run between the groups, by Groups.Run
 }
 
 // Groups is a range of groups, read from one snapshot, one by one. It must be closed.
@@ -132,9 +134,16 @@ func (g *Groups) begin() (err error) {
 		take++
 	}
 	s := g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, g.skip+g.given, take)
-	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
+	start := g.tx.conn.Query
+	if g.query.Interleaved {
+		start = g.tx.conn.Cursor
+	}
+	g.rows, err = start(s.String(), s.Args...)
 	return g.tx.fault(err)
 }
+
+// Run runs other statements in the snapshot of the groups, which must have Interleaved.
+func (g *Groups) Run(fn func(*Tx) error) error { return fn(g.tx) }
 
 // locateEmpty finds the offset of an empty range: the end.
 func (g *Groups) locateEmpty() (err error) {
