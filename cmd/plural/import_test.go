@@ -131,14 +131,14 @@ func TestImportOfASchemaFile(t *testing.T) {
 	dir := t.TempDir()
 	thingsIn(t, dir)
 	out, status := exits(t, dir, string(gzipped("name;size\nC;3\nD;4\n")), nil, "import", "things", "--format=csv", "--delimiter=;")
-	if out != "Imported 2 rows into plural-example.db.\n" || status != 0 {
+	if out != "Imported 2 rows into plural.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "more.json.gz"), gzipped(`[{"name":"E","size":"5"},{"name":7}]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "row 2 (line 1): name 7: Must be a string, but is a number.\nImported 1 row into plural-example.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name 7: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")
