@@ -1,15 +1,19 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/suggest"
 )
 
 // Mapping says which attributes the columns of a file are. A member of a JSON object is a column too.
@@ -24,6 +28,14 @@ type Mapping struct {
 
 	// Ignored are columns that are not imported.
 	Ignored []string
+
+	// Parsed are ATTRIBUTE=FORM: how the values of an attribute are written, see Forms. *=null:TEXT is for all attributes.
+	Parsed []string
+}
+
+// IsEmpty reports whether columns mean what their names say.
+func (m Mapping) IsEmpty() bool {
+	return len(m.Columns)+len(m.Constants)+len(m.Ignored)+len(m.Parsed) == 0
 }
 
 // Columns says what the columns of a file mean.
@@ -35,6 +47,9 @@ type Columns struct {
 	lookups    map[string]*lookup // by attribute
 	constants  []constant
 	times      bool // created_at and updated_at are imported
+
+	conversions map[string]*conversion // by attribute, or every
+	unseen      map[string]string      // the columns that a flag names and no row has had, with what the flag does
 
 	// Used only by the reader of the rows:
 	decoder jsontext.Decoder
@@ -64,7 +79,8 @@ var ownMembers = []string{"id", "type", "created_at", "updated_at"}
 
 // ColumnsOf are columns that have the names of attributes.
 func ColumnsOf(attributes []client.Attribute) *Columns {
-	return &Columns{attributes: attributes, attribute: map[string]string{}, column: map[string]string{}, ignored: map[string]bool{}, lookups: map[string]*lookup{}}
+	return &Columns{attributes: attributes, attribute: map[string]string{}, column: map[string]string{}, ignored: map[string]bool{}, lookups: map[string]*lookup{},
+		conversions: map[string]*conversion{}, unseen: map[string]string{}}
 }
 
 // KeepTimestamps imports created_at and updated_at. The server must accept them.
@@ -76,6 +92,9 @@ func (c *Columns) Map(ctx context.Context, server *client.Client, collection cli
 	var problems []error
 	all := &collections{client: server}
 	taken := map[string]bool{}
+	for _, text := range m.Parsed {
+		problems = append(problems, c.parse("--parse "+text, text))
+	}
 	for _, text := range m.Columns {
 		problems = append(problems, c.mapColumn(ctx, all, collection, "--map "+text, text, taken))
 	}
@@ -88,7 +107,46 @@ func (c *Columns) Map(ctx context.Context, server *client.Client, collection cli
 		}
 		c.ignored[name] = true
 	}
+	c.expect()
 	return errors.Join(problems...)
+}
+
+// expect notes the columns that the flags name.
+func (c *Columns) expect() {
+	for attribute := range c.conversions {
+		if attribute != every && !c.fixed(attribute) {
+			c.unseen[cmp.Or(c.column[attribute], attribute)] = "which --parse converts"
+		}
+	}
+	for column, attribute := range c.attribute {
+		c.unseen[column] = "from which --map takes " + attribute
+	}
+	for column := range c.ignored {
+		c.unseen[column] = "which --ignore names"
+	}
+}
+
+// absent reports the columns that the flags name and the file does not have. Names are those that it has.
+func (c *Columns) absent(what string, names []string) error {
+	problems := make([]error, 0, len(c.unseen))
+	for _, column := range slices.Sorted(maps.Keys(c.unseen)) {
+		problems = append(problems, fmt.Errorf("%s %q, %s%s", what, column, c.unseen[column], suggest.DidYouMean(column, names)))
+	}
+	return errors.Join(problems...)
+}
+
+// checkMembers reports the members that the flags name and no row has had.
+func (c *Columns) checkMembers() error {
+	names := slices.Sorted(maps.Keys(c.known))
+	err := c.absent("no row has the member", names)
+	if err != nil {
+		more := ""
+		if len(names) > maxProblems {
+			names, more = names[:maxProblems], " and others"
+		}
+		err = fmt.Errorf("%w; the rows have %s%s", err, strings.Join(names, ", "), more)
+	}
+	return err
 }
 
 func (c *Columns) mapColumn(ctx context.Context, all *collections, collection client.Description, flag, text string, taken map[string]bool) error {
@@ -127,7 +185,7 @@ func (c *Columns) mapConstant(ctx context.Context, all *collections, collection 
 	if err != nil {
 		return err
 	}
-	json, err := columnOf(attribute).append(nil, cell{text: []byte(value)})
+	json, err := c.columnOf(attribute).append(nil, cell{text: []byte(value)})
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
@@ -145,14 +203,22 @@ func (c *Columns) split(flag, text, what string, taken map[string]bool) (attribu
 		return attribute, "", fmt.Errorf("%s: the attribute %s is given twice by --map and --set", flag, name)
 	}
 	taken[name] = true
+	attribute, err = c.find(flag, name)
+	return attribute, rest, err
+}
+
+// find finds the attribute of a flag.
+func (c *Columns) find(flag, name string) (client.Attribute, error) {
 	at := slices.IndexFunc(c.attributes, func(a client.Attribute) bool { return a.Name == name })
 	switch {
 	case at >= 0:
-		return c.attributes[at], rest, nil
+		return c.attributes[at], nil
+	case isTime(name):
+		return client.Attribute{Name: name, Type: "string", Format: string(model.DateTime)}, nil
 	case slices.Contains(ownMembers, name):
-		return client.Attribute{Name: name, Type: "string", Format: "own"}, rest, nil
+		return client.Attribute{Name: name, Type: "string", Format: "own"}, nil
 	}
-	return attribute, "", fmt.Errorf("%s: there is no attribute %q: the attributes are %s", flag, name, strings.Join(namesOf(c.attributes), ", "))
+	return client.Attribute{}, fmt.Errorf("%s: there is no attribute %q: the attributes are %s", flag, name, strings.Join(namesOf(c.attributes), ", "))
 }
 
 // namesOf are the names of the members that a row may have.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -163,10 +164,11 @@ type column struct {
 	free    bool   // a string without a format, which may be empty
 	ignored bool
 	lookup  *lookup
+	form    *conversion // nil: the cells are written as the schema says
 }
 
-func columnOf(attribute client.Attribute) column {
-	return column{name: attribute.Name, kind: attribute.Type, free: attribute.Type == "string" && attribute.Format == ""}
+func (c *Columns) columnOf(attribute client.Attribute) column {
+	return column{name: attribute.Name, kind: attribute.Type, free: attribute.Type == "string" && attribute.Format == "", form: c.reads(attribute.Name)}
 }
 
 // Delimiters are the allowed separators of columns.
@@ -196,10 +198,10 @@ const maxProblems = 20
 func (r *csvReader) name(header []cell) error {
 	known := map[string]column{}
 	for _, attribute := range r.means.attributes {
-		known[attribute.Name] = columnOf(attribute)
+		known[attribute.Name] = r.means.columnOf(attribute)
 	}
 	for _, name := range ownMembers {
-		known[name] = column{name: name, kind: "string"}
+		known[name] = column{name: name, kind: "string", form: r.means.reads(name)}
 	}
 	var problems []error
 	columns, given := map[string]bool{}, map[string]string{}
@@ -227,21 +229,12 @@ func (r *csvReader) name(header []cell) error {
 	return errors.Join(append(problems, r.absent(columns))...)
 }
 
-// absent reports columns that are mapped or ignored, and not in the file.
+// absent reports columns that the flags name and the file does not have.
 func (r *csvReader) absent(columns map[string]bool) error {
-	var problems []error
-	for column, attribute := range r.means.attribute {
-		if !columns[column] {
-			problems = append(problems, fmt.Errorf("line 1: there is no column %q, from which --map takes %s", column, attribute))
-		}
+	for column := range columns {
+		delete(r.means.unseen, column)
 	}
-	for column := range r.means.ignored {
-		if !columns[column] {
-			problems = append(problems, fmt.Errorf("line 1: there is no column %q for --ignore", column))
-		}
-	}
-	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
-	return errors.Join(problems...)
+	return r.means.absent("line 1: there is no column", slices.Sorted(maps.Keys(columns)))
 }
 
 // advice suggests a name for an unknown column.
@@ -289,6 +282,9 @@ func (r *csvReader) fill(row *Row, record []cell) {
 	body := append(make([]byte, 0, 2*len(r.cells.text)+32*len(record)+idMember), '{')
 	for i, each := range record {
 		column := r.header[i]
+		if len(r.means.conversions) > 0 && r.means.isNull(column.name, unguarded(string(each.text))) {
+			each = cell{}
+		}
 		switch {
 		case column.ignored:
 			continue
@@ -306,11 +302,15 @@ func (r *csvReader) fill(row *Row, record []cell) {
 			}
 			continue
 		}
-		var err error
-		if body, err = column.append(appendMember(body, column.name), each); err != nil {
+		extended, err := column.append(appendMember(body, column.name), each)
+		if row.isMisread(err, r.means.shown(column.name)) {
+			continue
+		}
+		if err != nil {
 			row.Bad = fmt.Errorf("column %s: %w", r.means.shown(column.name), err)
 			return
 		}
+		body = extended
 	}
 	row.Body = r.means.appendConstants(body)
 }
@@ -343,6 +343,9 @@ func (c column) append(body []byte, from cell) ([]byte, error) {
 	// Some programs quote every cell: "" is an empty string only where the column allows one.
 	if len(from.text) == 0 && !(c.free && from.quoted) {
 		return append(body, "null"...), nil
+	}
+	if c.form != nil {
+		return c.form.append(body, unguarded(string(from.text)))
 	}
 	value := jsontext.Value(from.text)
 	switch c.kind {

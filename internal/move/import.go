@@ -99,7 +99,7 @@ const (
 // batch is a number of rows that are sent together.
 type batch struct {
 	rows []Row
-	bad  *Row  // the bad row after them, which ended the batch; nil: none
+	bad  []Row // that no request is made for: one after the rows if the import stops at it, else anywhere among them
 	err  error // why there are no more rows; io.EOF at the end
 }
 
@@ -107,8 +107,9 @@ type batch struct {
 type importer struct {
 	*Import
 	done    Imported
-	most    int   // rows in one array
-	replace []Row // whose ids exist
+	most    int       // rows in one array
+	replace []Row     // whose ids exist
+	refused []refusal // of a batch, which are reported in the order of the file
 
 	passed int64 // the number of the last row that was read; used only by the goroutine that reads rows
 }
@@ -125,6 +126,11 @@ func (i *Import) Run(ctx context.Context) (Imported, error) {
 		case next = <-batches:
 		case <-ctx.Done(): // the reader may be blocked in Rows.Next
 			return run.done, ctx.Err()
+		}
+		if next.err == io.EOF && run.passed > 0 && i.Columns != nil {
+			if err := i.Columns.checkMembers(); err != nil {
+				return run.done, err
+			}
 		}
 		// A started request is completed, so that its result is known.
 		err := run.importBatch(context.WithoutCancel(ctx), next)
@@ -213,14 +219,14 @@ func (i *importer) read(ctx context.Context) <-chan batch {
 				case read.err != nil:
 					next.err = read.err
 				case row.Bad != nil:
-					next.bad = &row
+					next.bad = append(next.bad, row)
 				default:
 					next.rows, bytes = append(next.rows, row), bytes+size
 				}
 				if late == nil {
 					late = time.After(delay)
 				}
-				if next.err != nil || next.bad != nil || len(next.rows) == batchRows {
+				if next.err != nil || next.bad != nil && i.stops() || len(next.rows)+len(next.bad) == batchRows {
 					send()
 				}
 				if read.err != nil {
@@ -254,6 +260,10 @@ func (i *importer) findsByKey() bool {
 
 // importBatch imports a batch: it finds what the rows refer to, and sends them.
 func (i *importer) importBatch(ctx context.Context, next batch) error {
+	defer i.report()
+	if !i.stops() {
+		i.refuseBad(next.bad)
+	}
 	for rows := next.rows; len(rows) > 0; {
 		ready, waiting, stopped, err := i.lookUp(ctx, rows)
 		if err == nil {
@@ -270,12 +280,12 @@ func (i *importer) importBatch(ctx context.Context, next batch) error {
 		}
 		rows = waiting
 	}
+	if next.bad != nil && i.stops() {
+		i.refuseBad(next.bad)
+		return ErrStopped
+	}
 	if next.bad != nil {
-		i.refuse(*next.bad, next.bad.Bad.Error())
-		if i.stops() {
-			return ErrStopped
-		}
-		i.done.Next = next.bad.Number + 1
+		i.done.Next = max(i.done.Next, next.bad[len(next.bad)-1].Number+1)
 	}
 	if i.Progress != nil {
 		i.Progress(i.done)
@@ -299,10 +309,31 @@ func (i *importer) sendAll(ctx context.Context, rows []Row) error {
 	return nil
 }
 
+// refusal is a bad row, and what is wrong with it.
+type refusal struct {
+	row    Row
+	reason string
+}
+
 func (i *importer) refuse(row Row, reason string) {
 	i.done.Bad++
-	if i.Bad != nil {
-		i.Bad(row, reason)
+	i.refused = append(i.refused, refusal{row, reason})
+}
+
+// report reports the bad rows of a batch.
+func (i *importer) report() {
+	slices.SortFunc(i.refused, func(a, b refusal) int { return cmp.Compare(a.row.Number, b.row.Number) })
+	for _, each := range i.refused {
+		if i.Bad != nil {
+			i.Bad(each.row, each.reason)
+		}
+	}
+	i.refused = i.refused[:0]
+}
+
+func (i *importer) refuseBad(rows []Row) {
+	for _, row := range rows {
+		i.refuse(row, row.Bad.Error())
 	}
 }
 
@@ -313,6 +344,7 @@ var errTooLarge = errors.New("the server takes smaller arrays")
 func (i *importer) send(ctx context.Context, rows []Row) error {
 	behind := rows[len(rows)-1].Number + 1
 	stopped := false
+	var unread []Row // after the errors that a response lists
 	for len(rows) > 0 {
 		for _, row := range rows {
 			i.done.Timed = i.done.Timed || row.Timed
@@ -330,6 +362,9 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 		}
 		if stop > 0 {
 			stopped, behind = true, stop
+			if unread == nil && len(refused.Errors) >= problem.MaxErrors {
+				unread = after(rows, refused)
+			}
 		}
 		rows = left
 	}
@@ -338,9 +373,35 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 	}
 	i.done.Next = behind
 	if stopped {
-		return ErrStopped
+		return cmp.Or(i.countBad(ctx, unread), ErrStopped)
 	}
 	return nil
+}
+
+// after are the rows after the last one that a response lists.
+func after(rows []Row, refused *client.Error) []Row {
+	last := -1
+	for _, each := range refused.Errors {
+		if item, _, ok := each.Source.Item(); ok {
+			last = max(last, item)
+		}
+	}
+	return rows[min(last+1, len(rows)):]
+}
+
+// countBad finds the bad rows after those that a response lists, and stores none of the others: an import that ends says how
+// many rows of the array are bad.
+func (i *importer) countBad(ctx context.Context, rows []Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	attempt := *i.Import
+	attempt.DryRun = true
+	counting := &importer{Import: &attempt, most: i.most}
+	err := counting.sendAll(ctx, rows)
+	i.done.Bad += counting.done.Bad
+	i.refused = append(i.refused, counting.refused...)
+	return err
 }
 
 // post sends rows as an array. Refused is the response to bad rows; err is any other error.

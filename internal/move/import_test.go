@@ -217,13 +217,41 @@ func TestImportSkips(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *dataset) {
 		done, bad, err := w.take("name,email,age,boss,good\na,x,1,,\nb,x,2,,\nc,,-1,,\nd,"+strings.Repeat("1234567890", 10)+"1,no,,\ne,,5,01936f2e-7d3c-7a4b-9c5d-0123456789ab,\nf,y,,,\n,,,,maybe\n\n", CSV, skip)
 		same(t, done, Imported{Created: 2, Bad: 5, Next: 8})
-		same(t, bad, []string{"4: age -1: Must be at least 0.",
+		same(t, bad, []string{`3: email "x": Another resource, stored or in this request, has this email.`, "4: age -1: Must be at least 0.",
 			`5: email "12345678901234567890123456789012345678901234567890123456789…: Must be at most 100 characters long, but has 101. age "no": Must be an integer, but is a string.`,
 			"6: boss: There is no resource 01936f2e-7d3c-7a4b-9c5d-0123456789ab in people.",
-			`8: name: The attribute name is required and cannot be null. good "maybe": Must be a boolean, but is a string.`,
-			`3: email "x": Another resource, stored or in this request, has this email.`})
+			`8: name: The attribute name is required and cannot be null. good "maybe": Must be a boolean, but is a string.`})
 		same(t, err, nil)
 		w.expect("a f")
+	})
+}
+
+// TestManyBadRows: a response lists 100 errors, and all bad rows of an array are found and counted.
+func TestManyBadRows(t *testing.T) {
+	var text strings.Builder
+	var want []string
+	for n := range 900 {
+		age := n
+		if n > 0 && n%3 == 0 {
+			age = -n
+			want = append(want, fmt.Sprintf("%d: age %d: Must be at least 0.", n+1, age))
+		}
+		fmt.Fprintf(&text, "{\"name\":\"n%d\",\"age\":%d}\n", n, age)
+	}
+	eachStore(t, func(t *testing.T, w *dataset) {
+		done, bad, err := w.take(text.String(), NDJSON, dryRun)
+		same(t, err, nil)
+		same(t, done, Imported{Created: 601, Bad: 299, Next: 901})
+		same(t, bad, want)
+		done, bad, err = w.take(text.String(), NDJSON)
+		same(t, errors.Is(err, ErrStopped), true)
+		same(t, done, Imported{Created: 3, Bad: 299, Next: 4})
+		same(t, bad, want)
+		w.expect("n0 n1 n2")
+		done, bad, err = w.take(text.String(), NDJSON, skip, func(i *Import) { i.FromRow = 4 })
+		same(t, err, nil)
+		same(t, done, Imported{Created: 598, Bad: 299, Next: 901})
+		same(t, bad, want)
 	})
 }
 
@@ -255,7 +283,7 @@ func TestDryRun(t *testing.T) {
 		taken := ": Another resource, stored or in this request, has this email."
 		done, bad, err := w.take(text, NDJSON, skip, dryRun)
 		same(t, done, Imported{Created: 3, Bad: 4, Next: 8})
-		same(t, bad, []string{`4: name "": Must be at least 1 character long, but has 0.`, `2: email "there"` + taken, `3: email "a"` + taken,
+		same(t, bad, []string{`2: email "there"` + taken, `3: email "a"` + taken, `4: name "": Must be at least 1 character long, but has 0.`,
 			"5: id: Another resource, stored or in this request, has the id 01936f2e-7d3c-7a4b-9c5d-0123456789ab. Send another id, or none."})
 		same(t, err, nil)
 		done, _, err = w.take(text, NDJSON, dryRun) // all are reported, also if the import would end at the first

@@ -115,13 +115,16 @@ func (i *importer) resolveLost(rows []Row) error {
 func (i *importer) reasons(row Row, wrong problem.Errors) string {
 	texts := make([]string, len(wrong))
 	for n, each := range wrong {
-		texts[n] = each.Detail
+		texts[n] = strings.TrimSuffix(each.Detail, moreErrors)
 		if place := strings.TrimPrefix(each.Source.Pointer, "/"); place != "" {
-			texts[n] = i.Columns.shown(place) + shownValue(row.Body, each) + ": " + each.Detail
+			texts[n] = i.Columns.shown(place) + shownValue(row.Body, each) + ": " + texts[n]
 		}
 	}
 	return strings.Join(texts, " ")
 }
+
+// moreErrors ends the last error of a response that lists problem.MaxErrors. The import asks again for the others.
+const moreErrors = " There are more errors than are listed."
 
 // longestShown is how many characters of a value are shown.
 const longestShown = 60

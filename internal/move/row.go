@@ -148,6 +148,7 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns, body []byte) 
 			column = token.String()
 			columns.remember(column)
 		}
+		delete(columns.unseen, column)
 		value, err := decoder.ReadValue()
 		if err != nil {
 			return nil, err
@@ -162,9 +163,14 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns, body []byte) 
 		if given != nil {
 			given[name] = column
 		}
-		if body, err = r.member(body, columns, name, value); err != nil {
+		extended, err := r.member(body, columns, name, value)
+		if r.isMisread(err, columns.shown(name)) {
+			continue
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", columns.shown(name), err)
 		}
+		body = extended
 	}
 	_, err := decoder.ReadToken()
 	return columns.appendConstants(body), err
@@ -173,10 +179,15 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns, body []byte) 
 // member appends a member to the body of a row, unless the server sets it, or it is a reference that is
 // looked up later.
 func (r *Row) member(body []byte, columns *Columns, name string, value jsontext.Value) ([]byte, error) {
-	switch {
-	case isTime(name) && !columns.times:
+	if isTime(name) && !columns.times {
 		r.Timed = true
 		return body, nil
+	}
+	value, err := columns.convert(name, value)
+	if err != nil {
+		return nil, err
+	}
+	switch {
 	case (name == "id" || isTime(name)) && value.Kind() == 'n':
 		return body, nil // the server sets it
 	case name == "id":
