@@ -248,16 +248,16 @@ func (b *builder) sort(c *model.Collection) object {
 func (b *builder) sortPaths(c *model.Collection) (paths []string) {
 	for _, field := range b.fields(c) {
 		if definition := definitionOf(c, field); field.Kind == model.KindJSON && len(definition.PropertyNames()) > 0 {
-			paths = append(paths, "`"+field.Name+".property` of an object")
+			paths = append(paths, "`"+field.Name+".property`")
 			break
 		}
 	}
 	one, many := "", ""
 	for _, relation := range b.relations(c) {
 		if relation.One {
-			one = cmp.Or(one, "`"+relation.Name+".field` of what a reference leads to, through one or two of them")
+			one = cmp.Or(one, "`"+relation.Name+".field`, through one or two references")
 		} else {
-			many = cmp.Or(many, "`count."+relation.Name+"`, the number of related resources that the caller sees")
+			many = cmp.Or(many, "`count."+relation.Name+"`")
 		}
 	}
 	for _, each := range []string{one, many} {
@@ -364,7 +364,7 @@ func (b *builder) anyFilter(c *model.Collection) object {
 				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
 			}
 			if !relation.One && !slices.Contains(prefixes, "count") {
-				text += " `filter[count." + relation.Name + "][gte]=1`: the number of related resources."
+				text += " `filter[count." + relation.Name + "][gte]=1`: their number."
 				prefixes = append(prefixes, "count")
 			}
 			prefixes = append(prefixes, relation.Name)
