@@ -271,6 +271,9 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 	switch f.operator {
 	case "null":
 		f.values = []string{w.one("null", "true", "false")}
+		if slices.ContainsFunc(f.steps, func(step *model.Relation) bool { return !step.One }) { // null has no clear meaning there
+			f.values[0] = "false"
+		}
 		w.give(name+"[null]", f.values[0])
 	case "bare":
 		w.parameters = append(w.parameters, name)
