@@ -179,8 +179,8 @@ func (p *parser) sortGroups(names []string) {
 	}
 }
 
-// havingOperators lists the operators that compare with one value.
-var havingOperators = operators[:slices.Index(operators, "gte")+1]
+// HavingOperators lists the operators that compare with one value.
+var HavingOperators = operators[:slices.Index(operators, "gte")+1]
 
 // keepGroups reads which groups are kept, of those that have a count and values of these names.
 func (p *parser) keepGroups(names []string) {
@@ -192,8 +192,8 @@ func (p *parser) keepGroups(names []string) {
 			p.fail(given, problem.CodeUnknownParameter, "Which groups are kept is written as having[count][gte]=2.")
 		case at < 0:
 			p.fail(given, problem.CodeUnknownParameter, "Groups cannot be kept by %s, but by %s.%s", fault.Quote(name), suggest.OneOf(names), p.groupHint(name))
-		case hasOp && !slices.Contains(havingOperators, op):
-			p.fail(given, problem.CodeInvalidParameter, "Groups are kept by the operators %s, and not by %s.", suggest.OneOf(havingOperators), fault.Quote(op))
+		case hasOp && !slices.Contains(HavingOperators, op):
+			p.fail(given, problem.CodeInvalidParameter, "Groups are kept by the operators %s, and not by %s.", suggest.OneOf(HavingOperators), fault.Quote(op))
 		case p.filters > MaxFilters:
 			p.failOnce(given, "At most %d different filters and having together can be given.", MaxFilters)
 		case given.bare:
