@@ -16,7 +16,6 @@ func (g *generator) groups(f family) {
 		for _, unit := range query.Units(kind) {
 			add("by", name+":"+string(unit), "string"+null)
 		}
-		add("distinct", name, "number")
 		for _, function := range query.Functions {
 			if !function.AppliesTo(kind) {
 				continue
@@ -25,6 +24,8 @@ func (g *generator) groups(f family) {
 			switch function {
 			case query.Avg:
 				result = "number"
+			case query.Distinct:
+				result, absent = "number", ""
 			case query.Sum:
 				absent = ""
 				if kind == model.KindInteger || kind == model.KindNumber {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/plural-go/plural/internal/move"
 )
 
 var updateDocuments = flag.Bool("update-documents", false, "write the table of settings into docs/schema.md")
@@ -98,5 +100,23 @@ func TestMessagesOfTheDocument(t *testing.T) {
 		if err == nil || string(out) != block[1] {
 			t.Errorf("the document shows\n%s\nand printed is\n%s", block[1], strings.TrimSpace(string(out)))
 		}
+	}
+}
+
+// TestFormsTable: the document and --help have the forms of --parse as the code does.
+func TestFormsTable(t *testing.T) {
+	text, err := os.ReadFile("../../docs/moving-data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	for _, form := range move.Forms {
+		fmt.Fprintf(&want, "| `%s` | %s | %s |\n", form.Usage(), form.Fits, form.Reads)
+		if help := newImportCommand().Long; !strings.Contains(help, form.Usage()+" ") || !strings.Contains(help, form.Fits+": "+form.Reads+"\n") {
+			t.Errorf("plural import --help does not have the form %s", form.Name)
+		}
+	}
+	if !strings.Contains(string(text), "| Form | For | Reads |\n|---|---|---|\n"+want.String()+"\n") {
+		t.Errorf("docs/moving-data.md must have these forms:\n%s", want.String())
 	}
 }

@@ -38,7 +38,7 @@ func newImportCommand() *cobra.Command {
   plural import users users.csv
   plural import users users.ndjson.gz --server https://api.example.com
   plural import users users.csv --on-conflict update --by email
-  plural import users users.csv --map "name=Full Name" --ignore Age
+  plural import users users.csv --map "name=Full Name" --ignore Age --parse active=boolean
   plural import issues issues.csv --map project_id=@key:Project --set state=open
   plural export users --server https://old.example.com | plural import users
 
@@ -52,11 +52,10 @@ reference, --map project_id=@key:Project finds the project whose unique attribut
 the value of the column Project. --set gives all rows the same value: --set state=open, or
 --set project_id=@key:WEB. Columns are members of the objects in NDJSON and JSON.
 
---parse price=number says how the values of an attribute are written. The forms:
+--parse price=number converts the values of an attribute, and --parse "*=null:NA" reads NA as
+null everywhere. The forms:
 
 ` + formsHelp() + `
---parse "*=null:NA" reads NA as null in all columns.
-
 A bad row is reported with its line and the reason. Then the import ends: the rows before
 it are stored, and those after it are not. With --on-error skip it continues without that row.
 
@@ -74,7 +73,7 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 	flags.StringArrayVar(&f.mapping.Columns, "map", nil, "`ATTRIBUTE=COLUMN`, or ATTRIBUTE=@KEY:COLUMN for a reference by a unique attribute; may be repeated")
 	flags.StringArrayVar(&f.mapping.Constants, "set", nil, "`ATTRIBUTE=VALUE` of all rows, or ATTRIBUTE=@KEY:VALUE; may be repeated")
 	flags.StringArrayVar(&f.mapping.Ignored, "ignore", nil, "`COLUMN` that is not imported; may be repeated")
-	flags.StringArrayVar(&f.mapping.Parsed, "parse", nil, "`ATTRIBUTE=FORM` in which the values of an attribute are written; may be repeated")
+	flags.StringArrayVar(&f.mapping.Parsed, "parse", nil, "`ATTRIBUTE=FORM` in which its values are written, see above; may be repeated")
 	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows; only into a database")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count(&f.fromRow, 1), "from-row", "first row to import, to continue an import that ended early")
@@ -89,7 +88,7 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 func formsHelp() string {
 	var b strings.Builder
 	for _, form := range move.Forms {
-		fmt.Fprintf(&b, "  %-22s for %s: %s\n", form.Usage(), form.Fits, form.Reads)
+		fmt.Fprintf(&b, "  %-20s  %s: %s\n", form.Usage(), form.Fits, form.Reads)
 	}
 	return b.String()
 }

@@ -34,17 +34,17 @@ const nullForm = "null"
 
 // Forms are all there are.
 var Forms = []Form{
-	{Name: "number", Argument: "MARK", optional: true, Fits: "integers, numbers and decimals", fits: isNumeric, reader: numberReader,
-		Reads: "a number, such as 007 or +1.5e3. number:, has a decimal comma and number:. a decimal point, both with groups of three digits: 1.234,5 or 1,234.5"},
+	{Name: "number", Argument: "MARK", optional: true, Fits: "integers, numbers, decimals", fits: isNumeric, reader: numberReader,
+		Reads: "007, +1.5e3; with number:, a decimal comma as in 1.234,5; with number:. a point as in 1,234.5"},
 	{Name: "boolean", Argument: "TRUE/FALSE", optional: true, Fits: "booleans", fits: hasType("boolean"), reader: booleanReader,
-		Reads: "true or false, yes or no, 1 or 0, on or off, t or f, y or n, in any case; or the two given texts"},
-	{Name: "date", Argument: "LAYOUT", optional: true, Fits: "dates and date-times", fits: isDated, reader: dateReader,
-		Reads: "2024-12-31, 2024/12/31 or 20241231, for a date-time also with a time such as 10:00, T10:00:00.123456 or 10:00:00+01:00; or the layout, in the notation of strptime: date:%d.%m.%Y"},
-	{Name: "seconds", Fits: "dates and date-times", fits: isDated, reader: sinceReader(0), Reads: "the time since 1970 in UTC, also with a fraction"},
-	{Name: "milliseconds", Fits: "dates and date-times", fits: isDated, reader: sinceReader(-3), Reads: "the same in milliseconds"},
-	{Name: "microseconds", Fits: "dates and date-times", fits: isDated, reader: sinceReader(-6), Reads: "the same in microseconds"},
+		Reads: "true/false, yes/no, 1/0, on/off, t/f, y/n, in any case; or the two given texts"},
+	{Name: "date", Argument: "LAYOUT", optional: true, Fits: "dates, date-times", fits: isDated, reader: dateReader,
+		Reads: "2024-12-31, 2024/12/31, 20241231, 2024-12-31 10:00:00.123456+01:00; or a layout of strptime, as in date:%d.%m.%Y"},
+	{Name: "seconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(0), Reads: "seconds since 1970 in UTC, also with a fraction"},
+	{Name: "milliseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-3), Reads: "milliseconds since 1970"},
+	{Name: "microseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-6), Reads: "microseconds since 1970"},
 	{Name: "text", Fits: "strings", fits: isText, reader: textReader, Reads: "a number or a boolean of JSON, with all its digits"},
-	{Name: nullForm, Argument: "TEXT", Fits: "all attributes", Reads: "this text as null. It can be repeated, and stand beside another form"},
+	{Name: nullForm, Argument: "TEXT", Fits: "all attributes", Reads: "the text as null; may be repeated, also beside another form"},
 }
 
 // Usage is how the form is written in a flag.

@@ -152,7 +152,7 @@ func TestForms(t *testing.T) {
 		{"date", "dates", "", `--parse a=dates: there is no form "dates" (did you mean date?): use number[:MARK], boolean[:TRUE/FALSE], date[:LAYOUT], seconds, milliseconds, microseconds, text or null:TEXT`},
 		{"date", "null", "", "--parse a=null: write a=null:TEXT"},
 		{"date-time", "seconds:3", "", "--parse a=seconds:3: the form seconds takes no argument: write a=seconds"},
-		{"string", "number", "", "--parse a=number: the form number is for integers, numbers and decimals, and a is a string: use text or null:TEXT"},
+		{"string", "number", "", "--parse a=number: the form number is for integers, numbers, decimals, and a is a string: use text or null:TEXT"},
 		{"decimal", "boolean", "", "--parse a=boolean: the form boolean is for booleans, and a is a decimal: use number[:MARK] or null:TEXT"},
 		{"reference", "text", "", "--parse a=text: the form text is for strings, and a is a reference: use null:TEXT"},
 	} {

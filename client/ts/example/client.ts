@@ -60,7 +60,7 @@ export type UserSort = "id" | "name" | "email" | "active" | "created_at" | "upda
 
 /** What users can be grouped by, and what can be computed of groups. */
 export interface UserGroups extends GroupFields {
-  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: {};
   avg: {};
   min: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
@@ -146,7 +146,7 @@ export type PostSort = "id" | "title" | "body" | "published_at" | "user_id" | "c
 
 /** What posts can be grouped by, and what can be computed of groups. */
 export interface PostGroups extends GroupFields {
-  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:month": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:quarter": string | null; "published_at:month": string | null; "published_at:week": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: {};
   avg: {};
   min: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
@@ -209,7 +209,7 @@ export type OperationSort = "id" | "status" | "method" | "resource.id" | "resour
 
 /** What operations can be grouped by, and what can be computed of groups. */
 export interface OperationGroups extends GroupFields {
-  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: { attempts: number };
   avg: { attempts: number | null };
   min: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
@@ -1997,8 +1997,8 @@ function addFilter(query: URLSearchParams, prefix: string, filter: object, isDou
       addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
     } else if (field === "any" && isAlternatives(condition)) {
       condition.forEach((alternative, at) => addTogether(query, `${prefix}[any][${at}]`, "", alternative, isDouble));
-    } else if (field !== "any" && isOperators(condition) && Object.values(condition).every((each) => isOperators(each) || isAlternatives(each))) {
-      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each].flat().map((conditions) => ({ relation, conditions })));
+    } else if (field !== "any" && isRelated(condition)) {
+      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each ?? []].flat().map((conditions) => ({ relation, conditions })));
       numbered.forEach(({ relation, conditions }, at) => addTogether(query, `${prefix}[${field}][${at}]`, `${relation}.`, conditions, isDouble));
     } else if (condition !== undefined) {
       // filter[any], [some] and [none] begin several conditions, so that an attribute of this name has an operator in any case.
@@ -2022,6 +2022,11 @@ function isOperators(condition: unknown): condition is object {
 /** Whether these are conditions of which one must hold, and not the values of an attribute. */
 function isAlternatives(condition: unknown): condition is readonly object[] {
   return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+/** Whether these are conditions on related resources by their relations, and not operators of an attribute. */
+function isRelated(condition: unknown): condition is Readonly<Record<string, object | readonly object[] | undefined>> {
+  return isOperators(condition) && Object.values(condition).every((each) => each === undefined || isOperators(each) || isAlternatives(each));
 }
 
 function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {

@@ -125,8 +125,8 @@ export function addFilter(query: URLSearchParams, prefix: string, filter: object
       addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
     } else if (field === "any" && isAlternatives(condition)) {
       condition.forEach((alternative, at) => addTogether(query, `${prefix}[any][${at}]`, "", alternative, isDouble));
-    } else if (field !== "any" && isOperators(condition) && Object.values(condition).every((each) => isOperators(each) || isAlternatives(each))) {
-      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each].flat().map((conditions) => ({ relation, conditions })));
+    } else if (field !== "any" && isRelated(condition)) {
+      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each ?? []].flat().map((conditions) => ({ relation, conditions })));
       numbered.forEach(({ relation, conditions }, at) => addTogether(query, `${prefix}[${field}][${at}]`, `${relation}.`, conditions, isDouble));
     } else if (condition !== undefined) {
       // filter[any], [some] and [none] begin several conditions, so that an attribute of this name has an operator in any case.
@@ -150,6 +150,11 @@ function isOperators(condition: unknown): condition is object {
 /** Whether these are conditions of which one must hold, and not the values of an attribute. */
 function isAlternatives(condition: unknown): condition is readonly object[] {
   return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+/** Whether these are conditions on related resources by their relations, and not operators of an attribute. */
+function isRelated(condition: unknown): condition is Readonly<Record<string, object | readonly object[] | undefined>> {
+  return isOperators(condition) && Object.values(condition).every((each) => each === undefined || isOperators(each) || isAlternatives(each));
 }
 
 function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {

@@ -242,10 +242,10 @@ export async function askingMore(): Promise<void> {
   void api.customers.updateMany({ filter: { some: { orders: { state: "open" } } }, sort: "-count.orders", limit: 3 }, { visits: 0 });
   api.customers.watch({ filter: { name: { search: "ada" } } });
   const { data: [group] } = await api.orders.groups({
-    by: ["customer_id", "customer.born:year", "agent.level", "created_at:month"], sum: ["number"], distinct: ["agent_id"], include: { customer: { fields: ["name"] } },
+    by: ["customer_id", "customer.born:year", "agent.level", "created_at:week"], sum: ["number"], distinct: ["agent_id"], include: { customer: { fields: ["name"] } },
     having: { count: { gte: 2 }, "sum.number": { gt: 1000 }, "distinct.agent_id": 1 }, sort: ["-sum.number", "distinct.agent_id", "agent.level"],
   });
-  same<NonNullable<typeof group>["by"], { customer_id: string | null; "customer.born:year": string | null; "agent.level": "bronze" | "silver" | "gold" | null; "created_at:month": string }>();
+  same<NonNullable<typeof group>["by"], { customer_id: string | null; "customer.born:year": string | null; "agent.level": "bronze" | "silver" | "gold" | null; "created_at:week": string }>();
   same<NonNullable<typeof group>["distinct"], { agent_id: number }>();
   const customer = group!.customer;
   same<typeof customer, Pick<Customer, "id" | "type" | "name"> | null>();
