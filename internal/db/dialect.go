@@ -143,7 +143,7 @@ type Catalogue struct {
 	// Columns: table, column, type as ColumnType returns it, 1 if NOT NULL. In the order of tables
 	// and their columns.
 	Columns string
-	// Indexes: table, index, 1 if unique, column. In the order of tables, indexes and their columns,
+	// Indexes: table, index, 1 if unique, column, 1 if it descends. In the order of tables, indexes and their columns,
 	// without primary keys.
 	Indexes string
 	// References: table, column, referenced table, name of the foreign key or an empty text.

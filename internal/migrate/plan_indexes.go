@@ -56,7 +56,10 @@ func (p *pair) renameCost(column int) func(*survey) (string, error) {
 	rebuilt := len(indexes) > 0 || len(p.to.SearchColumns()) > 0
 	if column != allResources {
 		name := p.from.Columns()[column].Name
-		of := func(part string) bool { return part == name || strings.HasPrefix(part, name+".") }
+		of := func(part string) bool {
+			part = strings.TrimPrefix(part, "-")
+			return part == name || strings.HasPrefix(part, name+".")
+		}
 		rebuilt = p.from.Name == p.to.Name && // or the step of the collection says it
 			slices.ContainsFunc(indexes, func(index db.IndexDefinition) bool { return slices.ContainsFunc(index.Columns, of) })
 	}

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"regexp"
@@ -229,43 +228,48 @@ func (b *builder) fields(c *model.Collection) []*model.Field {
 }
 
 func (b *builder) sort(c *model.Collection) object {
-	var keys list
+	var names []string
 	for _, field := range b.fields(c) {
 		if field.Kind != model.KindJSON {
-			keys = append(keys, field.Name, "-"+field.Name)
+			names = append(names, field.Name)
 		}
 	}
-	text := "Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."
-	one := object{{"type", "string"}, {"enum", keys}}
-	if paths := b.sortPaths(c); len(paths) > 0 {
-		text += " Also " + strings.Join(paths, ", ") + "."
-		one = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", `^-?[^.,]+\.[^,]+$`}}}}}
+	text, paths := "", append(pathPatterns(pathPattern, b.objects(c), b.relationNames(c, true)), b.counts(c)...)
+	if len(paths) > 0 {
+		text = " Also a property of an object, a field behind one or two references, and the number of related resources: `address.city`, `customer.name`, `count.orders`."
 	}
-	return b.several(c.Name+".sort", "sort", text, listOf(one, query.MaxSortKeys), "-id")
+	return b.several(c.Name+".sort", "sort",
+		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."+text,
+		keysOf(names, paths, true, query.MaxSortKeys), "-id")
 }
 
-// sortPaths are examples of what resources can be sorted by besides their fields.
-func (b *builder) sortPaths(c *model.Collection) (paths []string) {
-	for _, field := range b.fields(c) {
-		if definition := definitionOf(c, field); field.Kind == model.KindJSON && len(definition.PropertyNames()) > 0 {
-			paths = append(paths, "`"+field.Name+".property` of an object")
-			break
+// pathPattern is what follows the first name of a path.
+const pathPattern = `[a-z][^,:]*`
+
+// keysOf is the schema of some of the names, at most as many as are allowed, perhaps with a minus before each. Patterns of further
+// names make it one pattern: a list of all paths would be long.
+func keysOf(names, patterns []string, signed bool, most int) object {
+	if len(patterns) == 0 {
+		values := list{}
+		for _, name := range names {
+			if values = append(values, name); signed {
+				values = append(values, "-"+name)
+			}
 		}
+		return someOf(values, most)
 	}
-	one, many := "", ""
-	for _, relation := range b.relations(c) {
-		if relation.One {
-			one = cmp.Or(one, "`"+relation.Name+".field` of what a reference leads to, through one or two of them")
-		} else {
-			many = cmp.Or(many, "`count."+relation.Name+"`, the number of related resources that the caller sees")
-		}
+	all := slices.Clone(patterns)
+	for _, name := range names {
+		all = append(all, regexp.QuoteMeta(name))
 	}
-	for _, each := range []string{one, many} {
-		if each != "" {
-			paths = append(paths, each)
-		}
+	sign := ""
+	if signed {
+		sign = "-?"
 	}
-	return paths
+	return object{
+		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
+		{"items", object{{"type", "string"}, {"pattern", "^" + sign + "(" + strings.Join(all, "|") + ")$"}}},
+	}
 }
 
 // filters lists the parameters by which a field can be filtered.
@@ -348,40 +352,28 @@ func valuesOf(value object) object {
 // validators take all parameters of a query for members of such an object.
 func (b *builder) anyFilter(c *model.Collection) object {
 	return b.parameter(c.Name+".filters", func() object {
-		var names, prefixes []string
+		var names []string
 		for _, field := range b.fields(c) {
 			names = append(names, regexp.QuoteMeta(field.Name))
-			if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
-				prefixes = append(prefixes, field.Name)
-			}
 		}
 		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
-		if len(prefixes) > 0 {
-			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
+		objects, one, many := b.objects(c), b.relationNames(c, true), b.relationNames(c, false)
+		if len(objects) > 0 {
+			text += " `filter[" + objects[0] + ".property]=value`: a declared property of an object."
 		}
-		for i, relation := range b.relations(c) {
-			if i == 0 {
-				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
-			}
-			if !relation.One && !slices.Contains(prefixes, "count") {
-				text += " `filter[count." + relation.Name + "][gte]=1`: the number of related resources."
-				prefixes = append(prefixes, "count")
-			}
-			prefixes = append(prefixes, relation.Name)
+		related, operators := slices.Concat(one, many), strings.Join(query.AllOperators(), "|")
+		names = append(names, pathPatterns(`[^\[\]]+`, objects, related)...)
+		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(append(names, b.counts(c)...), "|") + `)\](\[(` + operators + `)\])?`
+		if len(related) > 0 {
+			text += " `filter[" + related[0] + ".field]=value`: a field of a related resource, through one or two relations. `filter[" + related[0] + "][exists]=false`: there is no related resource."
+			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(related, "|") + `)\]\[exists\]`
 		}
-		field := strings.Join(names, "|")
-		if len(prefixes) > 0 {
-			field += `|(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
+		if len(many) > 0 {
+			text += " `filter[some][0][" + many[0] + ".field]=value`: one of `" + many[0] + "` fulfils all conditions with the same number; with `none`, none does."
+			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(many, "|") + `)\.[^\[\]]+\](\[(` + operators + `)\])?`
 		}
-		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + field + `)`
-		if names := b.relationNames(c, false); len(names) > 0 {
-			text += " `filter[some][0][" + names[0] + ".field]=value`: one of " + names[0] + " fulfils all conditions with the same number; with `none`, none does."
-			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(names, "|") + `)\.[^\[\]]+`
-		}
-		pattern = `(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?`
-		if names := append(b.relationNames(c, true), b.relationNames(c, false)...); len(names) > 0 {
-			text += " `filter[" + names[0] + "][exists]=false`: there is no related resource."
-			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(names, "|") + `)\]\[exists\]`
+		if counts := b.counts(c); len(counts) > 0 {
+			text += " `filter[count." + many[0] + "][gte]=1`: how many of `" + many[0] + "` there are."
 		}
 		pattern = `^filter\[(` + pattern + `)$`
 		return object{
@@ -390,6 +382,36 @@ func (b *builder) anyFilter(c *model.Collection) object {
 			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
 		}
 	})
+}
+
+// objects lists the fields of objects with declared properties.
+func (b *builder) objects(c *model.Collection) (names []string) {
+	for _, field := range b.fields(c) {
+		if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
+			names = append(names, field.Name)
+		}
+	}
+	return names
+}
+
+// counts is the pattern of the numbers of related resources, or nothing. A field or a relation named count is what count.x leads into.
+func (b *builder) counts(c *model.Collection) []string {
+	isCount := func(name string) bool { return name == "count" }
+	isField := slices.ContainsFunc(b.fields(c), func(field *model.Field) bool { return isCount(field.Name) })
+	many := b.relationNames(c, false)
+	if isField || len(many) == 0 || slices.ContainsFunc(append(b.relationNames(c, true), many...), isCount) {
+		return nil
+	}
+	return []string{`count\.(` + strings.Join(many, "|") + `)`}
+}
+
+// pathPatterns is the pattern of paths that begin with some names, or nothing if there are no names.
+func pathPatterns(rest string, names ...[]string) []string {
+	all := slices.Concat(names...)
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{`(` + strings.Join(all, "|") + `)\.` + rest}
 }
 
 // relationNames lists the relations of a collection that lead to one resource, or to several.

@@ -179,9 +179,9 @@ func (o Operand) toMany() string {
 	return ""
 }
 
-// failNull refuses to ask for null through a relation to several resources, which could mean that there is none, that one has no
+// failNullToMany refuses to ask for null through a relation to several resources, which could mean that there is none, that one has no
 // value, or that all have none.
-func (p *parser) failNull(given parameter, to *target) {
+func (p *parser) failNullToMany(given parameter, to *target) {
 	many := to.operand.toMany()
 	hint := "filter[" + many + "][exists]=false if there is none"
 	if !strings.Contains(many, ".") {

@@ -105,7 +105,7 @@ func (p *parser) filter(given parameter, name filterName) {
 	case name.op == "":
 		p.plainFilter(group, given, to)
 	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.operand.toMany() != "":
-		p.failNull(given, to)
+		p.failNullToMany(given, to)
 	default:
 		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {
 			group.others = append(group.others, to.condition(condition))

@@ -178,11 +178,15 @@ func nullable(c *model.Collection, key query.SortKey) bool {
 	return !key.IsColumn() || !c.Columns()[key.Column].NotNull
 }
 
-// keys is the order of the range. Fixed keys have the direction of the next one, which an index on them has as well.
-func (r keyRange) keys() []query.SortKey {
+// keys is the order of the range. Fixed keys can have any direction: that of the next key, unless an index of the table has more of the
+// keys in their own.
+func (r keyRange) keys(t *Table) []query.SortKey {
 	keys := slices.Clone(r.order)
 	for i := range keys[:r.fixed] {
 		keys[i].Descending = keys[r.fixed].Descending
+	}
+	if t.inOrder(r.order) > t.inOrder(keys) {
+		return r.order
 	}
 	return keys
 }

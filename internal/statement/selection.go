@@ -67,13 +67,7 @@ func (s *Statement) skipInIndex(selection Selection) bool {
 	}
 	descending := selection.Order[0].Descending
 	keys := slices.Insert(slices.Clone(selection.Order), 0, query.SortBy(equals.Column, descending))
-	columns := make([]string, len(keys))
-	for i, key := range keys {
-		if columns[i] = s.table.Collection.Columns()[key.Column].Name; key.Descending != descending || !key.IsColumn() {
-			return false
-		}
-	}
-	if !slices.ContainsFunc(s.table.indexes, func(index []string) bool { return slices.Equal(index, columns) }) {
+	if s.table.inOrder(keys) < len(keys) || slices.ContainsFunc(keys, func(key query.SortKey) bool { return key.Descending != descending }) {
 		return false
 	}
 	id, value := s.table.Columns[model.IDColumn], s.table.Columns[equals.Column]
@@ -163,7 +157,7 @@ func (s *Statement) keyRange(columns string, selection Selection, r keyRange, fi
 	case selection.inOrder():
 		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(descends, " DESC", ""))
 	default:
-		s.Order(r.keys())
+		s.Order(r.keys(s.table))
 	}
 }
 

@@ -132,7 +132,7 @@ collections:
 		"collection users: the database has no column for name",
 		"collection users: the database has a column nickname, which the schema does not have",
 		"collection users: the database has no unique index on email",
-		"collection users: the database has an index on nickname, which the schema does not have",
+		"collection users: the database has an index on -nickname, which the schema does not have",
 		"collection old: the database has no table for it",
 		"table older: the schema has no collection for it",
 	}
@@ -147,7 +147,7 @@ collections:
 		}
 		write(t, st, func(tx *Tx) error {
 			return db.ExecAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
-				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older",
+				"CREATE INDEX by_hand ON users (nickname DESC)", "ALTER TABLE old RENAME TO older",
 				"ALTER TABLE posts DROP COLUMN likes", "ALTER TABLE posts ADD COLUMN likes "+number+" GENERATED ALWAYS AS (1) "+generated)
 		})
 		closeStore(t, st)

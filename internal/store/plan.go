@@ -80,7 +80,7 @@ func (t *Tx) findMatches(c *model.Collection, s *statement.Search, sample search
 // comparesWords reports whether a page compares the words of each resource, as long as nothing better is known of its searches. An
 // order that no index has needs all matches in any case.
 func comparesWords(c *model.Collection, order statement.Order) bool {
-	return len(order) == 1 || order[0].IsColumn() && db.IndexBegins(c, c.Columns()[order[0].Column].Name)
+	return len(order) == 1 || order[0].IsColumn() && db.IndexBegins(c, order[0].Column)
 }
 
 // oftenPasses reports whether an index of words serves a search better than an index for the rest of the

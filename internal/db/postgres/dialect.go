@@ -224,7 +224,7 @@ func (dialect) Catalogue() db.Catalogue {
 			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
 			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY t.relname, a.attnum`,
-		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, coalesce(a.attname::text, '')
+		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, coalesce(a.attname::text, ''), i.indoption[k.position - 1] & 1
 			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
 				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
 				LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0

@@ -280,11 +280,11 @@ func (dialect) Catalogue() db.Catalogue {
 		Columns: `SELECT t.name, c.name, c.type || iif(c.hidden > 1, ' GENERATED', ''), c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
 			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' AND t.name NOT GLOB '_items.*' ORDER BY t.name, c.cid`,
 		// The index of words is a table, and so is that of the items of an array, which has triggers.
-		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
-			WHERE t.type = 'table' AND i.origin = 'c'
-			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
-			UNION ALL SELECT tbl_name, substr(name, 1, length(name) - length('.insert')), 0, '', 0 FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_items.*.insert'
-			ORDER BY 1, 2, 5`,
+		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c."desc", c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_xinfo(i.name) c
+			WHERE t.type = 'table' AND i.origin = 'c' AND c.key
+			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0, 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
+			UNION ALL SELECT tbl_name, substr(name, 1, length(name) - length('.insert')), 0, '', 0, 0 FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_items.*.insert'
+			ORDER BY 1, 2, 6`,
 		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}
 }
