@@ -11,8 +11,9 @@ import (
 )
 
 // Groups groups the resources of a collection by the fields that By names, or all into one group, and
-// computes what Sum, Avg, Min and Max ask for. Filters select the resources, Sort orders the groups by "count" and
-// what By has, Offset and Limit are a range of the groups. Without a Limit there are Config.DefaultLimit groups at most.
+// computes what Sum, Avg, Min, Max and Distinct ask for. Filters select the resources and Having the groups, Sort orders the
+// groups by "count", what By has and what is computed, Include embeds what references in By lead to, and Offset and Limit are
+// a range of the groups. Without a Limit there are Config.DefaultLimit groups at most.
 func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.Param) ([]params.Group[K, V], error) {
 	server, ok := c.backend.(*Server)
 	if !ok {
@@ -21,8 +22,8 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.
 	wanted, err := params.Of(given...)
 	switch {
 	case err != nil:
-	case wanted.Since != "" || wanted.FromNow || wanted.OnConnection != nil || wanted.Total || wanted.Shows() || wanted.Cursor != "":
-		err = errors.New("groups have filters, Search, Sort, Offset and Limit, By, Sum, Avg, Min and Max, and no other parameters")
+	case wanted.Since != "" || wanted.FromNow || wanted.OnConnection != nil || wanted.Total || wanted.Cursor != "":
+		err = errors.New("groups have no Cursor, Since, FromNow, OnConnection and WithTotal")
 	}
 	if err != nil {
 		return nil, callError(err)

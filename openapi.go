@@ -12,13 +12,16 @@ import (
 // OpenAPI is the OpenAPI 3.1 document of a server with a configuration, as JSON. A server
 // gives the same at /-/openapi.json. With Access, role is whose document it is: what its
 // bearers may not do is not in it. Without a role everything is.
-func OpenAPI(config Config, role string) ([]byte, error) {
+func OpenAPI(config Config, role string, changes ...OpenAPIOption) ([]byte, error) {
 	config = config.WithDefaults()
 	if err := config.validate(); err != nil {
 		return nil, err
 	}
 	options := documentOptions(config)
 	options.Prefix = config.Prefix
+	for _, change := range changes {
+		change(&options)
+	}
 	if config.Access == nil {
 		if role != "" {
 			return nil, fmt.Errorf("there is no role %q: the schema file has no access", role)
@@ -40,6 +43,13 @@ func OpenAPI(config Config, role string) ([]byte, error) {
 	}
 	return openapi.Document(config.model(), options), nil
 }
+
+// OpenAPIOption changes what the document of OpenAPI has.
+type OpenAPIOption func(*openapi.Options)
+
+// WithoutIncludes is an OpenAPIOption: it leaves out the related resources that include embeds, with its parameters. Some
+// generators do not take schemas that refer to each other. A server gives this document at /-/openapi.json?include=none.
+func WithoutIncludes(o *openapi.Options) { o.NoIncludes = true }
 
 // grantableOf lists the roles whose API keys somebody may manage, in the order of their declaration.
 func grantableOf(access *schema.Access) []string {

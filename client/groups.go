@@ -28,8 +28,9 @@ type GroupPage[K, V any] struct {
 }
 
 // Groups groups the resources of a collection by the fields that By names, or all into one group, and
-// computes what Sum, Avg, Min and Max ask for. Filters select the resources, Sort
-// sorts the groups by "count" and what By has, Offset and Limit are a range of the groups.
+// computes what Sum, Avg, Min, Max and Distinct ask for. Filters select the resources and Having the groups, Sort
+// sorts the groups by "count", what By has and what is computed, Include embeds what references in By lead to, and Offset and
+// Limit are a range of the groups.
 func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.Param) (*GroupPage[K, V], error) {
 	q, err := params.Of(given...)
 	switch {
@@ -37,8 +38,6 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.
 		return nil, err
 	case q.Cursor != "" || q.Since != "" || q.FromNow || q.OnConnection != nil:
 		return nil, fmt.Errorf("groups have an offset and a limit, and no Cursor, Since, FromNow or OnConnection")
-	case q.Shows():
-		return nil, fmt.Errorf("groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown")
 	case c.err != nil:
 		return nil, c.err
 	case c.path != "/"+c.name:

@@ -186,7 +186,6 @@ func TestWrongParams(t *testing.T) {
 			_, err := books.DeleteMany(ctx, params.Where("title").Null(), params.Include("author"))
 			return err
 		},
-		`groups have no Include and no Fields: By, Sum, Avg, Min and Max say what is shown`: func() error { _, err := client.Groups[any, any](ctx, books, params.Fields("title")); return err },
 		`step 1: an id is a UUID, but this is "x"`: func() error {
 			_, err := c.Transaction(ctx, []client.Step{books.Steps().Create(book{}), books.Steps().Delete("x")})
 			return err

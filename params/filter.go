@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Filter selects resources of a collection: see Where, Any and Search. If several are given, all of them must hold.
+// Filter selects resources of a collection: see Where, Any, Some, None and Search. If several are given, all of them must
+// hold.
 type Filter struct {
 	add func(*Query) error
 }
@@ -26,8 +27,9 @@ func (f Filter) apply(q *Query) error {
 type Field struct{ name string }
 
 // Where begins a filter: Where("age").AtLeast(18). The field can be one of a related resource, through one or
-// two relations, or a property of an object: Where("author.country"), Where("address.city"). Values are strings,
-// numbers, booleans, times and types with MarshalText. Fields have times with milliseconds.
+// two relations, or a property of an object: Where("author.country"), Where("address.city"). It can also be how many
+// related resources there are: Where("count.orders").AtLeast(5). Values are strings, numbers, booleans, times and types with
+// MarshalText. Fields have times with milliseconds.
 func Where(field string) Field { return Field{field} }
 
 // Is selects what is equal to a value.
@@ -55,17 +57,27 @@ func (f Field) In(values ...any) Filter { return f.filter("in", elements(values)
 // NotIn selects what is equal to none of the values, null included. A single slice counts as its elements.
 func (f Field) NotIn(values ...any) Filter { return f.filter("not_in", elements(values)...) }
 
-// Contains selects strings that contain a text.
+// Contains selects strings that contain a text, in the same case.
 func (f Field) Contains(text string) Filter { return f.filter("contains", text) }
 
-// StartsWith selects strings that start with a text.
+// StartsWith selects strings that start with a text, in the same case.
 func (f Field) StartsWith(text string) Filter { return f.filter("starts_with", text) }
+
+// Search selects strings in which each of the words is the beginning of a word, in any case: Where("name").Search("ada lov").
+// The field is one that the schema declares as search or label.
+func (f Field) Search(words string) Filter { return f.filter("search", words) }
 
 // Null selects what has no value.
 func (f Field) Null() Filter { return f.filter("null", true) }
 
 // NotNull selects what has a value.
 func (f Field) NotNull() Filter { return f.filter("null", false) }
+
+// Exists selects resources that are related to any: Where("orders").Exists(). The field is the name of a relation.
+func (f Field) Exists() Filter { return f.filter("exists", true) }
+
+// NotExists selects resources that are related to none: Where("orders").NotExists().
+func (f Field) NotExists() Filter { return f.filter("exists", false) }
 
 // Has selects arrays that have a value, or one of several. A single slice counts as its elements.
 func (f Field) Has(values ...any) Filter { return f.filter("has", elements(values)...) }
@@ -156,24 +168,69 @@ func joined(values []string, repeatable bool) ([]string, error) {
 // It can be given once.
 func Any(alternatives ...Filter) Filter {
 	return Filter{func(q *Query) error {
-		if q.hasAny || len(alternatives) == 0 {
+		if q.numbered[groupAny] > 0 || len(alternatives) == 0 {
 			return errors.New("Any must be given once, with all alternatives")
 		}
-		q.hasAny = true
-		for i, alternative := range alternatives {
-			inner, err := Of(alternative)
-			if err != nil {
+		for _, alternative := range alternatives {
+			if err := q.addGroup(groupAny, "", "an alternative of Any", alternative); err != nil {
 				return err
-			}
-			if inner.hasAny || inner.search != "" || len(inner.filters) == 0 {
-				return errors.New("an alternative of Any is a filter that begins with Where, or And of such filters")
-			}
-			for _, filter := range inner.filters {
-				q.filters = append(q.filters, "[any]["+strconv.Itoa(i)+"]"+filter)
 			}
 		}
 		return nil
 	}}
+}
+
+// Some selects resources that are related to one that fulfils all conditions, which are filters that begin with Where:
+//
+//	params.Some("lines", params.Where("quantity").AtLeast(5), params.Where("product.name").Is("Chai"))
+//
+// Filters of a list, such as Where("lines.quantity"), are fulfilled by any related resource, each by itself. It can be given
+// several times.
+func Some(relation string, conditions ...Filter) Filter {
+	return related(groupSome, "Some", relation, conditions)
+}
+
+// None selects resources that are related to none that fulfils all conditions. Where("lines").NotExists() selects those
+// that are related to none at all. It can be given several times.
+func None(relation string, conditions ...Filter) Filter {
+	return related(groupNone, "None", relation, conditions)
+}
+
+func related(group, function, relation string, conditions []Filter) Filter {
+	return Filter{func(q *Query) error {
+		if relation == "" || len(conditions) == 0 {
+			return fmt.Errorf("%s needs the name of a relation, and conditions: Where(relation).Exists() has none", function)
+		}
+		return q.addGroup(group, relation+".", "a condition of "+function, And(conditions...))
+	}}
+}
+
+// The groups of conditions that have numbers in a URL.
+const groupAny, groupSome, groupNone = "any", "some", "none"
+
+// addGroup adds filters under the next number of a group: filter[any][0][state][eq]=open. The prefix leads to their fields.
+func (q *Query) addGroup(group, prefix, what string, filters Filter) error {
+	inner, err := Of(filters)
+	if err != nil {
+		return err
+	}
+	if len(inner.numbered) > 0 || inner.search != "" || len(inner.filters) == 0 {
+		return fmt.Errorf("%s is a filter that begins with Where, or And of such filters", what)
+	}
+	start := "[" + group + "][" + strconv.Itoa(q.numbered[group]) + "][" + url.QueryEscape(prefix)
+	for _, filter := range inner.filters {
+		q.filters = append(q.filters, start+filter[1:])
+	}
+	q.number(group, q.numbered[group])
+	return nil
+}
+
+// number notes that a number of a group is used.
+func (q *Query) number(group string, number int) {
+	if q.numbered == nil {
+		q.numbered = map[string]int{}
+	}
+	q.numbered[group] = max(q.numbered[group], number+1)
 }
 
 // And selects what all of the filters select. Filters of a list are combined in this way already: And is for

@@ -1,31 +1,79 @@
 package params
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
 
-// Group is the resources that have the same values. K is a struct, or a map, with the fields that By names, and V one
-// with those of Sum, Avg, Min and Max, by their json tags:
+// Group is the resources that have the same values. K is a struct, or a map, with the fields that By names and the relations
+// that Include names, and V one with the fields of Sum, Avg, Min and Max, by their json tags:
 //
 //	type key struct {
-//		State *string   `json:"state"`
-//		Month time.Time `json:"created_at:month"`
+//		CustomerID string    `json:"customer_id"`
+//		Customer   *Customer `json:"customer"`
+//		Week       time.Time `json:"created_at:week"`
 //	}
+//
+// Numbers in an any or a map are json.Number.
 type Group[K, V any] struct {
 	ID    string `json:"id"`
 	By    K      `json:"by"`
 	Count int64  `json:"count"`
 
-	// Sum of no values is zero. The others of no values are null.
+	// Sum of no values is zero. Avg, Min and Max of no values are null.
 	Sum V `json:"sum"`
 	Avg V `json:"avg"`
 	Min V `json:"min"`
 	Max V `json:"max"`
+
+	// Distinct has the fields of Distinct with the number of their different values.
+	Distinct map[string]int64 `json:"distinct"`
 }
 
-// By groups by fields. A date-time can be truncated, in UTC: By("state", "created_at:month").
+// groupMembers are the members of a group that are no relations.
+var groupMembers = []string{"id", "type", "by", "count", "sum", "avg", "min", "max", "distinct"}
+
+// UnmarshalJSON reads a group as a server sends it.
+func (g *Group[K, V]) UnmarshalJSON(text []byte) error {
+	type plain Group[K, V]
+	if err := decode(text, (*plain)(g)); err != nil {
+		return err
+	}
+	var members, key map[string]json.RawMessage
+	if err := decode(text, &members); err != nil {
+		return err
+	}
+	by := members["by"]
+	for _, name := range groupMembers {
+		delete(members, name)
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	if err := decode(by, &key); err != nil {
+		return err
+	}
+	maps.Copy(members, key)
+	both, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	return decode(both, &g.By)
+}
+
+func decode(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
+// By groups by fields, also of related resources through references. A date-time can be truncated, in UTC:
+// By("customer.country", "created_at:week").
 func By(fields ...string) Param { return grouping("By", fields) }
 
 // Sum adds up the values of fields.
@@ -39,6 +87,29 @@ func Min(fields ...string) Param { return grouping("Min", fields) }
 
 // Max is the greatest value of fields.
 func Max(fields ...string) Param { return grouping("Max", fields) }
+
+// Distinct is how many different values fields have. Null does not count.
+func Distinct(fields ...string) Param { return grouping("Distinct", fields) }
+
+// Having selects groups by "count" and by values that are asked for: Having(Where("sum.total").AtLeast(1000)). The filters
+// begin with Where and compare.
+func Having(filters ...Filter) Param {
+	return param(func(q *Query) error {
+		inner, err := Of(And(filters...))
+		switch {
+		case err != nil:
+			return err
+		case slices.ContainsFunc(q.groups, func(each string) bool { return strings.HasPrefix(each, "having[") }):
+			return errors.New("Having must be given once, with all filters")
+		case len(inner.filters) == 0 || len(inner.numbered) > 0 || inner.search != "":
+			return errors.New("Having takes filters that begin with Where, or And of such filters")
+		}
+		for _, filter := range inner.filters {
+			q.groups = append(q.groups, "having"+filter)
+		}
+		return nil
+	})
+}
 
 func grouping(function string, fields []string) Param {
 	return param(func(q *Query) error {

@@ -33,9 +33,9 @@ type Query struct {
 	FromNow      bool
 	OnConnection func(error) // nil: not given
 
-	filters  []string // "[state][eq]=open"
-	hasAny   bool     // some filters are alternatives
-	search   string   // escaped
+	filters  []string       // "[state][eq]=open"
+	numbered map[string]int // how many numbers of a group of conditions are used: "any", "some", "none"
+	search   string         // escaped
 	sort     []string
 	groups   []string // "by=state"
 	includes []include
@@ -116,8 +116,10 @@ func list(parameter string, names []string) []string {
 }
 
 // Sort orders a list by fields, the smallest value first and null before it. A minus before a name reverses that:
-// Sort("-created_at", "name"). Resources that are equal in all of them are in the order of ids. Groups are sorted by
-// "count" and the fields of By.
+// Sort("-created_at", "name"). Resources that are equal in all of them are in the order of ids. A field can be one of a
+// related resource, through one or two references, a property of an object, or how many related resources there are:
+// Sort("customer.company", "address.city", "-count.orders"). Groups are sorted by "count", the fields of By, and the values
+// that are asked for: Sort("-sum.total").
 func Sort(fields ...string) Param {
 	return namesOnce("Sort", fields, func(q *Query) *[]string { return &q.sort })
 }

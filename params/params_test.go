@@ -40,14 +40,23 @@ func TestEncode(t *testing.T) {
 		"filter[x]=1&filter[y][eq]=2 is one name":                                        {where("x]=1&filter[y").Is("2 is one name")},
 		"filter[any][0][a][eq]=1&filter[any][0][b][null]=true&filter[any][1][c][in]=1,2": {params.Any(params.And(where("a").Is(1), where("b").Null()), where("c").In(1, 2))},
 		"filter[a][eq]=1&filter[b][eq]=2&search=ada lov":                                 {params.And(where("a").Is(1), where("b").Is(2), params.Search("ada lov"))},
-		"sort=-a,b&fields=a,b&cursor=" + id + "&limit=-5":                                {params.Limit(-5), params.Cursor(id), params.Fields("a", "b"), params.Sort("-a", "b")},
-		"offset=0&limit=9223372036854775807":                                             {params.Offset(0), params.Limit(math.MaxInt64)},
-		"since=a.b+c=":                                                                   {params.Since("a.b+c=")},
+		"filter[any][0][a][eq]=1&filter[some][0][lines.b][gte]=5&filter[some][0][lines.product.name][search]=cha&filter[some][1][lines.b][null]=true&filter[none][0][orders.a][in]=1,2": {
+			params.Any(where("a").Is(1)), params.Some("lines", where("b").AtLeast(5), where("product.name").Search("cha")), params.Some("lines", where("b").Null()), params.None("orders", where("a").In(1, 2)),
+		},
+		"filter[some][3][lines.b]=1&filter[some][4][lines.b][eq]=2":                             {params.Raw("filter[some][3][lines.b]=1"), params.Some("lines", where("b").Is(2))},
+		"filter[lines][exists]=true&filter[user.posts][exists]=false&filter[count.lines][gt]=2": {where("lines").Exists(), where("user.posts").NotExists(), where("count.lines").More(2)},
+		"sort=-a,b&fields=a,b&cursor=" + id + "&limit=-5":                                       {params.Limit(-5), params.Cursor(id), params.Fields("a", "b"), params.Sort("-a", "b")},
+		"offset=0&limit=9223372036854775807":                                                    {params.Offset(0), params.Limit(math.MaxInt64)},
+		"since=a.b+c=":                                                                          {params.Since("a.b+c=")},
 		"include=author,lines.product&include[lines.product][filter][a][eq]=1&include[lines.product][sort]=-a&include[lines.product][limit]=-3&include[lines.product][total]=true&fields[lines.product]=a": {
 			params.Include("author"), params.Include("lines.product", where("a").Is(1), params.Sort("-a"), params.Limit(-3), params.WithTotal(), params.Fields("a")),
 		},
 		"by=state,created_at:month&sum=a&avg=b&min=c&max=d,e&sort=-count": {
 			params.By("state", "created_at:month"), params.Sum("a"), params.Avg("b"), params.Min("c"), params.Max("d", "e"), params.Sort("-count"),
+		},
+		"by=customer.country,a:quarter&distinct=b,c&having[count][gte]=2&having[sum.a][lt]=1.5&sort=-distinct.b&include=customer&fields[customer]=name": {
+			params.By("customer.country", "a:quarter"), params.Distinct("b", "c"), params.Having(where("count").AtLeast(2), where("sum.a").Less(1.5)), params.Sort("-distinct.b"),
+			params.Include("customer", params.Fields("name")),
 		},
 		"filter[a]=1,2&filter[active]&search=x&sort=-b,c&include=d&include[d][limit]=2&fields=e&cursor=" + id + "&limit=3": {
 			params.Raw("filter[a]=1%2C2&filter%5Bactive%5D&sort=-b,c&include=d&include[d][limit]=2&fields=e&l=3&cursor=" + id + "&search=x"),
@@ -70,6 +79,7 @@ func TestNamesAreEscaped(t *testing.T) {
 	hostile := `a]=1&limit=0#,[%00+` + "\n"
 	for _, given := range []params.Param{
 		params.Where(hostile).Is(hostile), params.Where(hostile).In(hostile, hostile), params.Sort(hostile), params.Fields(hostile), params.By(hostile), params.Sum(hostile),
+		params.Some(hostile, params.Where(hostile).Is(hostile)), params.Having(params.Where(hostile).Is(hostile)),
 		params.Search(hostile), params.Since(hostile), params.Include("a&limit=0#", params.Sort(hostile), params.Fields(hostile), params.Where(hostile).Has(hostile)),
 	} {
 		q, err := params.Of(given)
@@ -97,6 +107,11 @@ func TestMistakes(t *testing.T) {
 		"the filter has of a is given twice: give it once, with all values":                                          {params.Where("a").Has(1), params.Where("a").Has(2)},
 		"Any must be given once, with all alternatives":                                                              {params.Any(a), params.Any(a)},
 		"an alternative of Any is a filter that begins with Where, or And of such filters":                           {params.Any(params.Search("x"))},
+		"a condition of Some is a filter that begins with Where, or And of such filters":                             {params.Some("b", params.Any(a))},
+		"None needs the name of a relation, and conditions: Where(relation).Exists() has none":                       {params.None("b")},
+		"the filter eq of a is given twice: give it once, with all values":                                           {params.Some("b", a, a)},
+		"Having must be given once, with all filters":                                                                {params.Having(a), params.Having(a)},
+		"Having takes filters that begin with Where, or And of such filters":                                         {params.Having(params.None("b", a))},
 		"Search must be given once, with all words":                                                                  {params.Search("a"), params.Search("b")},
 		"Sort must be given once, with all names":                                                                    {params.Sort("a"), params.Sort("b")},
 		"Fields must be given once, with all names":                                                                  {params.Fields()},

@@ -62,13 +62,23 @@ func (q *Query) addRaw(part string) error {
 	switch {
 	case first == "filter" && bracketed:
 		q.filters = append(q.filters, encoded)
-		q.hasAny = q.hasAny || strings.HasPrefix(rest, "[any][")
+		q.numberRaw(rest)
 	case first == "include" || first == "fields":
 		q.raw = append(q.raw, first+encoded)
 	default:
 		return fmt.Errorf("there is no parameter %q: there are filter[…], search, sort, offset, limit, cursor, include and fields", name)
 	}
 	return nil
+}
+
+// numberRaw notes the number of a condition in a group, so that Any, Some and None do not use it again.
+func (q *Query) numberRaw(rest string) {
+	group, after, _ := strings.Cut(rest[1:], "][")
+	text, _, _ := strings.Cut(after, "]")
+	number, err := strconv.Atoi(text)
+	if err == nil && number >= 0 && (group == groupAny || group == groupSome || group == groupNone) {
+		q.number(group, number)
+	}
 }
 
 // bracketsKept has brackets as servers read them.

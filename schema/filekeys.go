@@ -66,7 +66,7 @@ var collectionKeys = []model.Keyword{
 	{Name: "unique", JSONSchema: groupListSchema,
 		Description: "Attributes, or lists of them, whose values no two resources share. Strings without a format that bounds them need a maxLength."},
 	{Name: "index", JSONSchema: groupListSchema,
-		Description: "Attributes, or lists of them, that are often filtered or sorted by. A property of an object is named by its path, such as address.city. Strings without a format that bounds them need a maxLength."},
+		Description: "Attributes, or lists of them, that are often filtered or sorted by. A property of an object is named by its path, such as address.city. A minus means descending, for sorts with several directions: [-population, name]. Strings without a format that bounds them need a maxLength."},
 	{Name: "search", JSONSchema: model.With(model.NamesSchema, "maxItems", compile.MaxSearched),
 		Description: "Attributes with text whose words the parameter search finds: /posts?search=quick+fox."},
 	{Name: "label", JSONSchema: model.ReferenceSchema("attributeName"),

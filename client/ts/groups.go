@@ -24,6 +24,8 @@ func (g *generator) groups(f family) {
 			switch function {
 			case query.Avg:
 				result = "number"
+			case query.Distinct:
+				result, absent = "number", ""
 			case query.Sum:
 				absent = ""
 				if kind == model.KindInteger || kind == model.KindNumber {
@@ -56,7 +58,7 @@ func (g *generator) groups(f family) {
 		field("updated_at", model.KindDateTime, "string", "")
 	}
 	g.line("\n/** What %s can be grouped by, and what can be computed of groups. */\nexport interface %sGroups extends GroupFields {", f.Name, f.name)
-	for _, name := range []string{"by", "sum", "avg", "min", "max"} {
+	for _, name := range []string{"by", "sum", "avg", "min", "max", "distinct"} {
 		g.line("  %s: %s;", name, braced(members[name]))
 	}
 	g.line("}")

@@ -38,11 +38,11 @@ func (g *generator) relations(f family) []relation {
 func (g *generator) relationTypes(f family) string {
 	var members []string
 	for _, r := range g.relations(f) {
-		kind := "ToMany"
+		kind := "ToMany<" + r.to.name + "Shape>"
 		if r.One {
-			kind = "ToOne"
+			kind = "ToOne<" + r.to.name + "Shape, " + literal(f.Columns()[r.Column].Name) + ">"
 		}
-		members = append(members, "readonly "+member(r.Name)+": "+kind+"<"+r.to.name+"Shape>")
+		members = append(members, "readonly "+member(r.Name)+": "+kind)
 	}
 	return braced(members)
 }
@@ -60,14 +60,22 @@ func (g *generator) relationSpecs(f family) []string {
 	return facts
 }
 
-// searchType is that of the words to search for, never if nothing can be searched.
-func (f family) searchType() string {
+// searched names the attributes that are searched.
+func (f family) searched() (names []string) {
 	for _, column := range f.SearchColumns() {
-		if f.maySee(f.Columns()[column].Name) {
-			return "string"
+		if name := f.Columns()[column].Name; f.maySee(name) {
+			names = append(names, name)
 		}
 	}
-	return "never"
+	return names
+}
+
+// searchType is that of the words to search for, never if nothing can be searched.
+func (f family) searchType() string {
+	if len(f.searched()) == 0 {
+		return "never"
+	}
+	return "string"
 }
 
 // uniqueType names the unique attributes, and the groups of them.

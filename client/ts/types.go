@@ -89,7 +89,7 @@ func (g *generator) filter(f family) {
 	g.line("  id?: OrderedCondition<string>;\n  type?: TextCondition<%s>;", literal(f.Name))
 	for i := range f.Attributes {
 		if a := &f.Attributes[i]; f.maySee(a.Name) {
-			g.conditions(a, a.Name)
+			g.conditions(a, a.Name, slices.Contains(f.searched(), a.Name))
 		}
 	}
 	if !f.NoTimestamps {
@@ -98,18 +98,21 @@ func (g *generator) filter(f family) {
 	g.line("}")
 }
 
-// conditions writes the conditions on an attribute, and on the properties of an object.
-func (g *generator) conditions(a *model.Attribute, path string) {
-	g.line("  %s;", typed(path, "?", g.condition(a)))
+// conditions writes the conditions on an attribute, which may be searched, and on the properties of an object.
+func (g *generator) conditions(a *model.Attribute, path string, searched bool) {
+	g.line("  %s;", typed(path, "?", g.condition(a, searched)))
 	for i := range a.Properties {
 		if p := &a.Properties[i]; model.Addressable(p.Name) {
-			g.conditions(p, path+"."+p.Name)
+			g.conditions(p, path+"."+p.Name, false)
 		}
 	}
 }
 
-func (g *generator) condition(a *model.Attribute) string {
-	value := g.typeOf(a, true)
+func (g *generator) condition(a *model.Attribute, searched bool) string {
+	value, text := g.typeOf(a, true), "TextCondition"
+	if searched {
+		text = "SearchedCondition"
+	}
 	switch {
 	case a.ScalarItems() != nil:
 		return "ArrayCondition<" + g.typeOf(a.Items, true) + ">"
@@ -118,20 +121,31 @@ func (g *generator) condition(a *model.Attribute) string {
 	case a.Type == model.Boolean:
 		return "EqualCondition<" + value + ">"
 	case value == "string" && (a.Format == "" || a.Format == model.Email || a.Format == model.URI):
-		return "TextCondition"
+		return text
 	case a.Type == model.String && (a.Format == "" || a.Format == model.Email || a.Format == model.URI):
-		return "TextCondition<" + value + ">"
+		return text + "<" + value + ">"
 	default:
 		return "OrderedCondition<" + value + ">"
 	}
 }
 
-// sortable lists the fields that have an order.
+// sortable lists the fields that have an order, properties of objects included.
 func (g *generator) sortable(f family) []string {
 	names := []string{"id"}
+	var add func(a *model.Attribute, path string)
+	add = func(a *model.Attribute, path string) {
+		if a.Type != model.Object && a.Type != model.Array {
+			names = append(names, path)
+		}
+		for i := range a.Properties {
+			if p := &a.Properties[i]; model.Addressable(p.Name) {
+				add(p, path+"."+p.Name)
+			}
+		}
+	}
 	for i := range f.Attributes {
-		if a := &f.Attributes[i]; a.Type != model.Object && a.Type != model.Array && f.maySee(a.Name) {
-			names = append(names, a.Name)
+		if a := &f.Attributes[i]; f.maySee(a.Name) {
+			add(a, a.Name)
 		}
 	}
 	if !f.NoTimestamps {

@@ -77,7 +77,7 @@ const lessPlan = `1 step to fit the schema:
 
 func TestMigrate(t *testing.T) {
 	dir := t.TempDir()
-	runs(t, dir, "", true, "plural: there is no database plural.db\n", "migrate")
+	runs(t, dir, "", true, "plural: there is no database plural-example.db\n", "migrate")
 	thingsIn(t, dir)
 	runs(t, dir, "", false, "The database has this schema. There is nothing to do.\n", "migrate", "--plan")
 	writeSchema(t, dir, thingsLess)

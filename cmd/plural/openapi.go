@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,7 +11,7 @@ import (
 )
 
 func newOpenAPICommand() *cobra.Command {
-	var role string
+	var role, include string
 	command := &cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document of the API",
@@ -18,15 +19,26 @@ func newOpenAPICommand() *cobra.Command {
 server gives it at /-/openapi.json:
 
   plural openapi > openapi.json
-  plural openapi --role author
+  plural openapi --role author --include none
 
 With access in the schema file, --role prints what callers of that role are
-shown; without it the document has everything.`,
+shown; without it the document has everything. --include none leaves out the
+related resources that include embeds, for generators that do not take schemas
+that refer to each other.`,
 		Args: noArguments,
 	}
 	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
+	command.Flags().StringVar(&include, "include", "", "`none`: leave out related resources")
 	return withSettings(command, []string{"schema"}, func(command *cobra.Command, s *settings, _ []string) error {
-		document, err := plural.OpenAPI(s.config, role)
+		var options []plural.OpenAPIOption
+		switch include {
+		case "":
+		case "none":
+			options = append(options, plural.WithoutIncludes)
+		default:
+			return fmt.Errorf("--include %q: it can only be none", include)
+		}
+		document, err := plural.OpenAPI(s.config, role, options...)
 		if err != nil {
 			return inFileOf(s.schemaFile, err)
 		}

@@ -31,6 +31,15 @@ func TestOpenAPI(t *testing.T) {
 	}
 	runs(t, dir, "", true, "plural: there is no role \"author\": the schema file has no access\n", "openapi", "--role", "author")
 
+	plain, err := plural.OpenAPI(plural.Config{}, "", plural.WithoutIncludes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if printed := compact(output(t, dir, "openapi", "--include", "none")); printed != string(plain) || printed == string(example) {
+		t.Errorf("without related resources it is %.100s", printed)
+	}
+	runs(t, dir, "", true, "plural: --include \"posts\": it can only be none\n", "openapi", "--include", "posts")
+
 	if err := os.WriteFile(filepath.Join(dir, "api.yaml"), []byte(withAccess), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -127,14 +127,14 @@ func (s *slowList) print(out io.Writer, c *model.Collection) {
 		piece = fmt.Sprintf(" for piece %d of the response", s.Piece)
 	}
 	fmt.Fprintf(out, "%s: up to %.0f ms%s, logged %s\n  plan: %s\n", what, s.Ms, piece, timesText(s.times), s.Plan)
-	group, rest := s.index()
+	group, rest := s.index(c)
 	name := strings.Join(group, ", ")
 	switch {
 	case c == nil:
 		fmt.Fprintln(out, "  The schema has no such collection.")
 		return
 	case len(group) == 0:
-		fmt.Fprintln(out, "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes in one direction. Ask for smaller ranges, or filter by an indexed attribute.")
+		fmt.Fprintln(out, "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes. Ask for smaller ranges, or filter by an indexed attribute.")
 		return
 	case hasIndex(c, group, len(s.equal())):
 		fmt.Fprintf(out, "  The schema has an index for it: [%s]. %s\n", name, s.smaller())
@@ -144,7 +144,7 @@ func (s *slowList) print(out io.Writer, c *model.Collection) {
 		fmt.Fprintf(out, "  In the schema, add to %s: index: [[%s]]\n", s.Collection, name)
 	}
 	if len(rest) > 0 {
-		fmt.Fprintf(out, "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes in one direction.\n", name, strings.Join(rest, ", "))
+		fmt.Fprintf(out, "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes of the collection itself.\n", name, strings.Join(rest, ", "))
 	}
 }
 
@@ -174,25 +174,39 @@ func (s *slowList) equal() (fields []string) {
 }
 
 // index is the group of an index that serves the list: the fields that must have one value, and then those that it is sorted
-// by, up to the first that is no attribute or has another direction. Rest is the sort keys from there on. The group is empty if
-// no index helps.
-func (s *slowList) index() (group, rest []string) {
-	own := []string{"id", "type", "created_at", "updated_at"} // an index has attributes
+// by, up to the first that is no attribute of the collection. Rest is the sort keys from there on. The group is empty if no index
+// helps. An index can be read backwards, so that only keys of different directions have a minus in it.
+func (s *slowList) index(c *model.Collection) (group, rest []string) {
 	group = s.equal()
-	if slices.ContainsFunc(group, func(field string) bool { return slices.Contains(own, field) }) {
+	if slices.ContainsFunc(group, func(field string) bool { return !isIndexable(c, field) }) {
 		return nil, nil
 	}
 	keys := slices.DeleteFunc(strings.Split(s.Sort, ","), func(key string) bool { return key == "" || key == "id" })
-	for i, key := range keys {
-		field, descending := strings.CutPrefix(key, "-")
-		if slices.Contains(own, field) || descending != strings.HasPrefix(keys[0], "-") {
-			return group, keys[i:]
-		}
-		if !slices.Contains(group, field) {
+	if last := slices.IndexFunc(keys, func(key string) bool { return !isIndexable(c, strings.TrimPrefix(key, "-")) }); last >= 0 {
+		keys, rest = keys[:last], keys[last:]
+	}
+	descends := func(key string) bool { return strings.HasPrefix(key, "-") }
+	oneDirection := !slices.ContainsFunc(keys, func(key string) bool { return descends(key) != descends(keys[0]) })
+	for _, key := range keys {
+		field := strings.TrimPrefix(key, "-")
+		switch {
+		case slices.Contains(group, field):
+		case oneDirection:
 			group = append(group, field)
+		default:
+			group = append(group, key)
 		}
 	}
-	return group, nil
+	return group, rest
+}
+
+// isIndexable reports whether an index of a collection can have a field. It can if the collection is not known.
+func isIndexable(c *model.Collection, field string) bool {
+	if slices.Contains([]string{"id", "type", "created_at", "updated_at"}, field) {
+		return false
+	}
+	first, _, _ := strings.Cut(field, ".")
+	return c == nil || c.Declared(first) != nil
 }
 
 // hasIndex reports whether a collection has an index that begins with a group, whose first fields can be in any
@@ -216,11 +230,24 @@ func hasIndex(c *model.Collection, group []string, equal int) bool {
 	for _, link := range c.Links() {
 		indexes = append(indexes, []string{c.Columns()[link.Column].Name})
 	}
+	backwards := func(name string) string {
+		if field, descends := strings.CutPrefix(name, "-"); descends {
+			return field
+		}
+		return "-" + name
+	}
 	return slices.ContainsFunc(indexes, func(index []string) bool {
-		if len(index) < len(group) || !slices.Equal(index[equal:len(group)], group[equal:]) {
+		if len(index) < len(group) {
 			return false
 		}
+		for i := range equal {
+			index[i] = strings.TrimPrefix(index[i], "-")
+		}
 		first := slices.Sorted(slices.Values(index[:equal]))
-		return slices.Equal(first, slices.Sorted(slices.Values(group[:equal])))
+		if !slices.Equal(first, slices.Sorted(slices.Values(group[:equal]))) {
+			return false
+		}
+		order, wanted := index[equal:len(group)], group[equal:]
+		return slices.Equal(order, wanted) || slices.EqualFunc(order, wanted, func(a, b string) bool { return a == backwards(b) })
 	})
 }

@@ -16,7 +16,7 @@ const slowSchema = `collections:
       state: {type: string, enum: [open, done]}
       priority: {type: integer}
       done_on: {type: string, format: date}
-    index: [title, [state, done_on]]
+    index: [title, [state, done_on], [title, -priority]]
   notes:
     attributes:
       task_id: {references: tasks, inverse: notes}
@@ -39,7 +39,7 @@ func TestDoctorSlow(t *testing.T) {
 				}
 				for _, query := range []string{
 					"filter[state]=open&sort=-priority", "filter[state]=done&sort=-priority", // the same
-					"filter[state]=open&sort=done_on", "filter[title]=A&filter[priority][gte]=3", "sort=priority,-title", "sort=title,-priority", "sort=created_at", "",
+					"filter[state]=open&sort=done_on", "filter[title]=A&filter[priority][gte]=3", "sort=priority,-title", "sort=title,-priority", "sort=-title,priority", "sort=priority,-count.notes", "sort=created_at", "",
 					"filter[state]=done&sort=-created_at", "include=notes&include[notes][sort]=-rank&fields=title", "include=notes.author&sort=-done_on",
 				} {
 					get(t, p.base+"/tasks?"+query)
@@ -76,8 +76,8 @@ func TestDoctorSlow(t *testing.T) {
 				}
 			}
 			const (
-				none = "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes in one direction. Ask for smaller ranges, or filter by an indexed attribute.\n"
-				rest = "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes in one direction.\n"
+				none = "  No index of the schema helps: one serves filters of attributes for equal values, and sorts by attributes. Ask for smaller ranges, or filter by an indexed attribute.\n"
+				rest = "  No index has the whole order: resources with the same values of %s are sorted by %s. If these are many, sort by attributes of the collection itself.\n"
 				has  = "  The schema has an index for it: [%s]. Ask for smaller ranges, or use cursors instead of large offsets.\n"
 			)
 			want := map[string]string{
@@ -86,8 +86,10 @@ func TestDoctorSlow(t *testing.T) {
 				"tasks with filters state[eq] sorted by done_on":                              fmt.Sprintf(has, "state, done_on"),
 				"tasks with filters title[eq], priority[gte]":                                 fmt.Sprintf(has, "title"),
 				"tasks with filters state[eq] sorted by -created_at":                          fmt.Sprintf(has+rest, "state", "state", "-created_at"),
-				"tasks sorted by priority, -title":                                            "  In the schema, add to tasks: index: [priority]\n" + fmt.Sprintf(rest, "priority", "-title"),
-				"tasks sorted by title, -priority":                                            fmt.Sprintf(has+rest, "title", "title", "-priority"),
+				"tasks sorted by priority, -title":                                            "  In the schema, add to tasks: index: [[priority, -title]]\n",
+				"tasks sorted by title, -priority":                                            fmt.Sprintf(has, "title, -priority"),
+				"tasks sorted by -title, priority":                                            fmt.Sprintf(has, "-title, priority"), // backwards
+				"tasks sorted by priority, -count.notes":                                      "  In the schema, add to tasks: index: [priority]\n" + fmt.Sprintf(rest, "priority", "-count.notes"),
 				"tasks sorted by created_at":                                                  none,
 				"tasks sorted by -done_on":                                                    "  In the schema, add to tasks: index: [done_on]\n",
 				"notes that tasks includes as notes with filters task_id[eq] sorted by -rank": "  In the schema, add to notes: index: [[task_id, rank]]\n",

@@ -40,7 +40,7 @@ const firstPiece = 4 << 10
 // they grow could wait for each other. What was not needed is given back when the body has arrived.
 func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
 	deadline := http.NewResponseController(out.ResponseWriter)
-	out.upload = a.bodies.Begin(quotaKeyOf(out), func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
+	out.upload = a.bodies.Begin(out.context.reader.Key, func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
 	most := a.MaxBody
 	if r.ContentLength >= 0 {
 		most = r.ContentLength

@@ -107,7 +107,7 @@ func (a *API) awaitChanges(r *http.Request, out *response, request feed.LogReque
 			return page, applied, err
 		}
 		out.timer.Pause()
-		err := page.Wait(ctx, quotaKeyOf(out))
+		err := page.Wait(ctx, out.context.reader.Key)
 		out.timer.Restart()
 		ended := (*feed.End)(nil)
 		switch {

@@ -21,6 +21,9 @@ func (a *API) groupsTarget(name string) (*target, error) {
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
 	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
+		if r.Method == http.MethodHead {
+			q.Includes = nil // HEAD has no body
+		}
 		groups, err := a.Resources.Groups(r.Context(), t.path, q, exact)
 		if err != nil {
 			return listPage{}, err

@@ -3,12 +3,16 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/openapi"
+	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -53,7 +57,15 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.openapis.of(by.RightsKey()+" "+a.Prefix, func() []byte { return openapi.Document(a.Schema, a.documentOptions(by)) })
+	noIncludes, err := withoutIncludes(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", a.Prefix), func() []byte {
+		options := a.documentOptions(by)
+		options.NoIncludes = noIncludes
+		return openapi.Document(a.Schema, options)
+	})
 	zipped := headers.AcceptsGzip(r.Header)
 	etag := `"` + found.mark + `"`
 	if zipped {
@@ -76,6 +88,18 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 		head.Set("Content-Encoding", "gzip")
 	}
 	return &reply{status: http.StatusOK, header: head, body: found.body, zipped: zipped}, nil
+}
+
+// withoutIncludes reports whether a request asks for the document without related resources.
+func withoutIncludes(query url.Values) (bool, error) {
+	given := query["include"]
+	if len(given) == 0 {
+		return false, nil
+	}
+	if len(given) > 1 || given[0] != "none" {
+		return false, fault.Parameter("include", problem.CodeInvalidParameter, "Of this document, include can only be none: it leaves out the related resources that include embeds.")
+	}
+	return true, nil
 }
 
 // documentOptions returns the options of the document for a caller.

@@ -22,7 +22,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 			return nil, err
 		}
 	}
-	request.Key, err = idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(step, r.URL.RawQuery) })
+	request.Idempotent, err = idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(step, r.URL.RawQuery) })
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 
 // execute executes a request, waits for its outcome if it was accepted for later and the client wants that, and renders the outcome.
 func (a *API) execute(ctx context.Context, request resource.Request, out *response) (*reply, error) {
-	out.written = a.Resources.Memory.Begin(quotaKeyOf(out), nil)
+	out.written = a.Resources.Memory.Begin(out.context.reader.Key, nil)
 	request.Memory = out.written
 	outcome := a.Resources.Execute(ctx, request)
 	if outcome.Operation != (model.ID{}) && !outcome.Replayed {

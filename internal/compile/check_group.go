@@ -65,6 +65,10 @@ func (k *Checker) group(c *model.Collection, g group, at Path) {
 	}
 	var members []*model.Attribute
 	for i, name := range g.names {
+		descends := false
+		if g.keyword == "index" {
+			name, descends = strings.CutPrefix(name, "-")
+		}
 		a := c.Declared(name)
 		if attribute, path, inside := strings.Cut(name, "."); inside && g.keyword == "index" {
 			if a = k.insideOf(c, attribute, path, g.at.Item(i)); a == nil {
@@ -76,6 +80,8 @@ func (k *Checker) group(c *model.Collection, g group, at Path) {
 			k.Report(g.at.Item(i), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
 		case slices.Contains(members, a):
 			k.Report(g.at.Item(i), "%s is twice in this group: remove one of them", name)
+		case descends && a.Type == model.Array && c.Declared(name) == a:
+			k.Report(g.at.Item(i), "%s is an array, whose index has no order: list it without the minus", name)
 		case g.keyword == "index" && a.ScalarItems() != nil && len(g.names) == 1 && !strings.Contains(name, "."):
 			return // each item is found by itself, however long it is
 		case g.keyword == "index" && a.Type == model.Array && c.Declared(name) == a && len(g.names) > 1:

@@ -89,6 +89,15 @@ func TestNewProblems(t *testing.T) {
 			"collections.users.unique.2: the values of this group take up to 2601 bytes, but an index has room for 2600: remove an attribute",
 			"collections.users.index.0: a group can have at most 31 attributes, but this one has 33",
 		}},
+		{"directions of indexes", []model.Collection{{Name: "users", Attributes: []model.Attribute{{Name: "a", Type: model.Integer}, {Name: "b", Type: model.Integer}, {Name: "t", Type: model.Array, Items: &model.Attribute{Type: model.String}}},
+			Unique: [][]string{{"-a"}}, Index: [][]string{{"-a", "b"}, {"-nope"}, {"a", "-a"}, {"-t"}, {"--a"}, {"-a", "b"}}}}, []string{
+			`collections.users.unique.0.0: users has no attribute "-a" (did you mean a?)`,
+			`collections.users.index.1.0: users has no attribute "nope"`,
+			"collections.users.index.2.1: a is twice in this group: remove one of them",
+			"collections.users.index.3.0: t is an array, whose index has no order: list it without the minus",
+			`collections.users.index.4.0: users has no attribute "-a" (did you mean a?)`,
+			"collections.users.index.5: this is listed twice: remove one of them",
+		}},
 		{"groups of formats", []model.Collection{{Name: "users", Attributes: []model.Attribute{
 			text("a"), {Name: "mail", Type: model.String, Format: model.Email}, {Name: "short", Type: model.String, Format: model.Email, MaxLength: 100}, {Name: "day", Type: model.String, Format: model.Date}, {Name: "link", Type: model.String, Format: model.URI, MaxLength: 500},
 		}, Unique: [][]string{{"mail"}, {"short", "mail", "day"}, {"a", "mail"}, {"mail", "short", "link", "day"}}}}, []string{

@@ -53,7 +53,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 		}
 		last := &table.Indexes[len(table.Indexes)-1]
 		column := name(row, 3)
-		last.Columns = append(last.Columns, column)
+		last.Columns = append(last.Columns, Choose(row.Int(4) == 1, "-", "")+column)
 		last.Expression = last.Expression || column == ""
 	}, ask.Indexes)
 	if err != nil {
@@ -73,7 +73,7 @@ func Describe(c Conn, d Dialect) (map[string]*TableDefinition, error) {
 type IndexDefinition struct {
 	Name    string
 	Unique  bool
-	Columns []string // empty in a database where it is an expression
+	Columns []string // with a minus where they descend; without a name in a database where it is an expression
 
 	Expression bool // it has values inside objects, or items of arrays
 	Items      bool // it has the items of an array

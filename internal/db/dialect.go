@@ -55,8 +55,12 @@ type Dialect interface {
 	Nulls(descending bool) string
 	// Contains is the condition that a text column contains a text.
 	Contains(column, text string) string
-	// Truncate is a column of date-times, truncated in UTC to a year, month, day or hour.
-	Truncate(column, unit string) string
+	// Truncate is a column of dates or date-times, truncated in UTC to a unit: hour, day, week, month, quarter or year. A week
+	// begins on Monday. That of the first days of the year 0 is before all texts of dates, and is none itself.
+	Truncate(column string, kind model.Kind, unit string) string
+	// Average is the double that is nearest to an average. The sum has two parts, the higher of which counts 2³² times; it is
+	// divided by the count, and by 10 as often as the scale says. Null if the count is zero.
+	Average(high, low, count string, scale int) string
 	// Search is the SQL of a table with the words of resources.
 	Search(table string) SearchSQL
 	// List is a text for Listed of texts that have only hexadecimal digits and dashes. Listed is such
@@ -139,7 +143,7 @@ type Catalogue struct {
 	// Columns: table, column, type as ColumnType returns it, 1 if NOT NULL. In the order of tables
 	// and their columns.
 	Columns string
-	// Indexes: table, index, 1 if unique, column. In the order of tables, indexes and their columns,
+	// Indexes: table, index, 1 if unique, column, 1 if it descends. In the order of tables, indexes and their columns,
 	// without primary keys.
 	Indexes string
 	// References: table, column, referenced table, name of the foreign key or an empty text.

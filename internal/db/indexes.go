@@ -61,16 +61,15 @@ func CreateIndex(d Dialect, c *model.Collection, index IndexDefinition) []string
 	if index.Items {
 		return d.CreateItemIndex(index.Name, Quote(d, c.Name), Quote(d, index.Columns[0]), index.Parts[0].Inside(c).Kind().Item())
 	}
-	columns := make([]string, len(index.Columns))
-	for i, name := range index.Columns {
-		columns[i] = Quote(d, name)
-		if part := index.Parts[i]; part.Path != "" {
-			column := Quote(d, c.Columns()[part.Column].Name)
-			columns[i] = "(" + d.Inside(column, strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
+	columns := make([]string, len(index.Parts))
+	for i, part := range index.Parts {
+		columns[i] = Quote(d, c.Columns()[part.Column].Name)
+		if part.Path != "" {
+			columns[i] = "(" + d.Inside(columns[i], strings.Split(part.Path, "."), part.Inside(c).Kind().Inside()) + ")"
 		}
 		// As in ORDER BY, so that sorted lists can use the index.
-		if name != c.Columns()[model.IDColumn].Name {
-			columns[i] += d.Nulls(false)
+		if part.Column != model.IDColumn {
+			columns[i] += Choose(part.Descending, " DESC", "") + d.Nulls(part.Descending)
 		}
 	}
 	return []string{"CREATE " + Choose(index.Unique, "UNIQUE ", "") + "INDEX " + Quote(d, index.Name) +
@@ -112,6 +111,9 @@ func indexName(c *model.Collection, index IndexDefinition) string {
 }
 
 // IndexBegins reports whether an index of a collection begins with a column, and so has its order.
-func IndexBegins(c *model.Collection, column string) bool {
-	return slices.ContainsFunc(Indexes(c), func(index IndexDefinition) bool { return index.Columns[0] == column })
+func IndexBegins(c *model.Collection, column int) bool {
+	return slices.ContainsFunc(Indexes(c), func(index IndexDefinition) bool {
+		first := index.Parts[0]
+		return first.Column == column && first.Path == "" && !first.Items
+	})
 }

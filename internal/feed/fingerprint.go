@@ -80,7 +80,7 @@ func appendFilter(dst []byte, filter query.Filter) []byte {
 			dst = strconv.AppendInt(append(dst, ' '), int64(column), 10)
 		}
 		return appendSorted(dst, slices.Clone(f.Words))
-	case query.Inside:
+	case query.OnValue: // inside an object: a stream does not look at other resources
 		dst = strconv.AppendInt(append(dst, "inside "...), int64(f.Column), 10)
 		dst = strconv.AppendInt(append(dst, ' '), int64(f.Kind), 10)
 		for _, name := range f.Path {

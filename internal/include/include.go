@@ -35,11 +35,12 @@ var errTooLarge = errors.New("too many related resources for one chunk")
 // Page is a page with related resources. Those of a chunk of resources are read together,
 // from the snapshot of the page, by one statement for each relation.
 type Page struct {
-	page   *store.Page
+	next   func() (bool, error) // adds the next resource to the chunk; false: there is none
+	run    func(func(*store.Tx) error) error
 	chunk  *chunk
 	rows   int // of a chunk at most
 	step   int // resources whose related resources are loaded together
-	next   int // resource of the chunk
+	at     int // next resource of the chunk
 	loaded int // resources of the chunk whose related resources are loaded
 	ended  bool
 }
@@ -70,8 +71,21 @@ func (k *chunk) takeTimes(all []Took) []Took {
 
 // NewPage adds the included relations of a query to its page.
 func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
-	rows := int(min(max(chunkTotal/sizeOf(q.Includes), 1), chunkRows))
-	return &Page{page: page, chunk: newChunk(c, q.Visible, q.Includes), rows: rows, step: rows}
+	k := newChunk(c, q.Visible, q.Includes)
+	next := func() (bool, error) {
+		row, err := page.Next()
+		if err != nil || row == nil {
+			return false, err
+		}
+		k.add(row)
+		return true, nil
+	}
+	return newPage(k, page.Run, next)
+}
+
+func newPage(k *chunk, run func(func(*store.Tx) error) error, next func() (bool, error)) *Page {
+	rows := int(min(max(chunkTotal/sizeOf(k.includes), 1), chunkRows))
+	return &Page{next: next, run: run, chunk: k, rows: rows, step: rows}
 }
 
 // One renders the resource with an id, if it is in the scope, with the included relations of a query.
@@ -98,38 +112,37 @@ func sizeOf(includes []*query.Include) int64 {
 
 // Append appends the next representation. False means that there is none.
 func (l *Page) Append(dst []byte) ([]byte, bool, error) {
-	if l.next == l.chunk.len() && !l.ended {
+	if l.at == l.chunk.len() && !l.ended {
 		if err := l.read(); err != nil {
 			return dst, false, err
 		}
 	}
-	if l.next == l.chunk.len() {
+	if l.at == l.chunk.len() {
 		return dst, false, nil
 	}
-	if l.next == l.loaded {
-		if err := l.page.Run(l.load); err != nil {
+	if l.at == l.loaded {
+		if err := l.run(l.load); err != nil {
 			return dst, false, err
 		}
 	}
-	dst, err := l.chunk.append(dst, l.next)
-	l.next++
+	dst, err := l.chunk.append(dst, l.at)
+	l.at++
 	return dst, true, err
 }
 
 // read reads the next chunk.
 func (l *Page) read() error {
 	l.chunk.clear()
-	l.next, l.loaded = 0, 0
+	l.at, l.loaded = 0, 0
 	for l.chunk.len() < l.rows && l.chunk.texts.size < chunkBytes {
-		row, err := l.page.Next()
+		more, err := l.next()
 		if err != nil {
 			return err
 		}
-		if row == nil {
+		if !more {
 			l.ended = true
 			break
 		}
-		l.chunk.add(row)
 	}
 	return nil
 }
@@ -224,17 +237,25 @@ func (r *related) size() int {
 // add renders a resource.
 func (k *chunk) add(row model.Row) {
 	k.buffer = k.collection.AppendSome(k.buffer[:0], row, k.visible)
-	k.texts.add(k.buffer[:len(k.buffer)-1]) // what is included goes before the brace
+	k.addText()
 	for i, include := range k.includes {
 		column := model.IDColumn
 		if include.Relation.One {
 			column = include.Relation.Column
 		}
-		if row.Null(column) {
-			k.keys[i] = append(k.keys[i], key{null: true})
-		} else {
-			k.keys[i] = append(k.keys[i], key{id: row.ID(column)})
-		}
+		k.addKey(i, model.KindUUID.Read(row, column))
+	}
+}
+
+// addText adds the representation in the buffer. What is included goes before its brace.
+func (k *chunk) addText() { k.texts.add(k.buffer[:len(k.buffer)-1]) }
+
+// addKey adds what the last resource is related by.
+func (k *chunk) addKey(include int, value model.Value) {
+	if value.IsNull() {
+		k.keys[include] = append(k.keys[include], key{null: true})
+	} else {
+		k.keys[include] = append(k.keys[include], key{id: value.ID()})
 	}
 }
 

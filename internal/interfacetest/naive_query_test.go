@@ -12,6 +12,7 @@ import (
 type naiveQuery struct {
 	filters  []*naiveFilter
 	any      map[int][]*naiveFilter
+	some     []*naiveSome
 	search   []string // beginnings of words
 	sort     []naiveKey
 	cursor   *naiveRow
@@ -23,8 +24,7 @@ type naiveQuery struct {
 
 // naiveKey is a key of a sort.
 type naiveKey struct {
-	field      string
-	kind       model.Kind
+	*naiveValue
 	descending bool
 }
 
@@ -35,8 +35,9 @@ type naiveInclude struct {
 	total bool
 }
 
-// naiveFilter is a condition on a field, through relations.
+// naiveFilter is a condition on a field, through relations, or on how many resources a relation leads to.
 type naiveFilter struct {
+	count    *model.Relation // nil: on the field
 	steps    []*model.Relation
 	path     []string
 	kind     model.Kind // of the field, or of the items of an array
@@ -44,10 +45,25 @@ type naiveFilter struct {
 	values   []string
 }
 
+// naiveSome is conditions that one related resource fulfils, or none.
+type naiveSome struct {
+	relation *model.Relation
+	none     bool
+	filters  []*naiveFilter
+}
+
 // matches reports whether a query selects a resource, its range aside.
 func (v *naiveView) matches(q *naiveQuery, r *naiveRow) bool {
 	hold := func(filters []*naiveFilter) bool {
 		return !slices.ContainsFunc(filters, func(f *naiveFilter) bool { return !v.holds(f, r, f.steps) })
+	}
+	for _, s := range q.some {
+		found := slices.ContainsFunc(v.related(r, s.relation), func(other *naiveRow) bool {
+			return !slices.ContainsFunc(s.filters, func(f *naiveFilter) bool { return !v.holds(f, other, f.steps) })
+		})
+		if found == s.none {
+			return false
+		}
 	}
 	some := len(q.any) == 0
 	for _, alternative := range q.any {
@@ -57,6 +73,12 @@ func (v *naiveView) matches(q *naiveQuery, r *naiveRow) bool {
 }
 
 func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) bool {
+	if f.count != nil {
+		return f.matches(fmt.Sprint(len(v.related(r, f.count))))
+	}
+	if f.operator == "exists" {
+		return v.leads(r, steps) == (f.values[0] == "true")
+	}
 	if len(steps) == 0 {
 		return f.matches(r.value(f.path...))
 	}
@@ -65,6 +87,11 @@ func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) 
 		return v.holds(f, nil, steps[1:])
 	}
 	return slices.ContainsFunc(found, func(other *naiveRow) bool { return v.holds(f, other, steps[1:]) })
+}
+
+// leads reports whether there is a resource behind relations.
+func (v *naiveView) leads(r *naiveRow, steps []*model.Relation) bool {
+	return len(steps) == 0 || slices.ContainsFunc(v.related(r, steps[0]), func(other *naiveRow) bool { return v.leads(other, steps[1:]) })
 }
 
 func (f *naiveFilter) matches(value string) bool {
@@ -97,6 +124,9 @@ func (f *naiveFilter) matches(value string) bool {
 	case "starts_with":
 		return strings.HasPrefix(plain(value), plain(f.values[0]))
 	}
+	if f.operator == "search" {
+		return allBegin(f.values, wordsOf(value))
+	}
 	items := jsonItems(value)
 	has := func(wanted string) bool {
 		return slices.ContainsFunc(items, func(item string) bool { return compareJSON(f.kind, item, wanted) == 0 })
@@ -122,12 +152,18 @@ func (v *naiveView) finds(beginnings []string, r *naiveRow) bool {
 	var words []string
 	for _, name := range v.searched(r.kind) {
 		if value := r.value(name); value != "null" {
-			for _, word := range strings.Fields(plain(value)) {
-				words = append(words, modelWords[word]...)
-			}
+			words = append(words, wordsOf(value)...)
 		}
 	}
 	return allBegin(beginnings, words)
+}
+
+// wordsOf is the words of a text in JSON, as searches compare them.
+func wordsOf(value string) (words []string) {
+	for _, word := range strings.Fields(plain(value)) {
+		words = append(words, modelWords[word]...)
+	}
+	return words
 }
 
 // selects is the resources of a query among others, in its order: all, and those of its range.
@@ -139,7 +175,7 @@ func (v *naiveView) selects(q *naiveQuery, among []*naiveRow) (all, some []*naiv
 	}
 	order := func(a, b *naiveRow) int {
 		for _, key := range q.sort {
-			order := compareJSON(key.kind, a.value(key.field), b.value(key.field))
+			order := compareJSON(key.kind, v.valueOf(key.naiveValue, a), v.valueOf(key.naiveValue, b))
 			if key.descending {
 				order = -order
 			}

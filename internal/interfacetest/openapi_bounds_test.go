@@ -3,6 +3,7 @@ package interfacetest
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,13 +31,14 @@ func TestDocumentBounds(t *testing.T) {
 		if err := json.Unmarshal(text, &root); err != nil {
 			t.Fatal(err)
 		}
-		d := &document{root: root}
-		most := func(pointer string) int {
-			n, ok := d.at(pointer)["maxItems"].(float64)
-			if !ok {
-				t.Fatalf("there is no maxItems at %s", pointer)
+		d := newDocument(root, documentKind{})
+		listed := d.operation("/things", "get").parameters
+		schemaOf := func(name string) map[string]any {
+			at := slices.IndexFunc(listed, func(p describedParameter) bool { return p.name == name })
+			if at < 0 {
+				t.Fatalf("the list has no parameter %s", name)
 			}
-			return int(n)
+			return d.at(listed[at].schema)
 		}
 		repeated := func(parameter string, value func(i int) string) func(count int) answer {
 			return func(count int) answer {
@@ -48,26 +50,24 @@ func TestDocumentBounds(t *testing.T) {
 			}
 		}
 		number := func(i int) string { return fmt.Sprint(i) }
-		for pointer, ask := range map[string]func(count int) answer{
-			"/components/parameters/things.filter.n0/schema":        repeated("filter[n0]", number),
-			"/components/parameters/things.filter.n0.in/schema":     repeated("filter[n0][in]", number),
-			"/components/parameters/things.filter.n0.not_in/schema": repeated("filter[n0][not_in]", number),
-			"/components/parameters/filter.id/schema":               repeated("filter[id]", id),
-			"/components/parameters/things.sort/schema":             repeated("sort", func(i int) string { return fmt.Sprintf("n%d", i) }),
+		for name, value := range map[string]func(i int) string{
+			"filter[n0]": number, "filter[n0][in]": number, "filter[n0][not_in]": number, "filter[id]": id,
+			"sort": func(i int) string { return fmt.Sprintf("n%d", i) },
 		} {
-			limit := most(pointer)
+			ask, limit := repeated(name, value), int(schemaOf(name)["maxItems"].(float64))
 			if a := ask(limit); a.status != 200 {
-				t.Errorf("%s: %d items get %d %.300s", pointer, limit, a.status, a.body)
+				t.Errorf("%s: %d items get %d %.300s", name, limit, a.status, a.body)
 			}
-			ask(limit+1).expectErrors(t, 400, "too_many_values "+parameterOf(d, pointer))
+			ask(limit+1).expectErrors(t, 400, "too_many_values "+name)
 		}
 		for _, op := range []string{"contains", "starts_with"} {
-			longest := int(d.at("/components/parameters/things.filter.text." + op + "/schema")["maxLength"].(float64))
-			path := "/things?filter[text][" + op + "]="
+			name := "filter[text][" + op + "]"
+			longest := int(schemaOf(name)["maxLength"].(float64))
+			path := "/things?" + name + "="
 			if a := s.get(path + strings.Repeat("a", longest)); a.status != 200 {
 				t.Errorf("%s with %d characters gets %d %.300s", op, longest, a.status, a.body)
 			}
-			s.get(path+strings.Repeat("a", longest+1)).expectErrors(t, 400, "invalid_parameter filter[text]["+op+"]")
+			s.get(path+strings.Repeat("a", longest+1)).expectErrors(t, 400, "invalid_parameter "+name)
 		}
 		one := d.at("/components/schemas/ThingCreateInput")["oneOf"].([]any)[1].(map[string]any)
 		limit := int(one["maxItems"].(float64))
@@ -77,9 +77,4 @@ func TestDocumentBounds(t *testing.T) {
 		}
 		s.do("POST", "/things", bodies(limit+1)).expectErrors(t, 413, "too_many_items")
 	}, func(config *plural.Config) { config.MaxItems = 7 })
-}
-
-// parameterOf is the name of the parameter whose schema is at a pointer.
-func parameterOf(d *document, pointer string) string {
-	return d.at(strings.TrimSuffix(pointer, "/schema"))["name"].(string)
 }

@@ -105,11 +105,18 @@ func newDocument(root map[string]any, kind documentKind) *document {
 func (d *document) at(pointer string) map[string]any {
 	value := any(d.root)
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		object, ok := value.(map[string]any)
-		if !ok {
+		switch container := value.(type) {
+		case map[string]any:
+			value = container[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+		case []any:
+			index, err := strconv.Atoi(token)
+			if err != nil || index < 0 || index >= len(container) {
+				return nil
+			}
+			value = container[index]
+		default:
 			return nil
 		}
-		value = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
 	}
 	object, _ := value.(map[string]any)
 	return object
@@ -257,8 +264,10 @@ func readParameter(pointer string, object map[string]any) describedParameter {
 	}
 	definition := object["schema"].(map[string]any)
 	p.kind, _ = definition["type"].(string)
-	if names, ok := definition["propertyNames"].(map[string]any); ok {
-		p.members = regexp.MustCompile(names["pattern"].(string))
+	if members, ok := definition["patternProperties"].(map[string]any); ok {
+		for pattern := range members {
+			p.members = regexp.MustCompile(pattern)
+		}
 	}
 	if items, ok := definition["items"].(map[string]any); ok {
 		p.itemKind, _ = items["type"].(string)

@@ -72,6 +72,17 @@ func checkGroups(target *url.URL) (complaints []string) {
 		return all
 	}
 	known, sorted := append(items("by"), "count"), map[string]bool{}
+	for _, function := range []string{"sum", "avg", "min", "max", "distinct"} {
+		for _, field := range items(function) {
+			known = append(known, function+"."+field)
+		}
+	}
+	for name := range target.Query() {
+		kept, isHaving := strings.CutPrefix(name, "having[")
+		if kept, _, _ = strings.Cut(kept, "]"); isHaving && (!slices.Contains(known, kept) || slices.Contains(items("by"), kept)) {
+			complaints = append(complaints, "groups cannot be kept by "+kept)
+		}
+	}
 	for _, key := range items("sort") {
 		key = strings.TrimPrefix(key, "-")
 		if !slices.Contains(known, key) || sorted[key] {
@@ -79,7 +90,7 @@ func checkGroups(target *url.URL) (complaints []string) {
 		}
 		sorted[key] = true
 	}
-	if values := slices.Concat(items("sum"), items("avg"), items("min"), items("max")); len(values) > 16 {
+	if values := slices.Concat(items("sum"), items("avg"), items("min"), items("max"), items("distinct")); len(values) > 16 {
 		complaints = append(complaints, "too many values of groups")
 	}
 	return complaints
@@ -166,7 +177,7 @@ func (d *document) checkParameter(p describedParameter, values []string) []strin
 		return []string{what + " is a list that cannot be given again, which generated clients do"}
 	}
 	// Descriptions say that commas separate too.
-	if slices.Contains([]string{"sort", "include", "by", "sum", "avg", "min", "max"}, p.name) || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
+	if slices.Contains([]string{"sort", "include", "by", "sum", "avg", "min", "max", "distinct"}, p.name) || strings.HasPrefix(p.name, "fields") || strings.HasSuffix(p.name, "[in]") || strings.HasSuffix(p.name, "[not_in]") {
 		var items []string
 		for _, value := range values {
 			items = append(items, strings.Split(strings.ReplaceAll(value, `\,`, "\x00"), ",")...)
@@ -245,11 +256,12 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
-		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]") // of several in one text, with commas between them
-		isSearch := each.Source.Parameter == "search" && each.Code == "too_many_values"
+		isPath := (each.Source.Parameter == "by" || each.Source.Parameter == "sort") && strings.Contains(strings.Join(e.target.Query()[each.Source.Parameter], ""), ".") // a path, which is only declared roughly
+		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]")                                                                                                  // of several in one text, with commas between them
+		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isPath || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

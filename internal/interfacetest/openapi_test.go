@@ -163,6 +163,13 @@ func TestOpenAPIDocument(t *testing.T) {
 		if a := s.get(path, "Accept-Encoding", "gzip", "If-None-Match", zipped.header.Get("Etag")); a.status != 304 || a.body != "" {
 			t.Errorf("a compressed one that is known gets %d", a.status)
 		}
+		plain, err := plural.OpenAPI(s.config, "", plural.WithoutIncludes)
+		if a := s.get(path + "?include=none"); err != nil || a.body != string(plain) || a.header.Get("Etag") == etag || a.body == first.body {
+			t.Errorf("without includes, the server gives another document than OpenAPI, %v: %.200s", err, a.body)
+		}
+		for _, query := range []string{"include=posts", "include", "include=none&include=none"} {
+			s.get(path+"?"+query).expectErrors(t, 400, "invalid_parameter include")
+		}
 		s.do("POST", path, "{}").expectErrors(t, 405, "method_not_allowed")
 		var document struct{ Servers []struct{ URL string } }
 		if err := json.Unmarshal([]byte(first.body), &document); err != nil || len(document.Servers) != 1 || document.Servers[0].URL != "/api" {

@@ -179,7 +179,7 @@ func TestSearchRefusals(t *testing.T) {
 		s.get("/books?search="+strings.Repeat("%C3%A9", 256)).expectPositions(t, "256 characters")
 		s.expectRefusal(t, "GET", "/books/"+id(0)+"?search=a", "", 400, "unknown_parameter search")
 		for path, want := range map[string]string{
-			"/plain?search=a": "The collection plain cannot be searched. Use filter[field][contains], which finds a part of a text.",
+			"/plain?search=a": "The collection plain cannot be searched. Use filter[field][contains], which finds a part of a text and distinguishes upper and lower case, or declare search in the schema.",
 			"/books?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, search, and filter[field] or filter[field][operator]. Use search, such as search=ada+lov.",
 			"/plain?q=a":      "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, and filter[field] or filter[field][operator].",
 			"/books?serch=a":  "There is no parameter of this name. There are offset, limit, cursor, sort, include, fields, search, and filter[field] or filter[field][operator]. Did you mean search?",

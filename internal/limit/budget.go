@@ -26,9 +26,9 @@ type Budget struct {
 
 	mutex   sync.Mutex
 	left    int64
-	held    map[string]int64 // by caller
-	arrive  map[*Reservation]bool
-	changed chan struct{} // closed when memory is released; nil: nobody waits
+	held    map[string]int64      // by caller
+	arrive  map[*Reservation]bool // bodies that are being received
+	changed chan struct{}         // closed when memory is released; nil: nobody waits
 }
 
 // Reservation is what one request has reserved: for a body that is being received, or for resources.
@@ -36,7 +36,7 @@ type Reservation struct {
 	budget *Budget
 	who    string
 	held   int64
-	giveUp func() // cancels reading the body; nil: not possible
+	giveUp func() // cancels reading the body; nil: nothing arrives
 
 	since    time.Time // start of the current slowEach bytes
 	progress int       // bytes since then
@@ -78,9 +78,11 @@ func (b *Budget) Most() int64 { return b.most }
 // Begin starts a body, or a write, of a caller. It must be ended.
 func (b *Budget) Begin(who string, giveUp func()) *Reservation {
 	u := &Reservation{budget: b, who: who, giveUp: giveUp, since: b.now()}
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	b.arrive[u] = true
+	if giveUp != nil {
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		b.arrive[u] = true
+	}
 	return u
 }
 
@@ -117,7 +119,7 @@ func (b *Budget) tryTake(u *Reservation, size int64) (changed <-chan struct{}, o
 	now := b.now()
 	u.since, u.progress = now, 0 // the client did not cause the wait
 	for other := range b.arrive {
-		if !other.slow && other.giveUp != nil && other.held > 0 && now.Sub(other.since) > slowAfter {
+		if !other.slow && other.held > 0 && now.Sub(other.since) > slowAfter {
 			other.slow = true
 			other.giveUp()
 		}

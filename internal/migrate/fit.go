@@ -47,10 +47,13 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Tim
 // It is one transaction, so that ready sees the schema that was found, and one that writes, as ready does.
 func startIfFits(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
 	err = db.Write(ctx, b, func(c db.Conn) (err error) {
-		if different, err = makePlan(c, b, s); err == nil && different == nil {
-			err = ready(c)
+		if different, err = makePlan(c, b, s); err != nil {
+			return err
 		}
-		return err
+		if different == nil {
+			return ready(c)
+		}
+		return (&survey{plan: different, conn: c, dialect: b, traits: b.Traits()}).easeEmpty()
 	})
 	return different, err
 }

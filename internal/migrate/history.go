@@ -14,14 +14,15 @@ func (m *migration) renewHistory() error {
 	return db.NewHistory(m.conn)
 }
 
-// convertsHistory reports whether values in the change log have another form in the new schema.
+// convertsHistory reports whether values in the change log have another form in the new schema. A step that is additive after the
+// survey affects no value in the log.
 func (p *plan) convertsHistory() bool {
 	for _, pair := range p.pairs {
-		if pair.from.NoTimestamps != pair.to.NoTimestamps {
+		if pair.timestamps != nil && pair.timestamps.Class != Additive {
 			return true
 		}
-		for to, from := range pair.source {
-			if from != noSource && pair.from.Columns()[from].Kind != pair.to.Columns()[to].Kind {
+		for _, c := range pair.changes {
+			if c.value != nil && c.value.Class != Additive && pair.from.Columns()[c.fromColumn].Kind != pair.to.Columns()[c.toColumn].Kind {
 				return true
 			}
 		}

@@ -20,7 +20,7 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 		if err != nil || p == nil {
 			return err
 		}
-		err = (&survey{plan: p, conn: c, dialect: b}).run() // which may add steps
+		err = (&survey{plan: p, conn: c, dialect: b, traits: b.Traits()}).run() // which may add steps
 		steps = p.steps
 		return err
 	})
@@ -62,7 +62,7 @@ func planAndApply(ctx context.Context, b db.Database, s *model.Schema, startedAt
 		if err != nil || p == nil {
 			return err
 		}
-		m := &migration{survey: survey{plan: p, conn: c, dialect: b}, at: at}
+		m := &migration{survey: survey{plan: p, conn: c, dialect: b, traits: b.Traits()}, at: at}
 		if err := m.survey.run(); err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ const (
 // Step describes one difference between two schemas, for users and for refusals. The stages of apply do not execute steps: they
 // derive the work from the pairs of the plan.
 type Step struct {
-	Class Class
+	Class Class  // where no value is affected, the survey makes it Additive
 	Text  string // for users
 
 	// The survey sets the rest.
@@ -41,7 +41,20 @@ type Step struct {
 	// Blocked: dropping values cannot resolve the violations.
 	Blocked bool
 
-	cost func(*survey) (string, error)
+	cost    func(*survey) (string, error)
+	affects *place // nil for an additive step
+}
+
+// place is a column of a collection of from, or all of the collection.
+type place struct {
+	collection *model.Collection
+	column     int // or allResources
+}
+
+// in says which values a step affects.
+func (s *Step) in(c *model.Collection, column int) *Step {
+	s.affects = &place{c, column}
+	return s
 }
 
 // Example is a resource that violates a step.
@@ -73,6 +86,8 @@ type pair struct {
 	source   []int // the column of from for each column of to; noSource for a new one
 	changes  []*change
 	unique   []uniqueChange
+
+	timestamps *Step // they are added or removed; nil: neither
 }
 
 // Instead of a number of a column:
@@ -158,7 +173,7 @@ func newPlan(from, to *model.Schema) *plan {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
 			rename := func(c *model.Collection) (to, from string) { return c.Name, c.RenamedFrom }
-			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s%s", c.Name, whyRemoved(c.Name, to.Collections(), rename), p.renameAdvice(c))
+			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s%s", c.Name, whyRemoved(c.Name, to.Collections(), rename), p.renameAdvice(c)).in(c, allResources)
 		}
 	}
 	if len(p.steps) == 0 && !bytes.Equal(from.Document(), to.Document()) {
@@ -204,7 +219,7 @@ func (p *plan) pairOf(to *model.Collection) *pair {
 func (p *plan) compare(pair *pair) {
 	from, to, before := pair.from, pair.to, len(p.steps)
 	if from.Name != to.Name {
-		p.add(Rewriting, pair.renameCost(allResources), "collection %s is renamed to %s", from.Name, to.Name)
+		p.add(Rewriting, pair.renameCost(allResources), "collection %s is renamed to %s", from.Name, to.Name).in(from, allResources)
 	}
 	if from.Singular != to.Singular {
 		p.add(Additive, nil, "%s: the singular becomes %s", to.Name, to.Singular)
@@ -224,14 +239,14 @@ func (p *plan) compare(pair *pair) {
 			name := from.Columns()[column].Name
 			rename := func(a model.Attribute) (to, from string) { return a.Name, a.RenamedFrom }
 			p.add(Losing, costOf("loses the values of", from, column), "%s: attribute %s is removed%s%s", to.Name, name,
-				whyRemoved(name, to.Attributes, rename), pair.renameAdvice(from.Columns()[column].Attribute))
+				whyRemoved(name, to.Attributes, rename), pair.renameAdvice(from.Columns()[column].Attribute)).in(from, column)
 		}
 	}
 	if from.NoTimestamps && !to.NoTimestamps {
-		p.add(Rewriting, costOf("writes", from, allResources), "%s: created_at and updated_at are added, with the time of the migration", to.Name)
+		pair.timestamps = p.add(Rewriting, costOf("writes", from, allResources), "%s: created_at and updated_at are added, with the time of the migration", to.Name).in(from, allResources)
 	}
 	if !from.NoTimestamps && to.NoTimestamps {
-		p.add(Losing, costOf("loses the timestamps of", from, allResources), "%s: created_at and updated_at are removed", to.Name)
+		pair.timestamps = p.add(Losing, costOf("loses the timestamps of", from, allResources), "%s: created_at and updated_at are removed", to.Name).in(from, allResources)
 	}
 	p.planIndexes(pair)
 	p.compareSearch(pair)

@@ -20,7 +20,7 @@ func (p *plan) newAttribute(pair *pair, column int) {
 	case !a.DefaultValue().IsNull():
 		p.add(Additive, costOf("writes", pair.from, allResources), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
 	case a.Required:
-		step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what)
+		step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what).in(pair.from, allResources)
 		pair.changes = append(pair.changes, &change{fromColumn: noSource, toColumn: column, attribute: a, required: step})
 	default:
 		p.add(Additive, nil, "%s: new attribute %s (%s)", name, a.Name, what)
@@ -34,19 +34,19 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	values := costOf("checks", pair.from, fromColumn)
 	c := &change{fromColumn: fromColumn, toColumn: toColumn, attribute: a}
 	if before.Name != a.Name {
-		p.add(Rewriting, pair.renameCost(fromColumn), "%s: attribute %s is renamed to %s", name, before.Name, a.Name)
+		p.add(Rewriting, pair.renameCost(fromColumn), "%s: attribute %s is renamed to %s", name, before.Name, a.Name).in(pair.from, fromColumn)
 	}
 	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {
-		c.value = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a))
+		c.value = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a)).in(pair.from, fromColumn)
 	} else if keywords := a.Tightened(before); len(keywords) > 0 {
-		c.value = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", "))
+		c.value = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", ")).in(pair.from, fromColumn)
 	}
 	switch {
 	case a.Required && !before.Required && !a.DefaultValue().IsNull():
-		c.required = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name)
+		c.required = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name).in(pair.from, allResources)
 	case a.Required && !before.Required:
-		c.required = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name)
+		c.required = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name).in(pair.from, allResources)
 	case !a.Required && before.Required:
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}
@@ -72,7 +72,7 @@ func (p *plan) compareLinks(pair *pair, c *change, values func(*survey) (string,
 			return
 		}
 		c.target = after.To
-		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, after.To.Name)
+		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, after.To.Name).in(pair.from, c.fromColumn)
 	}
 }
 

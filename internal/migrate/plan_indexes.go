@@ -27,7 +27,7 @@ func (p *plan) planIndexes(pair *pair) {
 	uniqueBefore, indexBefore := carriedGroups(unique(pair.from)), carriedGroups(pair.from.IndexGroups())
 	for i, group := range unique(pair.to) {
 		if !containsParts(uniqueBefore, group) {
-			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group))
+			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: values of %s must be unique", pair.to.Name, namesOf(pair.to, group)).in(pair.from, allResources)
 			pair.unique = append(pair.unique, uniqueChange{pair.to.UniqueGroups()[i], step})
 		}
 	}
@@ -56,7 +56,10 @@ func (p *pair) renameCost(column int) func(*survey) (string, error) {
 	rebuilt := len(indexes) > 0 || len(p.to.SearchColumns()) > 0
 	if column != allResources {
 		name := p.from.Columns()[column].Name
-		of := func(part string) bool { return part == name || strings.HasPrefix(part, name+".") }
+		of := func(part string) bool {
+			part = strings.TrimPrefix(part, "-")
+			return part == name || strings.HasPrefix(part, name+".")
+		}
 		rebuilt = p.from.Name == p.to.Name && // or the step of the collection says it
 			slices.ContainsFunc(indexes, func(index db.IndexDefinition) bool { return slices.ContainsFunc(index.Columns, of) })
 	}

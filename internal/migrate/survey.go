@@ -13,6 +13,7 @@ type survey struct {
 	plan    *plan
 	conn    db.Conn
 	dialect db.Dialect
+	traits  db.Traits
 }
 
 // maxExamples limits how many of the violating resources are named.
@@ -34,6 +35,9 @@ func (s *survey) run() error {
 		if err := s.check(pair); err != nil {
 			return err
 		}
+	}
+	if err := s.easeEmpty(); err != nil {
+		return err
 	}
 	return s.operations()
 }

@@ -111,7 +111,7 @@ func TestSurveyStatements(t *testing.T) {
 				return err
 			}
 			c = &counted{Conn: conn}
-			m := &migration{survey: survey{plan: p, conn: c, dialect: b}}
+			m := &migration{survey: survey{plan: p, conn: c, dialect: b, traits: b.Traits()}}
 			if err := m.run(); err != nil {
 				return err
 			}

@@ -11,15 +11,17 @@ type IndexPart struct {
 	Column int
 	Path   string // members of an object, with dots between them; empty: the column itself
 	Items  bool   // the items of an array, each by itself
+
+	Descending bool // in the order of the index
 }
 
 // IndexGroup is the values of an index, in their order. Items are alone in theirs.
 type IndexGroup []IndexPart
 
-// columns is the group if it has only columns, and else nil.
+// columns is the group if it has only columns that ascend, and else nil.
 func (g IndexGroup) columns() (columns []int) {
 	for _, part := range g {
-		if part.Path != "" || part.Items {
+		if part.Path != "" || part.Items || part.Descending {
 			return nil
 		}
 		columns = append(columns, part.Column)
@@ -29,10 +31,14 @@ func (g IndexGroup) columns() (columns []int) {
 
 // Name is the part as the schema names it.
 func (p IndexPart) Name(c *Collection) string {
+	name := c.columns[p.Column].Name
 	if p.Path != "" {
-		return c.columns[p.Column].Name + "." + p.Path
+		name += "." + p.Path
 	}
-	return c.columns[p.Column].Name
+	if p.Descending {
+		name = "-" + name
+	}
+	return name
 }
 
 // Inside is the definition of the value of a part: that of the column, the property, or the items.
@@ -104,8 +110,9 @@ func (c *Collection) layOutIndexes() {
 	for _, names := range c.declaredGroups(c.Index, func(a *Attribute) bool { return a.Index }) {
 		group := IndexGroup{}
 		for _, name := range names {
+			name, descending := strings.CutPrefix(name, "-")
 			attribute, path, _ := strings.Cut(name, ".")
-			part := IndexPart{Column: c.attributes[attribute], Path: path}
+			part := IndexPart{Column: c.attributes[attribute], Path: path, Descending: descending}
 			part.Items = path == "" && c.columns[part.Column].Kind == KindJSON
 			group = append(group, part)
 		}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -96,7 +97,23 @@ func (s *Schema) relate() {
 			}
 		}
 		c.relations = kept
+		s.warnOfCount(c)
 	}
+}
+
+// warnOfCount warns where an attribute or a relation has the name by which clients count related resources.
+func (s *Schema) warnOfCount(c *Collection) {
+	const name = "count"
+	many := slices.IndexFunc(c.relations, func(r *Relation) bool { return !r.One })
+	if many < 0 || c.fields[name] == nil && c.Relation(name) == nil {
+		return
+	}
+	what := "attribute"
+	if c.fields[name] == nil {
+		what = "relation"
+	}
+	s.warnings = append(s.warnings, fmt.Sprintf("%s: the %s %s has the name by which related resources are counted: filters and sorts cannot use %s.%s: give the %s another name",
+		c.Name, what, name, name, c.relations[many].Name, what))
 }
 
 func (s *Schema) warnOfName(r *Relation, other string) {

@@ -29,6 +29,10 @@ type Options struct {
 
 	Keys []string // roles of the API keys that somebody may manage
 
+	// NoIncludes leaves out what include embeds, with its parameters: some generators do not take schemas that refer to each
+	// other.
+	NoIncludes bool
+
 	// By is what the reader of the document may do and see; nil: everything. What they
 	// may not is not in the document.
 	By *auth.Permit
@@ -64,7 +68,7 @@ type builder struct {
 	operationIDs names
 	titles       map[*model.Collection]title
 
-	schemas, responses, parameters, bodies, headers object
+	schemas, responses, parameters, headers object
 
 	// componentNames is the names of all components: some generators make types of all of
 	// them, in one name space.
@@ -170,7 +174,7 @@ const infoText = "Every collection has the same operations, envelope, ranges, fi
 	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics and this document.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics and this document, where it means nothing."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics and this document, where it is ignored."
 
 func (b *builder) security() list {
 	if !b.secured() {
@@ -199,7 +203,7 @@ func (b *builder) components() object {
 		{"description", "An API key, `plural_…`, or a JSON Web Token of the issuer that the server trusts."},
 	}}})
 	b.schemas = append(b.commonSchemas(), b.schemas...)
-	for _, each := range (object{{"schemas", b.schemas}, {"parameters", b.parameters}, {"requestBodies", b.bodies}, {"responses", b.responses}, {"headers", b.headers}}) {
+	for _, each := range (object{{"schemas", b.schemas}, {"parameters", b.parameters}, {"responses", b.responses}, {"headers", b.headers}}) {
 		components.addIf(len(each.value.(object)) > 0, each.name, each.value)
 	}
 	return components

@@ -2,6 +2,8 @@ package openapi
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
@@ -18,7 +20,7 @@ func (b *builder) groups() object {
 		if !may {
 			continue
 		}
-		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
+		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields, and numbers of different values. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
 		o.parameters = append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 		o.responses = object{{"200", b.grouped(c)}, {"304", b.unchanged()}}
 		o.codes = append(b.ofList(p), problem.CodeOutOfRange)
@@ -28,7 +30,7 @@ func (b *builder) groups() object {
 }
 
 // groupKeys lists what the reader can group a collection by, with the kind of the values.
-func (b *builder) groupKeys(c *model.Collection) (names list, kinds []model.Kind) {
+func (b *builder) groupKeys(c *model.Collection) (names []string, kinds []model.Kind) {
 	for _, field := range b.fields(c) {
 		if field.Kind == model.KindJSON || field.Column == model.NoColumn {
 			continue
@@ -41,24 +43,79 @@ func (b *builder) groupKeys(c *model.Collection) (names list, kinds []model.Kind
 	return names, kinds
 }
 
+// groupPaths is a pattern of keys through references, empty if there are none.
+func (b *builder) groupPaths(c *model.Collection) string {
+	var names []string
+	for _, relation := range b.groupRelations(c) {
+		names = append(names, relation.Name)
+	}
+	if names == nil {
+		return ""
+	}
+	return `(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_]*){1,2}(:[a-z]+)?`
+}
+
+// groupRelations lists the relations through which groups have keys.
+func (b *builder) groupRelations(c *model.Collection) []*model.Relation {
+	return slices.DeleteFunc(b.relations(c), func(r *model.Relation) bool { return !r.One })
+}
+
+// groupIncluded lists those of them whose resources groups can include.
+func (b *builder) groupIncluded(c *model.Collection) []*model.Relation {
+	return slices.DeleteFunc(b.included(c), func(r *model.Relation) bool { return !r.One || query.IsMember(r.Name) })
+}
+
 // groupParameters is all that groups can be asked by.
 func (b *builder) groupParameters(c *model.Collection) list {
 	keys, _ := b.groupKeys(c)
-	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC. Without it, all resources are one group.", someOf(keys, query.MaxGroupKeys), keys[0])}
+	var paths []string
+	text := ""
+	if pattern := b.groupPaths(c); pattern != "" {
+		paths, text = []string{pattern}, " `"+b.groupRelations(c)[0].Name+".field` is a field of the resource that is referred to, through one or two references."
+	}
+	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", keysOf(keys, paths, false, query.MaxGroupKeys), keys[0])}
+	values := []string{"count"}
 	for _, function := range query.Functions {
-		if fields := b.groupFields(c, function); len(fields) > 0 {
-			all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
+		fields := b.groupFields(c, function)
+		if len(fields) == 0 {
+			continue
+		}
+		all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
+		for _, field := range fields {
+			values = append(values, string(function)+`\.`+field.(string))
 		}
 	}
-	sorts := list{"count", "-count"}
-	for _, key := range keys {
-		if key != sorts[0] { // an attribute of this name cannot be sorted by
-			sorts = append(sorts, key, "-"+key.(string))
-		}
+	keys = append(slices.DeleteFunc(keys, func(key string) bool { return key == values[0] }), values[0]) // a field named count cannot be sorted by
+	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, what `by` has, and values that are asked for, such as `-sum.price`. Groups that are equal in these are in the order of `by`.",
+		keysOf(keys, append(paths, values[1:]...), true, query.MaxGroupKeys+query.MaxGroupValues+1), values[0]))
+	all = append(all, b.having(c, values))
+	if relations := b.groupIncluded(c); len(relations) > 0 {
+		all = append(all, b.groupInclude(c, relations))
 	}
-	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, and what `by` has. Groups that are equal in these are in the order of `by`.", someOf(sorts, query.MaxGroupKeys+1), sorts[0]))
 	all = append(all, b.shared("offset"), b.shared("o"), b.limit("limit"), b.limit("l"))
 	return append(all, b.conditions(c)...)
+}
+
+// having says which groups are kept, in the form of anyFilter.
+func (b *builder) having(c *model.Collection, values []string) object {
+	return b.parameter(c.Name+".having", func() object {
+		pattern := `^having\[(` + strings.Join(values, "|") + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
+		return object{
+			{"name", "having"}, {"in", "query"}, {"description", "Which groups are kept, each condition as a parameter of its own: `having[count][gte]=2`, and `having[sum.price][gt]=1000` for values that are asked for. The operators are " + strings.Join(query.HavingOperators, ", ") + "."},
+			{"style", "form"}, {"explode", true},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
+		}
+	})
+}
+
+func (b *builder) groupInclude(c *model.Collection, relations []*model.Relation) object {
+	names := make([]string, len(relations))
+	for i, relation := range relations {
+		names[i] = relation.Name
+	}
+	return b.several(c.Name+".groups.include", "include",
+		"The resources to which keys of the groups refer: `"+names[0]+"` with `by="+c.Columns()[relations[0].Column].Name+"`. Relations of these are embedded as in lists.",
+		object{{"type", "array"}, {"minItems", 1}, {"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}}}, names[0])
 }
 
 var functionTexts = map[query.Function]string{
@@ -66,6 +123,8 @@ var functionTexts = map[query.Function]string{
 	query.Avg: "Fields whose average is computed, as a number; null if no resource has a value.",
 	query.Min: "Fields whose least value is found; null if no resource has a value.",
 	query.Max: "Fields whose greatest value is found; null if no resource has a value.",
+
+	query.Distinct: "Fields whose different values are counted, without null.",
 }
 
 // groupFields lists the fields of which a function computes values.
@@ -92,25 +151,38 @@ func (b *builder) groupSchema(c *model.Collection) object {
 	by := object{}
 	names, kinds := b.groupKeys(c)
 	for i, name := range names {
-		by.add(name.(string), storedSchema(kinds[i], true))
+		by.add(name, storedSchema(kinds[i], true))
 	}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},
 		{"type", object{{"type", "string"}, {"const", query.GroupsType}}},
-		{"by", closedObject("The values of the fields that the resources are grouped by.", by, nil)},
+		{"by", b.groupValues(c, by)},
 		{"count", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many resources the group has."}}},
 	}
 	for _, function := range query.Functions {
 		values := object{}
 		for _, name := range b.groupFields(c, function) {
 			kind := query.GroupValue{Function: function, Kind: c.Field(name.(string)).Kind}.ResultKind()
-			values.add(name.(string), storedSchema(kind, function != query.Sum))
+			values.add(name.(string), storedSchema(kind, function != query.Sum && function != query.Distinct))
 		}
 		if len(values) > 0 {
 			properties.add(string(function), closedObject(fmt.Sprintf("The values that `%s` asked for.", function), values, nil))
 		}
 	}
+	for _, relation := range b.groupIncluded(c) {
+		one, column := b.schemaOf(place{collection: relation.To}, readVariant), c.Columns()[relation.Column].Name
+		properties.add(relation.Name, object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}})
+	}
 	return closedObject("Resources that have the same values.", properties, list{"id", "type", "by", "count"})
+}
+
+// groupValues is the schema of the values that make a group.
+func (b *builder) groupValues(c *model.Collection, by object) object {
+	values := closedObject("The values of the fields that the resources are grouped by.", by, nil)
+	if paths := b.groupPaths(c); paths != "" {
+		values.add("patternProperties", object{{"^" + paths + "$", object{{"type", list{"string", "number", "boolean", "null"}}}}})
+	}
+	return values
 }
 
 // storedSchema is the schema of a value as the server shows it.

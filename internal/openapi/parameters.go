@@ -24,7 +24,15 @@ func (b *builder) parameter(name string, make func() object) object {
 // reserveParameters takes the names of all parameters that lists of a collection may have.
 func (b *builder) reserveParameters(c *model.Collection) {
 	taken := append(slices.Collect(maps.Keys(sharedParameters)), "limit", "l", "Range.limit", "Range.l")
-	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "groups.sort"} {
+	for _, name := range c.FieldNames() {
+		if prefix := b.filterPrefix(c, c.Field(name)); prefix != "" {
+			taken = append(taken, prefix)
+			for _, op := range operatorsOf(c, c.Field(name)) {
+				taken = append(taken, prefix+"."+op)
+			}
+		}
+	}
+	for _, name := range []string{"sort", "filters", "search", "fields", "include", "on_conflict", "by", "having", "groups.sort", "groups.include"} {
 		taken = append(taken, c.Name+"."+name)
 	}
 	for _, function := range query.Functions {
@@ -34,14 +42,6 @@ func (b *builder) reserveParameters(c *model.Collection) {
 		taken = append(taken, c.Name+".fields."+relation.Name)
 		for _, option := range []string{"limit", "sort", "total"} {
 			taken = append(taken, c.Name+".include."+relation.Name+"."+option)
-		}
-	}
-	for _, name := range c.FieldNames() {
-		field := c.Field(name)
-		prefix := filterPrefix(c, field)
-		taken = append(taken, prefix)
-		for _, op := range operatorsOf(c, field) {
-			taken = append(taken, prefix+"."+op)
 		}
 	}
 	for _, name := range taken {
@@ -58,16 +58,19 @@ func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
 }
 
 func operatorsOf(c *model.Collection, field *model.Field) []string {
-	return query.Operators(field.Kind, definitionOf(c, field))
+	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
 }
 
-// filterPrefix is the component of the plain filter of a field, with which those of its
-// operators begin.
-func filterPrefix(c *model.Collection, field *model.Field) string {
-	if definitionOf(c, field) == nil {
-		return "filter." + field.Name // the same in every collection
+// filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
+// if several operations have them: those of fields that every collection has, and those of the change log. Of others it is empty.
+func (b *builder) filterPrefix(c *model.Collection, field *model.Field) string {
+	switch {
+	case definitionOf(c, field) == nil:
+		return "filter." + field.Name
+	case c == b.schema.Changes():
+		return c.Name + ".filter." + field.Name
 	}
-	return c.Name + ".filter." + field.Name
+	return ""
 }
 
 // inQuery is a reference to a parameter of the query.
@@ -92,10 +95,12 @@ func (b *builder) several(component, name, description string, jsonSchema object
 
 // someOf is the schema of some of the values, at most as many as are allowed.
 func someOf(values list, most int) object {
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"enum", values}}},
-	}
+	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+}
+
+// listOf is a list of different values.
+func listOf(one object, most int) object {
+	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true}, {"items", one}}
 }
 
 // sharedParameters are those that are the same in every operation that has them, by component. Nothing may change them.
@@ -156,13 +161,19 @@ func (b *builder) selection(c *model.Collection, limit func(name string) object)
 	return append(list{b.shared("offset"), b.shared("o"), limit("limit"), limit("l"), b.shared("cursor"), b.sort(c)}, b.conditions(c)...)
 }
 
-// conditions is the search and all filters of a collection.
+// conditions is the search and all filters of a collection, the latter as one parameter: a document of many collections would be
+// mostly filters if each operation had them one by one.
 func (b *builder) conditions(c *model.Collection) list {
-	all := b.search(c)
+	return append(b.search(c), b.anyFilter(c))
+}
+
+// fieldFilters is the filters of fields one by one, with the types of their values.
+func (b *builder) fieldFilters(c *model.Collection) list {
+	var all list
 	for _, field := range b.fields(c) {
 		all = append(all, b.filters(c, field)...)
 	}
-	return append(all, b.furtherFilters(c))
+	return all
 }
 
 // search lists the parameter of a collection in which the reader can search.
@@ -175,8 +186,11 @@ func (b *builder) search(c *model.Collection) list {
 		return nil
 	}
 	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
-	return list{b.inQuery(c.Name+".search", "search", text, object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}, "ada lov")}
+	return list{b.inQuery(c.Name+".search", "search", text, searchSchema, "ada lov")}
 }
+
+// searchSchema is a text with words.
+var searchSchema = object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}
 
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
@@ -214,41 +228,79 @@ func (b *builder) fields(c *model.Collection) []*model.Field {
 }
 
 func (b *builder) sort(c *model.Collection) object {
-	var keys list
+	var names []string
 	for _, field := range b.fields(c) {
 		if field.Kind != model.KindJSON {
-			keys = append(keys, field.Name, "-"+field.Name)
+			names = append(names, field.Name)
 		}
 	}
+	text, paths := "", append(pathPatterns(pathPattern, b.objects(c), b.relationNames(c, true)), b.counts(c)...)
+	if len(paths) > 0 {
+		text = " Also a property of an object, a field behind one or two references, and the number of related resources: `address.city`, `customer.name`, `count.orders`."
+	}
 	return b.several(c.Name+".sort", "sort",
-		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this.",
-		someOf(keys, query.MaxSortKeys), "-id")
+		"Fields to sort by, downwards with a minus before the name; what is equal in all of them is in the order of ids, which is also the order without this."+text,
+		keysOf(names, paths, true, query.MaxSortKeys), "-id")
+}
+
+// pathPattern is what follows the first name of a path.
+const pathPattern = `[a-z][^,:]*`
+
+// keysOf is the schema of some of the names, at most as many as are allowed, perhaps with a minus before each. Patterns of further
+// names make it one pattern: a list of all paths would be long.
+func keysOf(names, patterns []string, signed bool, most int) object {
+	if len(patterns) == 0 {
+		values := list{}
+		for _, name := range names {
+			if values = append(values, name); signed {
+				values = append(values, "-"+name)
+			}
+		}
+		return someOf(values, most)
+	}
+	all := slices.Clone(patterns)
+	for _, name := range names {
+		all = append(all, regexp.QuoteMeta(name))
+	}
+	sign := ""
+	if signed {
+		sign = "-?"
+	}
+	return object{
+		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
+		{"items", object{{"type", "string"}, {"pattern", "^" + sign + "(" + strings.Join(all, "|") + ")$"}}},
+	}
 }
 
 // filters lists the parameters by which a field can be filtered.
 func (b *builder) filters(c *model.Collection, field *model.Field) list {
-	prefix := filterPrefix(c, field)
-	jsonSchema := b.choiceSchema(c, field)
-	all := list{b.parameter(prefix, func() object { return plainFilter(field, jsonSchema) })}
+	prefix, jsonSchema := b.filterPrefix(c, field), b.choiceSchema(c, field)
+	of := func(suffix string, make func() object) object {
+		if prefix == "" {
+			return make()
+		}
+		return b.parameter(prefix+suffix, make)
+	}
+	all := list{of("", func() object { return plainFilter(field, jsonSchema) })}
 	for _, op := range operatorsOf(c, field) {
-		all = append(all, b.parameter(prefix+"."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
+		all = append(all, of("."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
 	}
 	return all
 }
 
 func plainFilter(field *model.Field, value object) object {
 	jsonSchema := valuesOf(value)
-	text := fmt.Sprintf("`%s` has this value, or one of these if it is given more than once; without `=`, any value at all.", field.Name)
+	text := fmt.Sprintf("`%s` is this, or one of these; without `=`, not null.", field.Name)
 	switch field.Kind {
 	case model.KindBoolean:
-		text = fmt.Sprintf("`%s` has this value; without one, it is true.", field.Name)
+		text = fmt.Sprintf("`%s` is this; without a value, true.", field.Name)
 	case model.KindJSON:
 		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
 		jsonSchema = object{{"type", "array"}, {"items", aText}, {"maxItems", 0}}
 	}
 	return object{
 		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
-		{"allowEmptyValue", true}, {"style", "form"}, {"explode", true}, {"schema", jsonSchema},
+		{"allowEmptyValue", true}, {"schema", jsonSchema},
 	}
 }
 
@@ -256,18 +308,14 @@ func plainFilter(field *model.Field, value object) object {
 var opTexts = map[string]string{
 	"eq": "equals this", "ne": "does not equal this, or is null",
 	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
-	"in": "is one of these" + listText, "not_in": "is none of these, or is null" + listText,
-	"has": "has this item, or one of these if it is given more than once", "has_all": "has all of these items. " + commaText,
-	"contains": "contains this", "starts_with": "starts with this", "null": "is null, or with `false` is not",
+	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
+	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
+	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
+	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
 }
 
-// listText says how the values of a list are written.
-const listText = ". Several are given as several parameters, or in one with commas between them; " + commaWithin
-
-const (
-	commaText   = "Several are given with commas between them; " + commaWithin
-	commaWithin = "a comma within a value is written `\\,`"
-)
+// commaText says how the values of a list are written in one parameter.
+const commaText = "In one parameter with commas between them, `\\,` within a value"
 
 // operatorFilter is the parameter of an operator. Items is the definition of the items of an array.
 func operatorFilter(field *model.Field, op string, value object, items *model.Attribute) object {
@@ -277,15 +325,17 @@ func operatorFilter(field *model.Field, op string, value object, items *model.At
 	}
 	switch op {
 	case "in", "not_in":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(value)})
+		return append(filter, member{"schema", valuesOf(value)})
 	case "has":
-		return append(filter, member{"style", "form"}, member{"explode", true}, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
+		return append(filter, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
 	case "has_all":
 		value = aText
 	case "null":
 		value = aFlag
 	case "contains", "starts_with":
 		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
+	case "search":
+		value = searchSchema
 	case "lt", "lte", "gt", "gte":
 		value = valueSchema(field.Kind, false)
 	}
@@ -297,41 +347,81 @@ func valuesOf(value object) object {
 	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
 }
 
-// furtherFilters is the filters that are too many to be declared one by one: groups, values inside
-// objects, and fields of related resources. It is one object, whose members are parameters of their
-// own.
-func (b *builder) furtherFilters(c *model.Collection) object {
+// anyFilter is all filters of a collection: also groups, values inside objects, and fields of related resources, which are too many
+// to be declared one by one. It is one object, whose members are parameters of their own. Its schema allows other members, because
+// validators take all parameters of a query for members of such an object.
+func (b *builder) anyFilter(c *model.Collection) object {
 	return b.parameter(c.Name+".filters", func() object {
-		var names, prefixes []string
+		var names []string
 		for _, field := range b.fields(c) {
 			names = append(names, regexp.QuoteMeta(field.Name))
-			if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
-				prefixes = append(prefixes, field.Name)
-			}
 		}
-		text := "Further filters, each as a parameter of its own. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
-		if len(prefixes) > 0 {
-			text += " `filter[" + prefixes[0] + ".property]=value`: a declared property of an object."
+		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
+		objects, one, many := b.objects(c), b.relationNames(c, true), b.relationNames(c, false)
+		if len(objects) > 0 {
+			text += " `filter[" + objects[0] + ".property]=value`: a declared property of an object."
 		}
-		for i, relation := range b.relations(c) {
-			if i == 0 {
-				text += " `filter[" + relation.Name + ".field]=value`: a field of a related resource, through one or two relations."
-			}
-			prefixes = append(prefixes, relation.Name)
+		related, operators := slices.Concat(one, many), strings.Join(query.AllOperators(), "|")
+		names = append(names, pathPatterns(`[^\[\]]+`, objects, related)...)
+		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(append(names, b.counts(c)...), "|") + `)\](\[(` + operators + `)\])?`
+		if len(related) > 0 {
+			text += " `filter[" + related[0] + ".field]=value`: a field of a related resource, through one or two relations. `filter[" + related[0] + "][exists]=false`: there is no related resource."
+			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(related, "|") + `)\]\[exists\]`
 		}
-		field := strings.Join(names, "|")
-		pattern := `any\]\[[0-9]{1,2}\]\[(` + field + `)`
-		if len(prefixes) > 0 {
-			dotted := `(` + strings.Join(prefixes, "|") + `)\.[^\[\]]+`
-			pattern = `any\]\[[0-9]{1,2}\]\[(` + field + `|` + dotted + `)|` + dotted
+		if len(many) > 0 {
+			text += " `filter[some][0][" + many[0] + ".field]=value`: one of `" + many[0] + "` fulfils all conditions with the same number; with `none`, none does."
+			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(many, "|") + `)\.[^\[\]]+\](\[(` + operators + `)\])?`
 		}
-		pattern = `^filter\[(` + pattern + `)\](\[(` + strings.Join(query.AllOperators(), "|") + `)\])?$`
+		if counts := b.counts(c); len(counts) > 0 {
+			text += " `filter[count." + many[0] + "][gte]=1`: how many of `" + many[0] + "` there are."
+		}
+		pattern = `^filter\[(` + pattern + `)$`
 		return object{
 			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
 			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"propertyNames", object{{"pattern", pattern}}}, {"additionalProperties", object{{"type", "string"}}}}},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
 		}
 	})
+}
+
+// objects lists the fields of objects with declared properties.
+func (b *builder) objects(c *model.Collection) (names []string) {
+	for _, field := range b.fields(c) {
+		if a := definitionOf(c, field); a != nil && len(a.Properties) > 0 {
+			names = append(names, field.Name)
+		}
+	}
+	return names
+}
+
+// counts is the pattern of the numbers of related resources, or nothing. A field or a relation named count is what count.x leads into.
+func (b *builder) counts(c *model.Collection) []string {
+	isCount := func(name string) bool { return name == "count" }
+	isField := slices.ContainsFunc(b.fields(c), func(field *model.Field) bool { return isCount(field.Name) })
+	many := b.relationNames(c, false)
+	if isField || len(many) == 0 || slices.ContainsFunc(append(b.relationNames(c, true), many...), isCount) {
+		return nil
+	}
+	return []string{`count\.(` + strings.Join(many, "|") + `)`}
+}
+
+// pathPatterns is the pattern of paths that begin with some names, or nothing if there are no names.
+func pathPatterns(rest string, names ...[]string) []string {
+	all := slices.Concat(names...)
+	if len(all) == 0 {
+		return nil
+	}
+	return []string{`(` + strings.Join(all, "|") + `)\.` + rest}
+}
+
+// relationNames lists the relations of a collection that lead to one resource, or to several.
+func (b *builder) relationNames(c *model.Collection, one bool) (names []string) {
+	for _, relation := range b.relations(c) {
+		if relation.One == one {
+			names = append(names, relation.Name)
+		}
+	}
+	return names
 }
 
 // choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
@@ -339,6 +429,10 @@ func (b *builder) furtherFilters(c *model.Collection) object {
 func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
 	jsonSchema := valueSchema(field.Kind, false)
 	if c != b.schema.Changes() {
+		if a := definitionOf(c, field); a != nil {
+			enum := choices(a, false, false)
+			jsonSchema.addIf(enum != nil, "enum", enum)
+		}
 		return jsonSchema
 	}
 	switch field.Name {

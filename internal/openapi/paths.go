@@ -177,7 +177,11 @@ func (b *builder) list(p place) object {
 	}
 	c := p.collection
 	o.description = "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold."
-	o.parameters = append(append(b.selection(c, b.limit), b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
+	o.parameters = b.selection(c, b.limit)
+	if p.parent == nil {
+		o.parameters = append(o.parameters, b.fieldFilters(c)...)
+	}
+	o.parameters = append(append(o.parameters, b.partParameters(c)...), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 	if streams(c) {
 		o.parameters = append(o.parameters, b.streamParameters()...)
 	}
@@ -279,28 +283,16 @@ func (b *builder) asyncText(c *model.Collection, method string) string {
 	return " Here it is always carried out later, and answered with 202, as if `Prefer: respond-async` had been sent."
 }
 
-// body is a reference to the body of a change.
+// body is the body of a change. It stands in its operation: some generators of clients take no reference there.
 func (b *builder) body(p place, v variant) object {
 	c, givenByPath := p.collection, ""
-	wanted := b.titles[c].one + variantSuffixes[v]
 	if p.parent != nil && v != patchVariant {
-		wanted += "Below" + b.titles[p.parent.To].one
 		givenByPath = p.parentAttribute().Name
-	}
-	name, fresh := b.name(b.componentNames, "body "+c.Name+" "+wanted, wanted+"Body")
-	if !fresh {
-		return reference("requestBodies", name)
 	}
 	one, example := b.schemaOf(p, v), b.example(c, v, givenByPath)
 	content := jsonOf(one, example)
 	if v == createVariant {
-		// The schema gets a name, because some generators have no usable type for one without.
-		input, _ := b.name(b.componentNames, "input "+c.Name+" "+wanted, wanted+"Input")
-		b.schemas.add(input, object{
-			{"description", "One resource, or several of which all are created or none."},
-			{"oneOf", list{one, object{{"type", "array"}, {"items", one}, {"maxItems", b.MaxItems}}}},
-		})
-		media := object{{"schema", reference("schemas", input)}}
+		media := object{{"schema", b.input(p, one)}}
 		if example != nil {
 			media.add("examples", object{
 				{"one", object{{"summary", "One resource"}, {"value", example}}},
@@ -309,6 +301,20 @@ func (b *builder) body(p place, v variant) object {
 		}
 		content = object{{"application/json", media}}
 	}
-	b.bodies.add(name, object{{"description", b.describeVariant(c, v) + " At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", content}})
-	return reference("requestBodies", name)
+	return object{{"description", b.describeVariant(c, v) + " At most " + thousands(b.MaxBody) + " bytes."}, {"required", true}, {"content", content}}
+}
+
+// input refers to the schema of what creates: one resource, or an array of them. It has a name, because some generators have no
+// usable type for a schema without.
+func (b *builder) input(p place, one object) object {
+	wanted := b.titles[p.collection].one + variantSuffixes[createVariant]
+	if p.parent != nil {
+		wanted += "Below" + b.titles[p.parent.To].one
+	}
+	return b.once(&b.schemas, "schemas", "input "+p.collection.Name+" "+wanted, wanted+"Input", func() object {
+		return object{
+			{"description", "One resource, or several of which all are created or none."},
+			{"oneOf", list{one, object{{"type", "array"}, {"items", one}, {"maxItems", b.MaxItems}}}},
+		}
+	})
 }

@@ -16,11 +16,19 @@ func (b *builder) relations(c *model.Collection) []*model.Relation {
 	})
 }
 
+// included lists the relations that the document says can be included.
+func (b *builder) included(c *model.Collection) []*model.Relation {
+	if b.NoIncludes {
+		return nil
+	}
+	return b.relations(c)
+}
+
 // partParameters are those that say what is shown of resources. Of relations only the first level is
 // listed; the description tells how the others are written.
 func (b *builder) partParameters(c *model.Collection) list {
 	all := list{b.fieldsOf(c, c.Name+".fields", "fields", "Attributes to return; `id` and `type` always are. The response then has only these, although its schema requires all.")}
-	relations := b.relations(c)
+	relations := b.included(c)
 	if len(relations) == 0 {
 		return all
 	}
@@ -67,7 +75,7 @@ func (b *builder) fieldsOf(c *model.Collection, component, name, description str
 
 // addRelations adds what is embedded to the properties of a resource. None of it is required.
 func (b *builder) addRelations(properties *object, c *model.Collection) {
-	for _, relation := range b.relations(c) {
+	for _, relation := range b.included(c) {
 		one := b.schemaOf(place{collection: relation.To}, readVariant)
 		column := relation.Referring().Columns()[relation.Column].Name
 		if relation.One {

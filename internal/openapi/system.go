@@ -75,7 +75,11 @@ func (b *builder) system() object {
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
 		id: "getOpenAPI", tag: serverTag, public: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
-		parameters: list{b.shared("If-Match"), b.shared("If-None-Match")},
+		parameters: list{
+			parameterIn("query", "include", "`none`: without the related resources that `include` embeds. Some generators do not take schemas that refer to each other.",
+				object{{"type", "string"}, {"enum", list{"none"}}}, "none"),
+			b.shared("If-Match"), b.shared("If-None-Match"),
+		},
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
@@ -84,7 +88,7 @@ func (b *builder) system() object {
 			}, nil), "ETag", "Cache-Control", "Content-Encoding")},
 			{"304", b.unchanged("ETag", "Cache-Control")},
 		},
-		codes: append(b.anywhere(), problem.CodePreconditionFailed),
+		codes: append(b.anywhere(), problem.CodePreconditionFailed, problem.CodeInvalidParameter),
 	})}})
 	paths = append(append(append(paths, b.keys()...), b.decisions()...), b.me())
 	if transaction := b.transaction(); transaction != nil {

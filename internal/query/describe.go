@@ -22,17 +22,20 @@ func Conditions(c *model.Collection, f Filter) []string {
 		return []string{"any"}
 	case Not:
 		return []string{"not " + strings.Join(Conditions(c, f.Filter), " ")}
-	case onColumn:
-		return []string{c.Columns()[f.column()].Name + operator(f)}
+	case OnValue:
+		return []string{f.name(c) + operator(f.Filter)}
 	case *Related:
 		return []string{f.Relation.Name}
 	case Search:
 		return []string{"search"}
 	}
+	if column, ok := columnOf(f); ok {
+		return []string{c.Columns()[column].Name + operator(f)}
+	}
 	return []string{"other"}
 }
 
-// operator is the operator of a condition on a column, with the path of a value inside an object before it.
+// operator is the operator of a condition on a column.
 func operator(f any) string {
 	switch f := f.(type) {
 	case Compare:
@@ -46,8 +49,6 @@ func operator(f any) string {
 		return "[null]"
 	case Has:
 		return "[has]"
-	case Inside:
-		return "." + strings.Join(f.Path, ".") + operator(f.Filter)
 	}
 	return ""
 }
@@ -55,7 +56,7 @@ func operator(f any) string {
 // SortNames are the fields of a sort, with a minus where it is descending.
 func SortNames(c *model.Collection, sort []SortKey) (names []string) {
 	for _, key := range sort {
-		name := c.Columns()[key.Column].Name
+		name := key.name(c)
 		if key.Descending {
 			name = "-" + name
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // Filter is a condition on a resource: a tree of And, Or and Not over Compare, In, IsNull,
-// Inside, Has, Related and Search. It is two-valued: a comparison with null is false, and its
+// OnValue, Has, Related and Search. It is two-valued: a comparison with null is false, and its
 // negation is true.
 //
 // Query parameters and the scope of a caller are both filters, so that the store has one kind of
@@ -90,14 +90,22 @@ func eachCondition(f Filter, visit func(Filter)) {
 	}
 }
 
-// onColumn is a condition on one column.
-type onColumn interface{ column() int }
-
-func (f Compare) column() int { return f.Column }
-func (f In) column() int      { return f.Column }
-func (f IsNull) column() int  { return f.Column }
-func (f Inside) column() int  { return f.Column }
-func (f Has) column() int     { return f.Column }
+// columnOf is the column that a condition is on, and whether there is one.
+func columnOf(f Filter) (column int, ok bool) {
+	switch f := f.(type) {
+	case Compare:
+		return f.Column, true
+	case In:
+		return f.Column, true
+	case IsNull:
+		return f.Column, true
+	case Has:
+		return f.Column, true
+	case OnValue:
+		return f.Column, !f.ReadsRelated()
+	}
+	return 0, false
+}
 
 // Both joins two filters, either of which may be nil.
 func Both(a, b Filter) Filter {

@@ -1,9 +1,7 @@
 package query
 
 import (
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,10 +12,10 @@ import (
 )
 
 // filterName is the name of a parameter that filters: filter[field], filter[field][op], or either
-// after filter[any][group].
+// after the kind and the number of a group, such as filter[any][0].
 type filterName struct {
-	group     string // empty: none
-	field, op string
+	group, number string // empty: none
+	field, op     string
 }
 
 // parseFilterName splits the name of a filter.
@@ -27,8 +25,8 @@ func parseFilterName(name string) (parsed filterName, ok bool) {
 		return filterName{}, false
 	}
 	parts := strings.SplitN(strings.TrimSuffix(rest, "]"), "][", 4)
-	if len(parts) > 2 && parts[0] == anyGroup {
-		parsed.group, parts = parts[1], parts[2:]
+	if _, isKind := maxGroup[parts[0]]; isKind && len(parts) > 2 {
+		parsed.group, parsed.number, parts = parts[0], parts[1], parts[2:]
 	}
 	parsed.field = parts[0]
 	if len(parts) > 1 {
@@ -36,15 +34,6 @@ func parseFilterName(name string) (parsed filterName, ok bool) {
 		ok = parsed.op != ""
 	}
 	return parsed, ok
-}
-
-// anyGroup begins the names of conditions of which one group must hold.
-const anyGroup = "any"
-
-// conditions are filters of one group, all of which must hold.
-type conditions struct {
-	lists  []*list
-	others []Filter
 }
 
 // list is a condition whose values may come from several parameters of one name: filter[field], or filter[field] with in, not_in
@@ -100,47 +89,28 @@ func (p *parser) filter(given parameter, name filterName) {
 	if group == nil {
 		return
 	}
-	to := p.filterTarget(given, name.field)
+	if p.filters > MaxFilters {
+		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
+		return
+	}
+	use := forFilter
+	use.relation = name.op == "exists"
+	to := p.target(given, name.field, use)
 	switch {
-	case to == nil:
+	case to == nil || !p.within(given, name.group, group, to):
+	case to.field == nil:
+		if exists, ok := p.boolean(given); ok {
+			group.others = append(group.others, to.operand.Through.leads(exists))
+		}
 	case name.op == "":
 		p.plainFilter(group, given, to)
+	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.operand.toMany() != "":
+		p.failNullToMany(given, to)
 	default:
 		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {
 			group.others = append(group.others, to.condition(condition))
 		}
 	}
-}
-
-// maxGroup is the highest number of a group: there are no more groups than filters.
-const maxGroup = MaxFilters - 1
-
-// group finds the conditions that a filter belongs to. Nil: there is no such group.
-func (p *parser) group(given parameter, name filterName) *conditions {
-	if name.group == "" {
-		if _, isNumber := parseInt(name.op); isNumber && name.field == anyGroup {
-			p.fail(given, problem.CodeInvalidParameter, "A group of filters has a field behind its number: filter[any][0][field]=value.")
-			return nil
-		}
-		return &p.conditions
-	}
-	number, err := strconv.Atoi(name.group)
-	if err != nil || number < 0 || number > maxGroup || strconv.Itoa(number) != name.group {
-		p.fail(given, problem.CodeInvalidParameter, "Groups of filters have numbers from 0 to %d: filter[any][0][field]=value.", maxGroup)
-		return nil
-	}
-	return p.alternative(number)
-}
-
-// alternative finds the conditions of a group of filter[any], or adds it.
-func (p *parser) alternative(number int) *conditions {
-	if p.alternatives == nil {
-		p.alternatives = map[int]*conditions{}
-	}
-	if p.alternatives[number] == nil {
-		p.alternatives[number] = &conditions{}
-	}
-	return p.alternatives[number]
 }
 
 func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
@@ -150,6 +120,8 @@ func (p *parser) plainFilter(group *conditions, given parameter, to *target) {
 		if p.countValue(given) {
 			l.values = append(l.values, model.BoolValue(true))
 		}
+	case given.bare && to.operand.Count:
+		p.failNullCount(given, to)
 	case given.bare:
 		if p.countValue(given) {
 			l.others = append(l.others, Not{to.isNull()})
@@ -167,14 +139,14 @@ func (p *parser) failJSON(given parameter, to *target) {
 }
 
 // operators lists the operators of filter[field][operator].
-var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null", "has", "has_all"}
+var operators = []string{"eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "search", "null", "has", "has_all", "exists"}
 
 // AllOperators lists the operators of all fields.
 func AllOperators() []string { return operators }
 
 // Operators lists the operators that a field can be filtered by. Attribute is its definition, nil
-// if it has none.
-func Operators(kind model.Kind, a *model.Attribute) []string {
+// if it has none. Searched: it is declared in search or label.
+func Operators(kind model.Kind, a *model.Attribute, searched bool) []string {
 	switch {
 	case a.ScalarItems() != nil:
 		return []string{"has", "has_all", "null"}
@@ -182,7 +154,7 @@ func Operators(kind model.Kind, a *model.Attribute) []string {
 		return []string{"null"}
 	}
 	return slices.DeleteFunc(slices.Clone(operators), func(op string) bool {
-		return isHas(op) || isPart(op) && kind != model.KindText
+		return isHas(op) || op == "exists" || isPart(op) && kind != model.KindText || op == "search" && !searched
 	})
 }
 
@@ -194,11 +166,13 @@ func isPart(op string) bool { return op == "contains" || op == "starts_with" }
 func (p *parser) operatorCondition(group *conditions, given parameter, to *target, op string) Filter {
 	switch {
 	case !slices.Contains(operators, op):
-		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with and null, and has and has_all for arrays.%s", fault.Quote(op), operatorHint(op))
+		p.fail(given, problem.CodeInvalidParameter, "There is no operator %s. There are eq, ne, lt, lte, gt, gte, in, not_in, contains, starts_with, search and null, has and has_all for arrays, and exists for relations.%s", fault.Quote(op), operatorHint(op))
 	case given.bare:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s needs a value: %s=…", op, given.name)
 	case op == "null":
 		return p.nullCondition(given, to)
+	case op == "exists":
+		p.fail(given, problem.CodeInvalidParameter, "The operator exists is for relations, and %q is a field. Write filter[%s][null]=true or false.", to.name, to.name)
 	case isHas(op) && to.attribute.ScalarItems() == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for arrays whose items are declared as strings, numbers or booleans, which the field %q has not.", op, to.name)
 	case op == "has":
@@ -207,6 +181,8 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 		return to.has(p.listValues(given, to, splitList(given.value)), true)
 	case to.field.Kind == model.KindJSON:
 		p.failJSON(given, to)
+	case op == "search":
+		return p.searchCondition(given, to)
 	case isPart(op) && to.field.Kind != model.KindText:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for strings, but the field %q has %s.", op, to.name, plural(to.field.Kind))
 	case op == "in" || op == "not_in":
@@ -240,11 +216,13 @@ func (p *parser) isShort(given parameter, op string) bool {
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s allows at most %d characters, but got %d.", op, MaxPart, count)
 		return false
 	}
-	if op == "contains" {
-		p.contains++
-	}
-	if p.contains > MaxContains {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filters with contains can be given.", MaxContains)
+	return op != "contains" || p.countContains(given)
+}
+
+// countContains counts the filters that look into texts, and reports whether there are not too many.
+func (p *parser) countContains(given parameter) bool {
+	if p.contains++; p.contains > MaxContains {
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters with contains or search can be given.", MaxContains)
 		return false
 	}
 	return true
@@ -255,10 +233,18 @@ func (p *parser) nullCondition(given parameter, to *target) Filter {
 	switch {
 	case !ok:
 		return nil
+	case to.operand.Count:
+		p.failNullCount(given, to)
+		return nil
 	case isNull:
 		return to.isNull()
 	}
 	return Not{to.isNull()}
+}
+
+// failNullCount refuses to ask whether a number of related resources is null.
+func (p *parser) failNullCount(given parameter, to *target) {
+	p.fail(given, problem.CodeInvalidParameter, "The number %s is never null. Compare it with another number, such as filter[%s][gte]=1.", to.name, to.name)
 }
 
 // addToList adds the values of one parameter to those of the parameters of the same name.
@@ -287,6 +273,14 @@ func splitList(text string) []string {
 
 // value reads a value of the field, or of its items.
 func (p *parser) value(given parameter, to *target, text string) (model.Value, bool) {
+	value, ok := p.parse(given, to, text)
+	if !ok {
+		return model.Null, false
+	}
+	return to.stored(value), true
+}
+
+func (p *parser) parse(given parameter, to *target, text string) (model.Value, bool) {
 	if !p.countValue(given) {
 		return model.Null, false
 	}
@@ -294,18 +288,44 @@ func (p *parser) value(given parameter, to *target, text string) (model.Value, b
 	value, wrong := kind.Parse(text)
 	if wrong != "" {
 		p.fail(given, problem.CodeInvalidParameter, "The value %s must be %s.%s", fault.Quote(text), wrong, valueHint(kind, to.name, text))
-		return model.Null, false
 	}
-	return to.stored(value), true
+	return value, wrong == ""
 }
 
 // choice reads a value that must be one of those that the field can have, if these are known.
 func (p *parser) choice(given parameter, to *target, text string) (model.Value, bool) {
-	if choices := p.limits.Choices[to.name]; choices != nil && !slices.Contains(choices, text) {
-		p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", to.name, fault.Quote(text), suggest.DidYouMean(text, choices), suggest.OneOf(choices))
+	choices := p.limits.Choices[to.name]
+	if choices != nil && !slices.Contains(choices, text) {
+		p.failChoice(given, to, text, choices)
 		return model.Null, false
 	}
-	return p.value(given, to, text)
+	value, ok := p.parse(given, to, text)
+	if !ok {
+		return model.Null, false
+	}
+	if to.attribute != nil {
+		if enum := to.attribute.Constraints().Enum; len(enum) > 0 && !slices.Contains(enum, value) {
+			p.failChoice(given, to, text, enumTexts(to.field.Kind, enum))
+			return model.Null, false
+		}
+	}
+	return to.stored(value), true
+}
+
+func (p *parser) failChoice(given parameter, to *target, text string, choices []string) {
+	p.fail(given, problem.CodeInvalidParameter, "There is no %s %s%s. Use %s.", to.name, fault.Quote(text), suggest.DidYouMean(text, choices), suggest.OneOf(choices))
+}
+
+// enumTexts are the values of an enum as they are written in a filter.
+func enumTexts(kind model.Kind, enum []model.Value) (texts []string) {
+	for _, value := range enum {
+		text := string(kind.AppendValue(nil, model.Record{value}, 0))
+		if kind == model.KindText {
+			text = value.Text()
+		}
+		texts = append(texts, strings.Trim(text, `"`))
+	}
+	return texts
 }
 
 // countValue counts a value of a filter, and reports whether there are not too many.
@@ -321,20 +341,6 @@ func constant(holds bool) Filter {
 		return All
 	}
 	return None
-}
-
-func (p *parser) finishFilters() {
-	all := p.conditions.all()
-	if len(p.alternatives) > 0 {
-		var any Or
-		for _, number := range slices.Sorted(maps.Keys(p.alternatives)) {
-			any = append(any, one(p.alternatives[number].all()))
-		}
-		all = append(all, any)
-	}
-	if len(all) > 0 {
-		p.query.Filter = one(all)
-	}
 }
 
 // all lists the conditions.

@@ -48,12 +48,16 @@ func Resolve(f Filter, r model.Record, find Lookup) (Filter, error) {
 		return f, nil
 	}
 	return Map(f, func(each Filter) (Filter, error) {
-		related, ok := each.(*Related)
-		if !ok {
-			return each, nil
+		switch f := each.(type) {
+		case *Related:
+			holds, err := f.holds(r, find)
+			return constant(holds), err
+		case OnValue:
+			if f.ReadsRelated() {
+				return nil, errManyRelated
+			}
 		}
-		holds, err := related.holds(r, find)
-		return constant(holds), err
+		return each, nil
 	})
 }
 
@@ -107,11 +111,16 @@ func EachDirectlyRelated(f Filter, visit func(*Related)) {
 // resources.
 func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int)) {
 	eachCondition(f, func(each Filter) {
+		if column, ok := columnOf(each); ok {
+			visit(c, column)
+		}
 		switch f := each.(type) {
-		case onColumn:
-			visit(c, f.column())
 		case *Related:
 			EachColumn(Both(f.Scope, f.Filter), f.Relation.To, visit)
+		case OnValue:
+			for step := range f.Through.all() {
+				EachColumn(step.Scope, step.Relation.To, visit)
+			}
 		case Search:
 			for _, column := range f.Columns {
 				visit(c, column)
@@ -122,7 +131,14 @@ func EachColumn(f Filter, c *model.Collection, visit func(*model.Collection, int
 
 // ReadsRelated reports whether a filter depends on other resources.
 func ReadsRelated(f Filter) (reads bool) {
-	EachRelated(f, func(*Related) { reads = true })
+	eachCondition(f, func(each Filter) {
+		switch f := each.(type) {
+		case *Related:
+			reads = true
+		case OnValue:
+			reads = reads || f.ReadsRelated()
+		}
+	})
 	return reads
 }
 
@@ -136,7 +152,10 @@ func matchesNull(f Filter) bool {
 		return slices.ContainsFunc(f, matchesNull)
 	case Not:
 		return !matchesNull(f.Filter)
-	case Inside:
+	case OnValue:
+		if f.Count {
+			return f.Filter.Match(model.Record{model.IntValue(0)})
+		}
 		return matchesNull(f.Filter)
 	case IsNull:
 		return true

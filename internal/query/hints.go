@@ -35,9 +35,9 @@ var operatorHints = suggest.Hints{
 	"<= le max to until":                      "lte",
 	"any anyof oneof":                         "in",
 	"nin notin noneof":                        "not_in",
-	"like ilike icontains match search":       "contains",
+	"like ilike icontains match":              "contains",
 	"startswith prefix istartswith begins sw": "starts_with",
-	"isnull nil exists empty":                 "null",
+	"isnull nil empty":                        "null",
 }
 
 // maxShown bounds what of a request a hint repeats.
@@ -95,7 +95,7 @@ func operatorHint(op string) string {
 	case "":
 		return suggested(suggest.Nearest(op, operators))
 	case "contains", "starts_with":
-		return " Use " + hint + ", which distinguishes upper and lower case."
+		return " Use " + hint + ", which distinguishes upper and lower case, or search, which does not."
 	}
 	return " Use " + hint + "."
 }
@@ -142,7 +142,7 @@ func valueHint(kind model.Kind, name, text string) string {
 		}
 	}
 	if op, rest, found := strings.Cut(text, ":"); found && is(rest) {
-		if op = cmp.Or(find(operatorHints, op), op); slices.Contains(Operators(kind, nil), op) {
+		if op = cmp.Or(find(operatorHints, op), op); slices.Contains(Operators(kind, nil, false), op) {
 			return " Write " + written(op, rest) + "."
 		}
 	}

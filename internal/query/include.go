@@ -69,7 +69,7 @@ func bracketed(given, name string) (path, rest string, ok bool) {
 // takeInclude keeps a parameter if it is include or fields, and reports whether it is one of them.
 // They are checked when all are known.
 func (p *parser) takeInclude(given parameter) bool {
-	if p.mode == OfChanges || p.mode == ofInclude || p.mode == OfGroups || p.mode.writes() {
+	if p.mode == OfChanges || p.mode == ofInclude || p.mode.writes() || p.mode == OfGroups && given.name == "fields" {
 		return false
 	}
 	if path, rest, ok := bracketed(given.name, "include"); ok {
@@ -148,7 +148,7 @@ func (p *parser) include(given parameter, path string) {
 		upTo := strings.Join(steps[:i+1], ".")
 		found := p.includes[upTo]
 		if found == nil {
-			if found = p.newInclude(given, c, name); found == nil {
+			if found = p.newInclude(given, c, name, i == 0); found == nil {
 				return
 			}
 			if p.includes == nil {
@@ -162,7 +162,8 @@ func (p *parser) include(given parameter, path string) {
 	}
 }
 
-func (p *parser) newInclude(given parameter, c *model.Collection, name string) *Include {
+// newInclude includes a relation of a collection. Nil: that cannot be, and is reported.
+func (p *parser) newInclude(given parameter, c *model.Collection, name string, isFirst bool) *Include {
 	relation := c.Relation(name)
 	visible, scope, may := p.seenThrough(relation)
 	switch {
@@ -170,6 +171,7 @@ func (p *parser) newInclude(given parameter, c *model.Collection, name string) *
 		p.fail(given, problem.CodeInvalidParameter, "Must be names of relations, separated by commas, each after those that lead to it: author,comments.author.")
 	case !may:
 		p.fail(given, problem.CodeInvalidParameter, "The collection %s has no relation %s to include.%s", c.Name, fault.Quote(name), p.relationHint(c, name))
+	case p.mode == OfGroups && isFirst && !p.belongsToGroups(given, relation): // which belongsToGroups has reported
 	case len(p.includePaths) == MaxIncludes:
 		p.failOnce(given, "At most %d relations can be included.", MaxIncludes)
 	default:

@@ -20,19 +20,18 @@ type parameter struct {
 }
 
 type parser struct {
-	mode         Mode
-	collection   *model.Collection
-	limits       Limits
-	query        Query
-	faults       problem.Errors
-	seen         map[string]string   // long name -> name as written
-	conditions   conditions          // that must all hold
-	alternatives map[int]*conditions // one of which must hold: filter[any]
-	filters      int                 // different parameters so far
-	values       int                 // of all filters
-	contains     int                 // filters with contains
-	related      []string            // filters through relations
-	sortKeys     map[string]bool
+	mode       Mode
+	collection *model.Collection
+	limits     Limits
+	query      Query
+	faults     problem.Errors
+	seen       map[string]string        // long name -> name as written
+	groups     map[groupKey]*conditions // of filters
+	filters    int                      // different parameters so far
+	values     int                      // of all filters
+	contains   int                      // filters with contains or search
+	related    []string                 // filters and sort keys through relations
+	sortKeys   map[string]bool
 
 	included       []parameter // include=…
 	includeOptions []includeOption
@@ -42,7 +41,7 @@ type parser struct {
 	selected       map[string][]string // names of fields, by path; those of the collection itself under ""
 	total          bool                // include[path][total]
 
-	groupSorts []parameter // of groups, to be read when all others are
+	groupSorts, having []parameter // of groups, to be read when all others are
 
 	tooMany []string // what failOnce has reported
 }
@@ -140,6 +139,10 @@ func (p *parser) parameter(given parameter) {
 		p.sort(given)
 	case p.mode == OfGroups && isGrouping(long):
 		p.grouping(given)
+	case p.mode == OfGroups && isHaving(long):
+		p.filters++
+		p.query.linkParameters = append(p.query.linkParameters, given.encoded)
+		p.having = append(p.having, given)
 	case long == "total" && p.mode == ofInclude:
 		p.total, _ = p.boolean(given)
 	default:
@@ -160,7 +163,7 @@ var namesByMode = [...][]string{
 	OfCreate:  {"dry_run", "on_conflict"},
 	OfStep:    {"on_conflict"},
 	OfRange:   {"offset", "limit", "cursor", "sort", "dry_run"},
-	OfGroups:  {"by", "sum", "avg", "min", "max", "offset", "limit", "sort"},
+	OfGroups:  {"by", "sum", "avg", "min", "max", "distinct", "having[count][operator]", "include", "offset", "limit", "sort"},
 	ofInclude: {"limit", "sort", "total"},
 }
 
@@ -230,14 +233,14 @@ func (p *parser) finish() {
 		p.query.Range.Anchor = AtCursor
 	}
 	// Sort keys after an id have no effect, and ascending ids are the default order.
-	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Column == model.IDColumn }); at >= 0 {
+	if at := slices.IndexFunc(p.query.Sort, func(k SortKey) bool { return k.Is(model.IDColumn) }); at >= 0 {
 		p.query.Sort = p.query.Sort[:at+1]
 		if !p.query.Sort[at].Descending {
 			p.query.Sort = p.query.Sort[:at]
 		}
 	}
 	if p.mode == OfGroups {
-		p.sortGroups()
+		p.finishGroups()
 	}
 	p.finishFilters()
 	if p.mode.writes() {

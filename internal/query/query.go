@@ -37,10 +37,15 @@ type Query struct {
 	linkParameters, filterParameters []string
 }
 
-// SortKey is one field to sort by. Null is smallest. Ties are ordered by id.
+// SortKey is one value to sort by. Null is smallest. Ties are ordered by id.
 type SortKey struct {
-	Column     int
+	Operand
 	Descending bool
+}
+
+// SortBy sorts by a column.
+func SortBy(column int, descending bool) SortKey {
+	return SortKey{Operand: Operand{Column: column}, Descending: descending}
 }
 
 // Limits bounds what a query may ask for.
@@ -85,8 +90,8 @@ const (
 	MaxSearch   = 256 // characters of search
 	MaxWords    = 16  // of search
 
-	MaxSteps   = 2  // relations in the name of a filter
-	MaxRelated = 10 // filters through relations
+	MaxSteps   = 2  // relations in the name of a filter or a sort key
+	MaxRelated = 10 // filters and sort keys through relations
 )
 
 // Parse reads the raw query string of a request for a collection. All mistakes

@@ -78,19 +78,19 @@ func TestParseSort(t *testing.T) {
 		raw  string
 		want []SortKey
 	}{
-		{"text", []SortKey{{text, false}}},
-		{"-text,number", []SortKey{{text, true}, {number, false}}},
-		{"-created_at,updated_at", []SortKey{{column("created_at"), true}, {column("updated_at"), false}}},
+		{"text", []SortKey{SortBy(text, false)}},
+		{"-text,number", []SortKey{SortBy(text, true), SortBy(number, false)}},
+		{"-created_at,updated_at", []SortKey{SortBy(column("created_at"), true), SortBy(column("updated_at"), false)}},
 		{"id", nil},
-		{"-id", []SortKey{{model.IDColumn, true}}},
-		{"text,id", []SortKey{{text, false}}},
-		{"text,-id", []SortKey{{text, false}, {model.IDColumn, true}}},
-		{"-id,text", []SortKey{{model.IDColumn, true}}},
+		{"-id", []SortKey{SortBy(model.IDColumn, true)}},
+		{"text,id", []SortKey{SortBy(text, false)}},
+		{"text,-id", []SortKey{SortBy(text, false), SortBy(model.IDColumn, true)}},
+		{"-id,text", []SortKey{SortBy(model.IDColumn, true)}},
 		{"id,text", nil},
-		{"-text&sort=number", []SortKey{{text, true}, {number, false}}},
-		{"-text,integer&sort=number", []SortKey{{text, true}, {column("integer"), false}, {number, false}}},
+		{"-text&sort=number", []SortKey{SortBy(text, true), SortBy(number, false)}},
+		{"-text,integer&sort=number", []SortKey{SortBy(text, true), SortBy(column("integer"), false), SortBy(number, false)}},
 		{"type", nil},
-		{"-type,text", []SortKey{{text, false}}},
+		{"-type,text", []SortKey{SortBy(text, false)}},
 	}
 	for _, test := range tests {
 		t.Run(test.raw, func(t *testing.T) {

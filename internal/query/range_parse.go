@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -62,19 +61,30 @@ func (p *parser) sort(given parameter) {
 			return
 		}
 		name, descending := strings.CutPrefix(text, "-")
-		field := p.field(name)
-		switch {
-		case name == "":
+		if name == "" {
 			p.fail(given, problem.CodeInvalidParameter, "Must be names of fields, separated by commas, each with a minus before it to sort downwards: -created_at,name.")
-		case field == nil:
-			p.fail(given, problem.CodeInvalidParameter, "The collection %s has no field %s to sort by.%s", p.collection.Name, fault.Quote(name), p.sortHint(text))
-		case field.Kind == model.KindJSON:
-			p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be sorted.", name)
+			continue
+		}
+		switch to := p.target(given, name, forSort); {
+		case to == nil:
 		case p.sortKeys[name]:
 			p.fail(given, problem.CodeInvalidParameter, "The field %q is given twice.", name)
-		case field.Column != model.NoColumn:
-			p.query.Sort = append(p.query.Sort, SortKey{Column: field.Column, Descending: descending})
+		case to.field.Kind == model.KindJSON:
+			p.failUnsorted(given, to)
+		case to.field.Column != model.NoColumn:
+			p.query.Sort = append(p.query.Sort, SortKey{Operand: to.operand, Descending: descending})
+		case to.operand.Through != nil:
+			p.fail(given, problem.CodeInvalidParameter, "The field %q is the same for all resources of %s. Leave it out.", name, to.collection.Name)
 		}
 		p.sortKeys[name] = true
 	}
+}
+
+// failUnsorted refuses to sort by objects and arrays.
+func (p *parser) failUnsorted(given parameter, to *target) {
+	hint := ""
+	if names := addressable(to.attribute); len(names) > 0 {
+		hint = " Sort by a property, such as " + to.name + "." + names[0] + "."
+	}
+	p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, which cannot be sorted.%s", to.name, hint)
 }

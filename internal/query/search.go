@@ -67,23 +67,47 @@ func (p *parser) search(given parameter) {
 	p.query.filterParameters = append(p.query.filterParameters, given.encoded)
 	columns := p.searchColumns()
 	if len(columns) == 0 {
-		p.fail(given, problem.CodeUnknownParameter, "The collection %s cannot be searched. Use filter[field][contains], which finds a part of a text.", p.collection.Name)
+		p.fail(given, problem.CodeUnknownParameter, "The collection %s cannot be searched. Use filter[field][contains], which finds a part of a text and distinguishes upper and lower case, or declare search in the schema.", p.collection.Name)
 		return
 	}
+	if words := p.words(given, "search"); words != nil {
+		all := p.conditions(groupKey{})
+		all.others = append(all.others, Search{Columns: columns, Words: words})
+	}
+}
+
+// words reads the words of a search, which is a parameter or an operator. Nil: they are wrong.
+func (p *parser) words(given parameter, name string) []string {
 	if count := utf8.RuneCountInString(given.value); count > MaxSearch {
 		p.fail(given, problem.CodeInvalidParameter, "A search allows at most %d characters, but got %d.", MaxSearch, count)
-		return
+		return nil
 	}
 	found := words.Of(given.value)
 	switch {
 	case len(found) == 0:
-		p.fail(given, problem.CodeInvalidParameter, "The search %s has no word: give at least one letter or digit, such as search=ada+lov.", fault.Quote(given.value))
+		p.fail(given, problem.CodeInvalidParameter, "The search %s has no word: give at least one letter or digit, such as %s=ada+lov.", fault.Quote(given.value), name)
+		return nil
 	case len(found) > MaxWords:
 		p.fail(given, problem.CodeTooManyValues, "A search allows at most %d words, but got %d.", MaxWords, len(found))
-	default:
-		slices.Sort(found)
-		p.conditions.others = append(p.conditions.others, Search{Columns: columns, Words: slices.Compact(found)})
+		return nil
 	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// searchCondition is the condition that words begin words of one attribute. Nil: it is wrong.
+func (p *parser) searchCondition(given parameter, to *target) Filter {
+	if to.operand.Count || to.operand.Path != nil || !slices.Contains(to.collection.SearchColumns(), to.field.Column) {
+		p.fail(given, problem.CodeInvalidParameter, "The field %q is not searched. Declare it in search or label of %s, or use contains or starts_with for a string, which distinguish upper and lower case.", to.name, to.collection.Name)
+		return nil
+	}
+	if !p.countContains(given) {
+		return nil
+	}
+	if words := p.words(given, given.name); words != nil {
+		return Search{Columns: []int{to.field.Column}, Words: words}
+	}
+	return nil
 }
 
 // TakeSearch returns the first search that must hold, and the rest of a filter.

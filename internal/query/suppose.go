@@ -9,16 +9,12 @@ func Suppose(f Filter, column int, referred model.Record, find Lookup) (Filter, 
 	resource := make(model.Record, column+1)
 	resource[column] = referred[model.IDColumn]
 	decided, err := Map(f, func(each Filter) (Filter, error) {
-		switch condition := each.(type) {
-		case *Related:
-			if condition.Relation.Column == column {
-				holds, err := condition.holdsFor(referred, find)
-				return constant(holds), err
-			}
-		case onColumn:
-			if condition.column() == column {
-				return constant(each.Match(resource)), nil
-			}
+		if related, ok := each.(*Related); ok && related.Relation.Column == column {
+			holds, err := related.holdsFor(referred, find)
+			return constant(holds), err
+		}
+		if of, ok := columnOf(each); ok && of == column {
+			return constant(each.Match(resource)), nil
 		}
 		return each, nil
 	})

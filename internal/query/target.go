@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,54 +11,102 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// target is what a filter is about: a field of the collection, or of a related one, or a value inside
-// an object. A condition on the field is built first; condition makes it one on the collection.
+// target is what a name in a filter or a sort is about: a field of the collection or of a related one, a value inside an object, or
+// a number of related resources. A condition on the field is built first; condition makes it one on the collection.
 type target struct {
 	name       string            // as the client wrote it: author.address.city
-	steps      []step            // relations that lead to the collection of the field
 	collection *model.Collection // of the field
 	attribute  *model.Attribute  // definition of the field; nil: it has none
-	field      *model.Field
-	inside     *Inside // where the value is, without a filter; nil: in the column of the field
+	field      *model.Field      // its column is 0 where the operand is no column; nil: the operand is the relation itself
+	operand    Operand
 }
 
-// step is a relation in the name of a filter.
-type step struct {
-	relation *model.Relation
-	scope    Filter // of the caller on the other collection
+// use is what a name is for. It decides which names there are, and writes what is wrong with others.
+type use struct {
+	to, done string       // filter by, filtered by
+	key      string       // what has the name: filter
+	unknown  problem.Code // of a name that does not exist
+	toMany   bool         // a relation to many resources leads to values
+	exists   bool         // it can be asked whether a relation leads to a resource
+	relation bool         // the name may be that of a relation
 }
 
-// filterTarget finds what a filter is about by its name. Nil: that is reported.
-func (p *parser) filterTarget(given parameter, name string) *target {
-	if p.filters > MaxFilters {
-		p.failOnce(given, "At most %d different filters can be given. Many values of one field fit into filter[field][in].", MaxFilters)
-		return nil
-	}
+var (
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true}
+	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
+	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
+)
+
+// target finds what a name is about. Nil: that is reported.
+func (p *parser) target(given parameter, name string, use use) *target {
 	to := &target{name: name, collection: p.collection}
 	for rest, visible := name, p.limits.Visible; ; {
 		if field := visibleField(to.collection, visible, rest); field != nil {
 			return to.at(field)
 		}
 		first, behind, dotted := strings.Cut(rest, ".")
-		if !dotted {
-			p.failField(given, to, visible, rest)
+		if !dotted && !use.relation {
+			p.failField(given, to, visible, rest, use)
 			return nil
 		}
 		if field := visibleField(to.collection, visible, first); field != nil {
-			return p.targetInside(given, to.at(field), behind)
+			return p.targetInside(given, to.at(field), behind, use)
 		}
 		relation := to.collection.Relation(first)
 		seen, scope, may := p.seenThrough(relation)
-		if !may {
-			p.failField(given, to, visible, first)
+		switch {
+		case !may && first == countName:
+			return p.targetCount(given, to, behind, use)
+		case !may:
+			p.failField(given, to, visible, first, use)
+			return nil
+		case !relation.One && !use.toMany:
+			p.fail(given, problem.CodeInvalidParameter, "The relation %s of %s leads to many resources, and a %s needs one value. Write %s.%s for their number.", first, to.collection.Name, use.key, countName, first)
 			return nil
 		}
-		to.steps = append(to.steps, step{relation, scope})
-		if !p.allowsSteps(given, to) {
+		to.operand.Through = to.operand.Through.then(&Step{Relation: relation, Scope: scope})
+		if !p.allowsSteps(given, to, use) {
 			return nil
+		}
+		if !dotted {
+			return to
 		}
 		to.collection, visible, rest = relation.To, seen, behind
 	}
+}
+
+// targetCount finds the relation whose resources are counted.
+func (p *parser) targetCount(given parameter, to *target, name string, use use) *target {
+	relation := p.collection.Relation(name)
+	_, scope, may := p.seenThrough(relation)
+	switch {
+	case to.operand.Through != nil:
+		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
+	case !may || relation.One:
+		p.failCount(given, name, use)
+	default:
+		to.operand = Operand{Through: &Step{Relation: relation, Scope: scope}, Count: true, Kind: model.KindInteger}
+		to.collection, to.field = relation.To, &model.Field{Name: to.name, Kind: model.KindInteger}
+		if p.allowsSteps(given, to, use) {
+			return to
+		}
+	}
+	return nil
+}
+
+// failCount reports a name that is not that of a relation to many.
+func (p *parser) failCount(given parameter, name string, use use) {
+	var known []string
+	for _, relation := range p.collection.Relations() {
+		if _, _, may := p.seenThrough(relation); may && !relation.One {
+			known = append(known, countName+"."+relation.Name)
+		}
+	}
+	hint := " It has none."
+	if len(known) > 0 {
+		hint = " Use " + suggest.OneOf(known) + "."
+	}
+	p.fail(given, use.unknown, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
 }
 
 // seenThrough is what the caller may see through a relation, if there is one.
@@ -86,65 +135,80 @@ func visibleNames(c *model.Collection, visible model.ColumnSet) (names []string)
 }
 
 func (to *target) at(field *model.Field) *target {
-	to.field = field
+	to.field, to.operand.Column = field, field.Column
+	if to.operand.Through != nil {
+		to.operand.Kind = field.Kind
+	}
 	if field.Column != model.NoColumn {
 		to.attribute = to.collection.Columns()[field.Column].Attribute
 	}
 	return to
 }
 
-// allowsSteps reports whether a filter may lead through the relations of a target.
-func (p *parser) allowsSteps(given parameter, to *target) bool {
+// allowsSteps reports whether a name may lead through the relations of a target.
+func (p *parser) allowsSteps(given parameter, to *target, use use) bool {
 	if p.mode == OfStream {
 		p.fail(given, problem.CodeInvalidParameter, "A stream cannot be filtered through a relation: filter by the fields of %s itself.", p.collection.Name)
 		return false
 	}
-	if len(to.steps) > MaxSteps {
-		p.fail(given, problem.CodeInvalidParameter, "A filter can lead through at most %d relations.", MaxSteps)
+	steps := 0
+	for range to.operand.Through.all() {
+		steps++
+	}
+	if steps > MaxSteps {
+		p.fail(given, problem.CodeInvalidParameter, "A %s can lead through at most %d relations.", use.key, MaxSteps)
 		return false
 	}
-	if !slices.Contains(p.related, given.name) {
-		p.related = append(p.related, given.name)
+	if related := given.name + " " + to.name; !slices.Contains(p.related, related) {
+		p.related = append(p.related, related)
 	}
 	if len(p.related) > MaxRelated {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filters through relations can be given.", MaxRelated)
+		p.fail(given, problem.CodeTooManyValues, "At most %d filters, sort keys and group keys through relations can be given.", MaxRelated)
 		return false
 	}
 	return true
 }
 
 // targetInside finds a declared property of an object, at a path of names with dots between them.
-func (p *parser) targetInside(given parameter, to *target, path string) *target {
-	field, inside, a := to.field, &Inside{Column: to.field.Column}, to.attribute
+func (p *parser) targetInside(given parameter, to *target, path string, use use) *target {
+	field, a := to.field, to.attribute
 	for rest, more := path, true; more; {
 		before := rest
 		var name string
 		name, rest, more = strings.Cut(rest, ".")
 		property := a.Property(name)
 		if property == nil || !model.Addressable(name) {
-			p.failProperty(given, field, a, path, before)
+			p.failProperty(given, to, a, path, before, use)
 			return nil
 		}
-		inside.Path, a = append(inside.Path, name), property
+		to.operand.Path, a = append(to.operand.Path, name), property
 	}
-	inside.Kind = a.Kind().Inside()
-	to.inside, to.attribute = inside, a
+	to.operand.Column, to.operand.Kind, to.attribute = field.Column, a.Kind().Inside(), a
 	to.field = &model.Field{Name: to.name, Kind: a.Kind(), Column: 0}
 	return to
 }
 
-// failProperty reports a property that a filter cannot be about: the rest of the path does not name one of the
+// failProperty reports a property that a name cannot be about: the rest of the path does not name one of the
 // object a.
-func (p *parser) failProperty(given parameter, field *model.Field, a *model.Attribute, path, rest string) {
+func (p *parser) failProperty(given parameter, to *target, a *model.Attribute, path, rest string, use use) {
+	field := to.field.Name
 	for _, name := range a.PropertyNames() {
 		if (rest == name || strings.HasPrefix(rest, name+".")) && !model.Addressable(name) {
-			p.fail(given, problem.CodeUnknownParameter, "The property %s of the field %s cannot be filtered by: %s. Filter by another property.", fault.Quote(name), field.Name, model.Unaddressable)
+			p.fail(given, use.unknown, "The property %s of the field %s cannot be %s: %s. %s another property.", fault.Quote(name), field, use.done, model.Unaddressable, strings.ToUpper(use.to[:1])+use.to[1:])
 			return
 		}
 	}
 	name, _, _ := strings.Cut(rest, ".")
-	p.fail(given, problem.CodeUnknownParameter, "The field %s has no declared property %s to filter by.%s",
-		field.Name, fault.Quote(path), suggested(suggest.Nearest(name, addressable(a))))
+	p.fail(given, use.unknown, "The field %s has no declared property %s to %s.%s",
+		field, fault.Quote(path), use.to, cmp.Or(p.hint(to.name, use), suggested(suggest.Nearest(name, addressable(a)))))
+}
+
+// hint says how to write a name that was written as elsewhere.
+func (p *parser) hint(name string, use use) string {
+	if use.key == forSort.key {
+		return p.sortHint(name)
+	}
+	return ""
 }
 
 // addressable lists the properties of an object that filters can be about.
@@ -153,7 +217,7 @@ func addressable(a *model.Attribute) []string {
 }
 
 // failField reports a field that the collection of a target does not have, or a relation.
-func (p *parser) failField(given parameter, to *target, visible model.ColumnSet, name string) {
+func (p *parser) failField(given parameter, to *target, visible model.ColumnSet, name string, use use) {
 	known, hint := visibleNames(to.collection, visible), ""
 	for _, relation := range to.collection.Relations() {
 		if _, _, may := p.seenThrough(relation); !may {
@@ -161,26 +225,37 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 		known = append(known, relation.Name)
 		if relation.Name == name {
-			hint = " It is a relation: filter by a field behind it, such as " + strings.TrimSuffix(to.name, name) + name + ".id."
+			hint = " It is a relation: " + use.to + " a field behind it, such as " + to.name + ".id"
+			switch {
+			case use.exists:
+				hint += ", or write filter[" + to.name + "][exists]=true."
+			case !relation.One && !use.toMany:
+				hint = " It is a relation to many resources: " + use.to + " their number, " + countName + "." + name + "."
+			default:
+				hint += "."
+			}
 		}
+	}
+	if hint == "" && to.operand.Through == nil {
+		hint = p.hint(to.name, use)
 	}
 	if hint == "" {
 		hint = suggested(suggest.Nearest(name, known))
 	}
-	p.fail(given, problem.CodeUnknownParameter, "The collection %s has no field %s to filter by.%s", to.collection.Name, fault.Quote(name), hint)
+	p.fail(given, use.unknown, "The collection %s has no field %s to %s.%s", to.collection.Name, fault.Quote(name), use.to, hint)
 }
 
 // condition makes a filter on the field of a target one on the collection of the query.
 func (to *target) condition(f Filter) Filter {
-	if to.inside != nil {
-		inside := *to.inside
-		inside.Filter = f
-		f = inside
+	if to.operand.Count {
+		return OnValue{to.operand, f}
 	}
-	for _, each := range slices.Backward(to.steps) {
-		f = Through(each.relation, each.scope, f)
+	own := to.operand
+	own.Through = nil
+	if !own.IsColumn() {
+		f = OnValue{own, f}
 	}
-	return f
+	return to.operand.Through.through(f)
 }
 
 // valueKind is the kind of values that the field is compared with: for an array, those of its items.
@@ -196,7 +271,7 @@ func (to *target) stored(value model.Value) model.Value {
 	switch items := to.attribute.ScalarItems(); {
 	case items != nil:
 		return items.Kind().ToItem(value)
-	case to.inside != nil:
+	case to.operand.Path != nil:
 		return to.field.Kind.ToInside(value)
 	}
 	return value
@@ -222,7 +297,7 @@ func (to *target) isNull() Filter {
 	switch {
 	case to.field.Column != model.NoColumn:
 		return IsNull{Column: to.field.Column}
-	case len(to.steps) > 0:
+	case to.operand.Through != nil:
 		return IsNull{Column: model.IDColumn}
 	}
 	return None
@@ -245,7 +320,7 @@ func (to *target) has(values []model.Value, all bool) Filter {
 // constant is a condition that is the same for all resources that exist. One that is not there has
 // no type.
 func (to *target) constant(holds bool) Filter {
-	if holds && len(to.steps) > 0 {
+	if holds && to.operand.Through != nil {
 		return Not{IsNull{Column: model.IDColumn}}
 	}
 	return constant(holds)

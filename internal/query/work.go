@@ -42,7 +42,7 @@ func Work(f Filter, r model.Record) (work int) {
 			work += valueWork * len(f.Values)
 		case Has:
 			work += (parseWork + itemWork*len(f.Values)) * len(r[f.Column].Text())
-		case Inside:
+		case OnValue: // of the resource itself
 			work += parseWork * len(r[f.Column].Text())
 		case Search:
 			for _, column := range f.Columns {

@@ -310,7 +310,7 @@ func (d *deletion) setNullIn(link model.Link, set store.Set) error {
 
 // setNullForHooks does the same with rows, for the hooks of their collection.
 func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
-	before, err := d.tx.Records(link.From, ids)
+	before, err := d.tx.FindAll(link.From, ids)
 	if err != nil {
 		return err
 	}
@@ -400,7 +400,7 @@ func (d *deletion) deleteSet(set store.Set) error {
 // deleteForHooks does the same with rows, and keeps the last state of the requested resources.
 func (d *deletion) deleteForHooks(set store.Set) error {
 	c, ids := set.Collection, set.IDs
-	records, err := d.tx.Records(c, ids)
+	records, err := d.tx.FindAll(c, ids)
 	if err != nil {
 		return err
 	}
@@ -410,7 +410,7 @@ func (d *deletion) deleteForHooks(set store.Set) error {
 				return err
 			}
 		}
-		if records, err = d.tx.Records(c, ids); err != nil { // as the hook has left them
+		if records, err = d.tx.FindAll(c, ids); err != nil { // as the hook has left them
 			return err
 		}
 	}

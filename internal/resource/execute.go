@@ -15,7 +15,7 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 	if err := r.refuseNested(ctx); err != nil {
 		return Outcome{Err: err}
 	}
-	if key := request.Key; key != nil {
+	if key := request.Idempotent; key != nil {
 		if _, inUse := r.keysInUse.LoadOrStore(key.Key, true); inUse {
 			return Outcome{Err: keyInUse()}
 		}
@@ -37,7 +37,7 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 	if x.onlyReads() {
 		err = r.inSnapshot(ctx, x.run)
 	} else {
-		err = r.inTransaction(ctx, x.writing(), x.runAndStore)
+		err = r.inTransaction(ctx, x.writeOptions(), x.runAndStore)
 	}
 	if err != nil {
 		return Outcome{Err: err, Step: x.outcome.Step}
@@ -111,11 +111,11 @@ func (x *execution) single() *decodedStep {
 	return &x.decoded[0]
 }
 
-// writing says how the transaction is executed. A short one may share it with others. Hooks have time of their own.
-func (x *execution) writing() store.Writing {
+// writeOptions says how the transaction is executed. A short one may share it with others. Hooks have time of their own.
+func (x *execution) writeOptions() store.WriteOptions {
 	step := x.single()
 	if step != nil && step.failure == nil && step.verb != Delete && !step.ofMany() && !x.DryRun && !x.Later && x.claim == nil && !x.resources.hasWithin(step.Path.Collection, step.verb) {
-		return store.Writing{Short: true, ID: step.ID}
+		return store.WriteOptions{Short: true, ID: step.ID}
 	}
 	return x.resources.long(len(x.resources.hooks) > 0)
 }
@@ -123,7 +123,7 @@ func (x *execution) writing() store.Writing {
 // onlyReads reports whether nothing is written, so that the request is executed in a snapshot instead of a transaction: the range is
 // empty, or the deletion only predicted. On SQLite, a transaction would keep all writes waiting. An outcome that is kept is written.
 func (x *execution) onlyReads() bool {
-	if x.Key != nil || x.claim != nil || len(x.decoded) != 1 {
+	if x.Idempotent != nil || x.claim != nil || len(x.decoded) != 1 {
 		return false
 	}
 	return x.decoded[0].Range != nil && len(x.decoded[0].found) == 0 || x.DryRun && x.decoded[0].deletion == predictDeletion
@@ -143,7 +143,7 @@ func (x *execution) deletionMode(step *decodedStep, last bool) deletionMode {
 // runAndStore executes the request in a transaction, and stores its outcome there, if it must be kept.
 func (x *execution) runAndStore(w *Work) error {
 	switch {
-	case x.Key != nil:
+	case x.Idempotent != nil:
 		return x.runOnce(w)
 	case x.claim != nil:
 		return x.runClaimed(w)
@@ -164,7 +164,7 @@ func (x *execution) runAndUndo(w *Work) error {
 // stores reports whether a failure is kept as the outcome. Otherwise the request may succeed when it is repeated.
 func (x *execution) stores(failed error) bool {
 	switch {
-	case x.Key != nil:
+	case x.Idempotent != nil:
 		return isFinal(failed)
 	case x.claim != nil:
 		return !Transient(failed)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -108,12 +109,25 @@ func (w *dataset) drawGroups(t *rapid.T) string {
 			parts = append(parts, string(function)+"="+strings.Join(chosen, ","))
 		}
 	}
-	sort := rapid.SliceOfNDistinct(rapid.SampledFrom(append(by, "count")), 0, 2, rapid.ID).Draw(t, "sort")
+	columns := append(slices.Clone(by), "count")
+	for i, part := range parts {
+		function, list, _ := strings.Cut(part, "=")
+		for name := range strings.SplitSeq(list, ",") {
+			if i > 0 || len(by) == 0 {
+				columns = append(columns, function+"."+name)
+			}
+		}
+	}
+	sort := rapid.SliceOfNDistinct(rapid.SampledFrom(columns), 0, 2, rapid.ID).Draw(t, "sort")
 	for i := range sort {
 		sort[i] = rapid.SampledFrom([]string{"", "-"}).Draw(t, "direction") + sort[i]
 	}
 	if len(sort) > 0 {
 		parts = append(parts, "sort="+strings.Join(sort, ","))
+	}
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(columns[len(by):]), 0, 2, rapid.ID).Draw(t, "having") {
+		op := rapid.SampledFrom([]string{"", "[eq]", "[ne]", "[lt]", "[lte]", "[gt]", "[gte]"}).Draw(t, "operator")
+		parts = append(parts, "having["+name+"]"+op+"="+w.drawBound(t, name))
 	}
 	if rapid.Bool().Draw(t, "filtered") {
 		parts = append(parts, drawFilter(t, w.tracks.Field(rapid.SampledFrom(w.tracks.FieldNames()).Draw(t, "field"))))
@@ -125,6 +139,28 @@ func (w *dataset) drawGroups(t *rapid.T) string {
 		parts = append(parts, "offset="+rapid.SampledFrom([]string{"0", "1", "3", "9", "99999999999999999999"}).Draw(t, "offset"))
 	}
 	return strings.Join(parts, "&")
+}
+
+// drawBound draws a value that groups are compared with.
+func (w *dataset) drawBound(t *rapid.T, name string) string {
+	function, of, _ := strings.Cut(name, ".")
+	kind := model.KindInteger
+	if of != "" {
+		kind = query.GroupValue{Function: query.Function(function), Kind: w.tracks.Field(of).Kind}.ResultKind()
+	}
+	switch {
+	case kind == model.KindInteger:
+		return rapid.SampledFrom([]string{"0", "1", "2", "-3", "9223372036854775807", "-9223372036854775808"}).Draw(t, "integer")
+	case kind == model.KindNumber:
+		return rapid.SampledFrom([]string{"0", "1.5", "-2", "1e300", "0.1"}).Draw(t, "number")
+	case kind.IsDecimal():
+		return rapid.SampledFrom([]string{"0", "1", "-7"}).Draw(t, "decimal")
+	case kind == model.KindDate:
+		return "2024-02-29"
+	case kind == model.KindDateTime:
+		return "2024-02-29T12:00:00Z"
+	}
+	return rapid.SampledFrom([]string{"", "a", "B"}).Draw(t, "text")
 }
 
 // groups reads a range of groups, which is checked behind the given number of rows.
@@ -174,12 +210,23 @@ func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content grou
 		}
 		all[at].members = append(all[at].members, record)
 	}
+	for _, group := range all {
+		group.computed = &query.Group{By: group.by, Count: int64(len(group.members))}
+		for i, value := range q.Groups.Values {
+			result, ok := group.compute(value)
+			if !ok && slices.Contains(q.Groups.Ranked(), i) {
+				return content, false
+			}
+			group.fits = append(group.fits, ok)
+			group.computed.Values = append(group.computed.Values, result)
+		}
+	}
+	all = slices.DeleteFunc(all, func(g *modelGroup) bool {
+		return q.Groups.Having != nil && !q.Groups.Having.Match(g.computed.Record())
+	})
 	slices.SortFunc(all, func(a, b *modelGroup) int {
 		for _, key := range q.Groups.Sort {
-			order := len(a.members) - len(b.members)
-			if key.Key != query.ByCount {
-				order = model.Compare(a.by[key.Key], b.by[key.Key])
-			}
+			order := model.Compare(a.computed.Record()[key.Column], b.computed.Record()[key.Column])
 			if key.Descending {
 				order = -order
 			}
@@ -213,39 +260,56 @@ func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content grou
 		return content, true
 	}
 	for _, group := range all[from:to] {
-		computed := &query.Group{By: group.by, Count: int64(len(group.members))}
-		for _, value := range q.Groups.Values {
-			result, ok := group.compute(value)
-			if !ok {
-				return content, false
-			}
-			computed.Values = append(computed.Values, result)
+		if slices.Contains(group.fits, false) {
+			return content, false
 		}
-		content.groups = append(content.groups, computed)
+		content.groups = append(content.groups, group.computed)
 	}
 	return content, true
 }
 
 type modelGroup struct {
-	by      model.Record
-	members []model.Record
+	by       model.Record
+	members  []model.Record
+	computed *query.Group
+	fits     []bool // of each value: it is in range
 }
 
 func truncated(value model.Value, key query.GroupKey) model.Value {
 	if value.IsNull() || key.Unit == "" {
 		return value
 	}
+	if key.Unit == "week" || key.Unit == "quarter" {
+		return truncatedDay(value, key)
+	}
 	kept := map[query.Unit]string{"year": "-01-01T00:00:00.000Z", "month": "-01T00:00:00.000Z", "day": "T00:00:00.000Z", "hour": ":00:00.000Z"}[key.Unit]
 	length := len("2026-11-14T09:30:00.123Z") - len(kept)
-	if key.Kind == model.KindDate {
+	if key.Shown == model.KindDate {
 		return model.TextValue(value.Text()[:length] + kept[:len("2026-11-14")-length])
 	}
 	return model.TimeValue(value.Text()[:length] + kept)
 }
 
+// truncatedDay computes a week or a quarter by the calendar.
+func truncatedDay(value model.Value, key query.GroupKey) model.Value {
+	day, err := time.Parse(time.DateOnly, value.Text()[:len(time.DateOnly)])
+	if err != nil {
+		panic(err)
+	}
+	if key.Unit == "quarter" {
+		day = time.Date(day.Year(), (day.Month()-1)/3*3+1, 1, 0, 0, 0, 0, time.UTC)
+	} else {
+		day = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
+	}
+	if key.Shown == model.KindDate {
+		return model.TextValue(day.Format(time.DateOnly))
+	}
+	return model.TimeValue(model.FormatTime(day))
+}
+
 // compute computes a value with numbers of any size.
 func (g *modelGroup) compute(v query.GroupValue) (value model.Value, ok bool) {
-	sum, count := new(big.Rat), int64(0)
+	sum, count, different := new(big.Rat), int64(0), map[model.Value]bool{}
 	unit := big.NewRat(1, 1)
 	if v.Kind.IsDecimal() {
 		for range v.Kind.Scale() {
@@ -258,6 +322,7 @@ func (g *modelGroup) compute(v query.GroupValue) (value model.Value, ok bool) {
 			continue
 		}
 		count++
+		different[each] = true
 		switch {
 		case v.Function == query.Min && (value.IsNull() || model.Compare(each, value) < 0), v.Function == query.Max && (value.IsNull() || model.Compare(each, value) > 0):
 			value = each
@@ -268,6 +333,8 @@ func (g *modelGroup) compute(v query.GroupValue) (value model.Value, ok bool) {
 		}
 	}
 	switch {
+	case v.Function == query.Distinct:
+		return model.IntValue(int64(len(different))), true
 	case v.Function == query.Min || v.Function == query.Max:
 		return value, true
 	case v.Function == query.Avg && count == 0:

@@ -45,13 +45,13 @@ func (r *IdempotentRequest) check(record *store.IdempotencyRecord, err error) (*
 // runOnce executes the request and stores its outcome in the same transaction, unless there is a record already. A failed
 // request is undone even if its outcome is stored. So is one whose record the caller has no room for: it fails.
 func (x *execution) runOnce(w *Work) error {
-	found, locked, used, err := w.tx.LockRecord(x.Key.Key)
-	if x.earlier, err = x.Key.check(found, err); err != nil {
+	found, locked, used, err := w.tx.LockRecord(x.Idempotent.Key)
+	if x.earlier, err = x.Idempotent.check(found, err); err != nil {
 		return err
 	}
 	if x.earlier != nil {
 		if found.Until != "" {
-			_, err = w.tx.FinalizeRecord(x.Key.Key, found, x.resources.IdempotencyQuota)
+			_, err = w.tx.FinalizeRecord(x.Idempotent.Key, found, x.resources.IdempotencyQuota)
 		}
 		return err
 	}
@@ -61,11 +61,11 @@ func (x *execution) runOnce(w *Work) error {
 	if err := x.runAndUndo(w); err != nil {
 		return err
 	}
-	record := x.outcome.record(x.Key.Fingerprint)
+	record := x.outcome.record(x.Idempotent.Fingerprint)
 	if x.outcome.Operation != (model.ID{}) && x.Wait > 0 {
 		record.Until = model.FormatTime(time.Now().Add(x.Wait + settleTime))
 	}
-	return x.resources.explainQuota(w.tx.SaveRecord(x.Key.Key, record, store.Quota{Most: x.resources.IdempotencyQuota, Used: used}))
+	return x.resources.explainQuota(w.tx.SaveRecord(x.Idempotent.Key, record, store.Quota{Most: x.resources.IdempotencyQuota, Used: used}))
 }
 
 // explainQuota is the error of a record that the caller has no room for.
@@ -84,7 +84,7 @@ func (r *Resources) earlierOutcome(ctx context.Context, request *Request) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	record, err := request.Key.check(tx.FindRecord(request.Key.Key))
+	record, err := request.Idempotent.check(tx.IdempotencyRecord(request.Idempotent.Key))
 	tx.Close()
 	switch {
 	case err != nil || record == nil:
@@ -127,7 +127,7 @@ func (r *Resources) readOutcome(ctx context.Context, request *Request, record *s
 		return nil, err
 	}
 	defer tx.Close()
-	body, found, err := tx.RecordedBody(request.Key.Key, record)
+	body, found, err := tx.RecordedBody(request.Idempotent.Key, record)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -139,14 +139,14 @@ func (r *Resources) readOutcome(ctx context.Context, request *Request, record *s
 // may pass. It returns the outcome for the client: if another one has become final before, because the record was overdue, that one.
 func (r *Resources) Finalize(ctx context.Context, request Request, accepted, outcome Outcome) Outcome {
 	outcome.Applied = accepted.Applied
-	if request.Key == nil {
+	if request.Idempotent == nil {
 		return outcome
 	}
 	final := &outcome
 	if outcome.Err != nil && !isFinal(outcome.Err) {
 		final = &accepted
 	}
-	other, err := r.finalize(ctx, &request, final.record(request.Key.Fingerprint))
+	other, err := r.finalize(ctx, &request, final.record(request.Idempotent.Fingerprint))
 	switch {
 	case err != nil:
 		return Outcome{Err: err}
@@ -161,17 +161,17 @@ func (r *Resources) Finalize(ctx context.Context, request Request, accepted, out
 // one becomes final and is returned.
 func (r *Resources) finalize(ctx context.Context, request *Request, record *store.IdempotencyRecord) (*Outcome, error) {
 	var other *store.IdempotencyRecord
-	key := request.Key.Key
+	key := request.Idempotent.Key
 	err := r.store.Write(ctx, func(tx *store.Tx) error {
 		revised, err := tx.FinalizeRecord(key, record, r.IdempotencyQuota)
 		if other = nil; err == nil && !revised {
-			other, err = tx.FindRecord(key)
+			other, err = tx.IdempotencyRecord(key)
 		}
 		return err
 	})
 	if errors.Is(err, store.ErrQuota) {
 		err = r.store.Write(ctx, func(tx *store.Tx) (err error) {
-			if other, err = tx.FindRecord(key); err == nil && other != nil && other.Until != "" {
+			if other, err = tx.IdempotencyRecord(key); err == nil && other != nil && other.Until != "" {
 				_, err = tx.FinalizeRecord(key, other, r.IdempotencyQuota)
 			}
 			return err

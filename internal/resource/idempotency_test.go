@@ -39,7 +39,7 @@ func TestOneOutcomeBecomesFinal(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				return Request{Key: once, Steps: []Step{{Refused: errors.New("the request is not executed")}}}
+				return Request{Idempotent: once, Steps: []Step{{Refused: errors.New("the request is not executed")}}}
 			}
 			expect := func(got, want Outcome) {
 				t.Helper()
@@ -76,7 +76,7 @@ func TestOneOutcomeBecomesFinal(t *testing.T) {
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
 			x := &execution{Request: &later, resources: r}
-			if err := r.inTransaction(ctx, store.Writing{}, x.runAndStore); err != nil || x.earlier == nil {
+			if err := r.inTransaction(ctx, store.WriteOptions{}, x.runAndStore); err != nil || x.earlier == nil {
 				t.Error(x.earlier, err)
 			}
 			finalizes(later, first)

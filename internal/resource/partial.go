@@ -89,7 +89,7 @@ func (w *Work) complete(c *model.Collection, all []writing, before, after []mode
 	if len(ids) == 0 {
 		return nil
 	}
-	records, err := w.tx.Records(c, ids)
+	records, err := w.tx.FindAll(c, ids)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (d *deletion) existing(c *model.Collection, scope query.Filter, ids []model
 	found := map[model.ID]bool{}
 	ids = slices.DeleteFunc(ids, func(id model.ID) bool { return d.isMarked(c, id) })
 	for ids := range slices.Chunk(ids, rowsForHooks) {
-		records, err := d.tx.Records(c, ids)
+		records, err := d.tx.FindAll(c, ids)
 		if err != nil {
 			return nil, err
 		}

@@ -25,8 +25,8 @@ type Request struct {
 	Wait    time.Duration // how long the client waits for the outcome of an accepted step
 	Applied string        // see Outcome
 
-	// Key makes the request idempotent: its outcome is stored in the same transaction, and returned for each repetition. Nil: it is not.
-	Key *IdempotentRequest
+	// Idempotent is not nil if the request has an idempotency key: its outcome is stored in the same transaction, and returned for each repetition.
+	Idempotent *IdempotentRequest
 
 	// Memory is for the resources of steps that read or return many. The caller ends it when the outcome has been used. Nil: it is
 	// not bounded.

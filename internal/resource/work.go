@@ -34,22 +34,22 @@ type Work struct {
 }
 
 // long is how a transaction is executed that may take longer than an insert. Functions of the program that take part have time of their own.
-func (r *Resources) long(program bool) store.Writing {
-	how := store.Writing{Limit: r.WriteTime}
-	if how.Limit > 0 && program {
-		how.Limit += r.HookTime
+func (r *Resources) long(program bool) store.WriteOptions {
+	options := store.WriteOptions{Limit: r.WriteTime}
+	if options.Limit > 0 && program {
+		options.Limit += r.HookTime
 	}
-	return how
+	return options
 }
 
 // inTransaction runs fn in a transaction, and then the functions that it scheduled. Fn may run more
 // than once.
-func (r *Resources) inTransaction(ctx context.Context, how store.Writing, fn func(*Work) error) error {
+func (r *Resources) inTransaction(ctx context.Context, options store.WriteOptions, fn func(*Work) error) error {
 	// A started transaction is completed, hooks included, even if the caller is cancelled.
 	through, within, cancel := context.WithoutCancel(ctx), context.Context(nil), func() {}
 	defer func() { cancel() }()
 	var work *Work // of the last run
-	err := r.store.WriteAs(ctx, how, func(tx *store.Tx) error {
+	err := r.store.WriteAs(ctx, options, func(tx *store.Tx) error {
 		if within == nil { // waiting for the transaction does not count
 			within, cancel = r.BoundHooks(through)
 		}

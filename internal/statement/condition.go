@@ -9,13 +9,14 @@ import (
 // Statement is SQL on a table, which has no other name in it.
 type Statement struct {
 	db.Builder
-	dialect db.Dialect
-	table   *Table // of the columns
-	tables  *Tables
-	within  *columnSource // of a part of a condition; nil: the table of the statement
-	aliases int           // of tables in conditions on related resources
-	byID    bool          // its resources are found by their ids: no other index is needed
-	plan    Plan          // that its conditions follow
+	dialect  db.Dialect
+	table    *Table // of the columns
+	tables   *Tables
+	within   *columnSource // of a part of a condition; nil: the table of the statement
+	aliases  int           // of tables in conditions on related resources and in operands
+	operands []operandSQL  // of the table of the statement
+	byID     bool          // its resources are found by their ids: no other index is needed
+	plan     Plan          // that its conditions follow
 }
 
 // Condition writes a filter, or its negation. Negations are pushed down to the comparisons,
@@ -44,8 +45,8 @@ func (s *Statement) Condition(filter query.Filter, holds bool) {
 		s.orNull(f.Column, holds, func(column string) { s.compare(column, f, holds) })
 	case query.Search:
 		s.search(f, holds)
-	case query.Inside:
-		s.inside(f, holds)
+	case query.OnValue:
+		s.in(&columnSource{columns: []string{s.operand(f.Operand)}}, func() { s.Condition(f.Filter, holds) })
 	case query.Has:
 		s.has(f, holds)
 	case *query.Related:

@@ -2,7 +2,7 @@ package statement
 
 import (
 	"math"
-	"math/big"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -12,43 +12,70 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// Groups selects groups of resources: their keys, their counts and their values. ReadGroup reads the rows.
-func (t *Tables) Groups(c *model.Collection, plan Plan, groups query.Groups, skip, take int64) *Statement {
-	s := t.Statement(c, "SELECT ")
-	s.groupKeys(groups.By)
-	s.Write(db.Choose(len(groups.By) > 0, ", ", ""), "count(*) AS _count")
-	for _, value := range groups.Values {
-		s.groupValue(value)
+// Groups selects groups of resources: their keys, their counts and their values. ReadGroup reads the rows, after
+// GroupOverflow has read the first one.
+func (t *Tables) Groups(c *model.Collection, plan Plan, groups *query.Groups, skip, take int64) *Statement {
+	s := t.Statement(c)
+	if groups.Having != nil || isRankedBySums(groups) {
+		s.comparedGroups(plan, groups, skip, take)
+		return s
 	}
-	s.grouped(plan, groups.By)
-	s.groupOrder(groups.Sort)
-	s.Write(" LIMIT ")
-	s.Arg(model.IntValue(take))
-	s.Write(" OFFSET ")
-	s.Arg(model.IntValue(skip))
+	s.grouped(plan, groups)
+	s.groupOrder(groups)
+	s.groupRange(skip, take)
 	return s
 }
 
-// CountGroups selects the number of groups.
-func (t *Tables) CountGroups(c *model.Collection, plan Plan, by []query.GroupKey) *Statement {
-	s := t.Statement(c, "SELECT count(*) FROM (SELECT ")
-	s.groupKeys(by)
-	s.grouped(plan, by)
+func isRankedBySums(groups *query.Groups) bool {
+	return slices.ContainsFunc(groups.Ranked(), func(i int) bool { return groupValue{groups.Values[i], i}.isSum() })
+}
+
+// CountGroups selects the number of groups. It is negative if they cannot be compared: GroupOverflow says why.
+func (t *Tables) CountGroups(c *model.Collection, plan Plan, groups *query.Groups) *Statement {
+	s := t.Statement(c)
+	if groups.Having != nil || CanOverflow(groups) {
+		s.countCompared(plan, groups)
+		return s
+	}
+	s.Write("SELECT count(*) FROM (SELECT ")
+	s.groupKeys(groups.By)
+	s.from(plan, groups.By)
 	s.Write(") AS _all")
 	return s
 }
 
+// CanOverflow reports whether groups are sorted or kept by values that may be out of range.
+func CanOverflow(groups *query.Groups) bool { return len(groupSums(groups)) > 0 }
+
+// GroupOverflow is the error of the first row of Groups, if a value that groups are sorted or kept by is out of range.
+func GroupOverflow(groups *query.Groups, row model.Row) error {
+	column := len(groups.By) + 1
+	for i, value := range groups.Values {
+		column += groupValue{value, i}.columns()
+	}
+	for rank, i := range groupSums(groups) {
+		if row.Null(column + rank) {
+			return groupValue{groups.Values[i], i}.outOfRange()
+		}
+	}
+	return nil
+}
+
 // ReadGroup reads a row of Groups. A sum that is out of range is an error for the client.
-func ReadGroup(groups query.Groups, row model.Row) (*query.Group, error) {
+func ReadGroup(groups *query.Groups, row model.Row) (*query.Group, error) {
 	group, column := &query.Group{}, 0
 	for _, key := range groups.By {
-		group.By = append(group.By, key.Kind.Read(row, column))
+		value := key.Shown.Read(row, column)
+		if !key.Holds(value) {
+			return nil, fault.Parameter("by", problem.CodeOutOfRange, "The first days of the year 0 are in a week that begins before it. Filter, so that %s is later.", key.Name)
+		}
+		group.By = append(group.By, value)
 		column++
 	}
 	group.Count = row.Int(column)
 	column++
-	for _, each := range groups.Values {
-		value := groupValue{each}
+	for i, each := range groups.Values {
+		value := groupValue{each, i}
 		computed, ok := value.read(row, column)
 		if !ok {
 			return nil, value.outOfRange()
@@ -59,34 +86,33 @@ func ReadGroup(groups query.Groups, row model.Row) (*query.Group, error) {
 	return group, nil
 }
 
+// grouped writes a SELECT of all groups.
+func (s *Statement) grouped(plan Plan, groups *query.Groups) {
+	s.Write("SELECT ")
+	s.groupKeys(groups.By)
+	s.Write(db.Choose(len(groups.By) > 0, ", ", ""), "count(*) AS _count")
+	for i, value := range groups.Values {
+		s.groupValue(groupValue{value, i})
+	}
+	s.from(plan, groups.By)
+}
+
 // groupKeys writes the expressions that make the groups, as columns of a SELECT.
 func (s *Statement) groupKeys(by []query.GroupKey) {
 	s.List(len(by), ", ", "", func(i int) {
-		column := s.table.Columns[by[i].Column]
-		switch {
-		case by[i].Unit == "":
-			s.Write(column)
-		case by[i].Kind == model.KindDate: // a text of a fixed width
-			const zero = "0000-01-01"
-			length := map[query.Unit]int{"year": 4, "month": 7}[by[i].Unit]
-			s.Write("substr(", column, ", 1, ", strconv.Itoa(length), ") || '", zero[length:], "'")
-		default:
-			s.Write(s.dialect.Truncate(column, string(by[i].Unit)))
+		key := s.operand(by[i].Operand)
+		if by[i].Unit != "" {
+			key = s.dialect.Truncate(key, by[i].Shown, string(by[i].Unit))
 		}
-		s.Write(" AS ", groupAlias(i))
+		s.Write(key, " AS ", keyAlias(i))
 	})
 }
 
-// groupAlias is the name of a key; -1 is that of the count. No column begins with an underscore.
-func groupAlias(key int) string {
-	if key == query.ByCount {
-		return "_count"
-	}
-	return "_by" + strconv.Itoa(key)
-}
+// keyAlias is the name of a key. No column begins with an underscore.
+func keyAlias(key int) string { return "_by" + strconv.Itoa(key) }
 
-// grouped writes which resources are grouped, by the first columns of the SELECT.
-func (s *Statement) grouped(plan Plan, by []query.GroupKey) {
+// from writes which resources are grouped, by the first columns of the SELECT.
+func (s *Statement) from(plan Plan, by []query.GroupKey) {
 	s.Write(" FROM ", s.table.Name)
 	s.where(s.conditions(plan))
 	for i := range by {
@@ -94,33 +120,48 @@ func (s *Statement) grouped(plan Plan, by []query.GroupKey) {
 	}
 }
 
-func (s *Statement) groupOrder(keys []query.GroupSort) {
-	for i, key := range keys {
-		s.Write(db.Choose(i == 0, " ORDER BY ", ", "), groupAlias(key.Key), db.Choose(key.Descending, " DESC", ""), s.dialect.Nulls(key.Descending))
-	}
+// groupValue is a value of a group as columns of a query.
+type groupValue struct {
+	query.GroupValue
+	at int // in the list of all values
 }
 
-// groupValue is a value of a group as columns of a query.
-type groupValue struct{ query.GroupValue }
+// alias is the name of its first column.
+func (v groupValue) alias() string { return "_value" + strconv.Itoa(v.at) }
 
 // isSum reports whether a value is made of a sum.
 func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function == query.Avg }
+
+// canOverflow reports whether a value can be out of range. The average of integers cannot.
+func (v groupValue) canOverflow() bool {
+	return v.Function == query.Sum || v.Function == query.Avg && v.Kind == model.KindNumber
+}
+
+// scale is how many fraction digits the integers have that are added up.
+func (v groupValue) scale() int {
+	if v.Kind.IsDecimal() {
+		return v.Kind.Scale()
+	}
+	return 0
+}
 
 // groupValue writes the columns that a value is made of, each after a comma. Sums are exact: the two
 // halves of integers are added up separately, as their sum can exceed an int64 on its way. Large numbers
 // are added up apart and scaled, as some databases fail when a sum exceeds a double, also in a group that
 // the range does not have. Averages are divided here, so that they are the same on each database.
-func (s *Statement) groupValue(value query.GroupValue) {
-	column := s.table.Columns[value.Column]
-	switch v := (groupValue{value}); {
+func (s *Statement) groupValue(v groupValue) {
+	column, first, second, count := s.table.Columns[v.Column], v.alias(), v.alias()+"l", v.alias()+"n"
+	switch {
+	case v.Function == query.Distinct:
+		s.Write(", count(DISTINCT ", column, ") AS ", first)
 	case !v.isSum():
-		s.Write(", ", string(v.Function), "(", column, ")")
+		s.Write(", ", string(v.Function), "(", column, ") AS ", first)
 	case v.Kind == model.KindNumber:
 		isLarge := "abs(" + column + ") >= CAST(" + largeNumber + " AS double precision)"
-		s.Write(", sum(CASE WHEN ", isLarge, " THEN NULL ELSE ", column, " END)")
-		s.Write(", sum(CASE WHEN ", isLarge, " THEN ", column, " / CAST(", numberScale, " AS double precision) END), count(", column, ")")
+		s.Write(", sum(CASE WHEN ", isLarge, " THEN NULL ELSE ", column, " END) AS ", first)
+		s.Write(", sum(CASE WHEN ", isLarge, " THEN ", column, " / CAST(", numberScale, " AS double precision) END) AS ", second, ", count(", column, ") AS ", count)
 	default:
-		s.Write(", CAST(sum(", column, " >> 32) AS bigint), CAST(sum(", column, " & 4294967295) AS bigint), count(", column, ")")
+		s.Write(", CAST(sum(", column, " >> 32) AS bigint) AS ", first, ", CAST(sum(", column, " & 4294967295) AS bigint) AS ", second, ", count(", column, ") AS ", count)
 	}
 }
 
@@ -144,28 +185,21 @@ const (
 func (v groupValue) read(row model.Row, column int) (value model.Value, ok bool) {
 	switch {
 	case !v.isSum():
-		return v.Kind.Read(row, column), true
+		return v.ResultKind().Read(row, column), true
 	case v.Kind == model.KindNumber:
 		return v.readNumber(row, column)
 	}
 	count := row.Int(column + 2)
-	sum := new(big.Int)
-	if count > 0 {
-		sum.Add(sum.Lsh(big.NewInt(row.Int(column)), 32), big.NewInt(row.Int(column+1)))
-	}
 	switch {
-	case v.Function == query.Sum:
-		return model.IntValue(sum.Int64()), sum.IsInt64() && (!v.Kind.IsDecimal() || v.fits(sum.Int64()))
-	case count == 0:
+	case v.Function == query.Avg && count == 0:
 		return model.Null, true
+	case v.Function == query.Avg:
+		return model.FloatValue(db.Average(row.Int(column), row.Int(column+1), count, v.scale())), true
+	case count == 0:
+		return model.IntValue(0), true
 	}
-	divisor := big.NewInt(count)
-	if v.Kind.IsDecimal() {
-		unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(v.Kind.Scale())), nil)
-		divisor.Mul(divisor, unit)
-	}
-	average, _ := new(big.Rat).SetFrac(sum, divisor).Float64()
-	return model.FloatValue(average), true
+	sum := db.Sum(row.Int(column), row.Int(column+1))
+	return model.IntValue(sum.Int64()), sum.IsInt64() && (!v.Kind.IsDecimal() || v.fits(sum.Int64()))
 }
 
 // fits reports whether a decimal has no more digits than decimals can have.

@@ -20,6 +20,14 @@ func (s *Statement) column(column int) string {
 	return s.table.Columns[column]
 }
 
+// source is the table of the current source; nil: it is a value inside another.
+func (s *Statement) source() *Table {
+	if s.within != nil {
+		return s.within.table
+	}
+	return s.table
+}
+
 // qualified is the same where columns of other tables may have its name.
 func (s *Statement) qualified(column int) string {
 	if s.within != nil {
@@ -36,21 +44,11 @@ func (s *Statement) in(inner *columnSource, write func()) {
 	s.within = outer
 }
 
-// inside writes a condition on a value in an object.
-func (s *Statement) inside(f query.Inside, holds bool) {
-	value := s.dialect.Inside(s.qualified(f.Column), f.Path, f.Kind)
-	s.in(&columnSource{columns: []string{value}}, func() { s.Condition(f.Filter, holds) })
-}
-
 // has writes a condition on the items of an array. There are none if the column is null.
 func (s *Statement) has(f query.Has, holds bool) {
 	column := s.qualified(f.Column)
 	search := db.ItemSearch{Column: column, Kind: f.Kind, Values: f.Values, All: f.All, Arg: s.Placeholder}
-	table := s.table
-	if s.within != nil {
-		table = s.within.table
-	}
-	if table != nil && table.items[f.Column] != "" {
+	if table := s.source(); table != nil && table.items[f.Column] != "" {
 		search.Index, search.ID = table.items[f.Column], s.qualified(model.IDColumn)
 	}
 	condition := s.dialect.HasItems(search)

@@ -16,19 +16,28 @@ type Order []query.SortKey
 
 // NewOrder completes the sort keys of a query.
 func NewOrder(sort []query.SortKey) Order {
-	if n := len(sort); n > 0 && sort[n-1].Column == model.IDColumn {
+	if n := len(sort); n > 0 && sort[n-1].Is(model.IDColumn) {
 		return sort
 	}
-	return append(slices.Clone(sort), query.SortKey{Column: model.IDColumn})
+	return append(slices.Clone(sort), query.SortBy(model.IDColumn, false))
 }
 
-// PlaceOf is the place of a resource in the order.
+// PlaceOf is the place of a resource in the order. The row has the columns that Statement.Columns selects.
 func (o Order) PlaceOf(c *model.Collection, row model.Row) Place {
-	place := make(Place, len(o))
+	place, next := make(Place, len(o)), len(c.Columns())
 	for i, key := range o {
-		place[i] = c.Columns()[key.Column].Kind.Read(row, key.Column)
+		column := key.Column
+		if !key.IsColumn() {
+			column, next = next, next+1
+		}
+		place[i] = key.KindOn(c).Read(row, column)
 	}
 	return place
+}
+
+// InColumns reports whether the order compares only columns of the resources themselves.
+func (o Order) InColumns() bool {
+	return !slices.ContainsFunc(o, func(key query.SortKey) bool { return !key.IsColumn() })
 }
 
 // Reversed is the opposite order.
@@ -49,8 +58,8 @@ func (s *Statement) Order(keys []query.SortKey) {
 // OrderKeys writes the keys of an order.
 func (s *Statement) OrderKeys(keys []query.SortKey) {
 	s.List(len(keys), ", ", "", func(i int) {
-		s.Write(s.table.Columns[keys[i].Column], db.Choose(keys[i].Descending, " DESC", ""))
-		if keys[i].Column != model.IDColumn {
+		s.Write(s.operand(keys[i].Operand), db.Choose(keys[i].Descending, " DESC", ""))
+		if !keys[i].Is(model.IDColumn) {
 			s.Write(s.dialect.Nulls(keys[i].Descending))
 		}
 	})

@@ -105,11 +105,13 @@ func (s *Statement) bound(p Plan, upTo bool, id model.Value) {
 	}
 }
 
-// search writes the condition of a search, or its negation.
+// search writes the condition of a search, or its negation. One of related resources compares the words of each: a plan knows
+// those that the index finds, if they are few.
 func (s *Statement) search(f query.Search, holds bool) {
-	byIndex := !s.byID && !s.plan.ByRow
+	byIndex := s.within == nil && !s.byID && !s.plan.ByRow
+	table := s.source()
 	s.Write(db.Choose(holds, "", "NOT ("),
-		s.dialect.Searched(s.table.Words, s.table.Columns[model.IDColumn], terms(s.table.Collection, f), byIndex, s.text),
+		s.dialect.Searched(table.Words, s.column(model.IDColumn), terms(table.Collection, f), byIndex, s.text),
 		db.Choose(holds, "", ")"))
 }
 
@@ -134,9 +136,9 @@ func (t *Tables) finds(c *model.Collection, f query.Filter, known map[*query.Rel
 	case query.Compare, query.In:
 		column, equals := query.Equality(f)
 		return equals && indexed[model.IndexPart{Column: column}] && c.Columns()[column].Kind != model.KindBoolean
-	case query.Inside:
+	case query.OnValue: // no index has a value of other resources
 		_, equals := query.Equality(f.Filter)
-		return equals && indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
+		return !f.ReadsRelated() && equals && indexed[model.IndexPart{Column: f.Column, Path: strings.Join(f.Path, ".")}] && f.Kind != model.KindBoolean
 	case query.Has:
 		return indexed[model.IndexPart{Column: f.Column, Items: true}]
 	case *query.Related:

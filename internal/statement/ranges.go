@@ -41,6 +41,9 @@ func (r keyRange) split(c *model.Collection) (all []keyRange) {
 	if r.from == nil && r.until == nil || r.fixed == len(r.order)-1 {
 		return []keyRange{r}
 	}
+	if r.order[r.fixed].ReadsRelated() {
+		return []keyRange{r.compared()}
+	}
 	if r.from != nil && r.until != nil && r.from.place[0] == r.until.place[0] {
 		return r.fix(r.from.place[0], r.from, r.until).split(c)
 	}
@@ -60,6 +63,56 @@ func (r keyRange) split(c *model.Collection) (all []keyRange) {
 	return all
 }
 
+// compared is the range with conditions in place of its bounds. No index has the next key, so that several ranges would each compare
+// all resources.
+func (r keyRange) compared() keyRange {
+	keys := r.order[r.fixed:]
+	if r.from != nil {
+		r.conditions = r.with(beyond(keys, r.from, true))
+	}
+	if r.until != nil {
+		r.conditions = r.with(beyond(keys, r.until, false))
+	}
+	r.from, r.until = nil, nil
+	return r
+}
+
+// beyond is the condition that a resource is on one side of a bound: its first key is, or that has the same value and the next keys are.
+func beyond(keys Order, b *bound, after bool) query.Filter {
+	if len(b.place) == 0 {
+		if b.inclusive {
+			return query.All
+		}
+		return query.None
+	}
+	key, value := keys[0], b.place[0]
+	larger := key.Where(func(column int) query.Filter { return side(column, value, after != key.Descending) })
+	equal := key.Where(func(column int) query.Filter { return equal(column, value) })
+	return query.Or{larger, query.And{equal, beyond(keys[1:], b.rest(), after)}}
+}
+
+// side is the condition that a column is larger or smaller than a value. Null is the smallest.
+func side(column int, value model.Value, larger bool) query.Filter {
+	isNull := query.IsNull{Column: column}
+	switch {
+	case value.IsNull() && larger:
+		return query.Not{Filter: isNull}
+	case value.IsNull():
+		return query.None
+	case larger:
+		return query.Compare{Column: column, Op: query.Greater, Value: value}
+	}
+	return query.Or{query.Compare{Column: column, Op: query.Less, Value: value}, isNull}
+}
+
+// equal is the condition that a column has a value, or none.
+func equal(column int, value model.Value) query.Filter {
+	if value.IsNull() {
+		return query.IsNull{Column: column}
+	}
+	return query.Compare{Column: column, Op: query.Equal, Value: value}
+}
+
 // compares reports whether all keys of a place can be compared at once.
 func (r keyRange) compares(c *model.Collection, b *bound) bool {
 	keys := r.order[r.fixed:]
@@ -73,11 +126,7 @@ func (r keyRange) compares(c *model.Collection, b *bound) bool {
 
 // fix is the part in which the first key has one value.
 func (r keyRange) fix(value model.Value, from, until *bound) keyRange {
-	column := r.order[r.fixed].Column
-	var condition query.Filter = query.Compare{Column: column, Op: query.Equal, Value: value}
-	if value.IsNull() {
-		condition = query.IsNull{Column: column}
-	}
+	condition := r.order[r.fixed].Where(func(column int) query.Filter { return equal(column, value) })
 	return keyRange{order: r.order, fixed: r.fixed + 1, conditions: r.with(condition), from: from.rest(), until: until.rest()}
 }
 
@@ -114,7 +163,7 @@ func (r keyRange) splitNulls(c *model.Collection) []keyRange {
 		*toNulls = nil // all values are larger
 	}
 	if *toNulls == nil && *toValues == nil {
-		r.conditions = r.with(query.Not{Filter: query.IsNull{Column: key.Column}})
+		r.conditions = r.with(query.Not{Filter: key.Where(func(column int) query.Filter { return query.IsNull{Column: column} })})
 	}
 	switch {
 	case !hasNulls:
@@ -125,13 +174,19 @@ func (r keyRange) splitNulls(c *model.Collection) []keyRange {
 	return []keyRange{nulls, r}
 }
 
-func nullable(c *model.Collection, key query.SortKey) bool { return !c.Columns()[key.Column].NotNull }
+func nullable(c *model.Collection, key query.SortKey) bool {
+	return !key.IsColumn() || !c.Columns()[key.Column].NotNull
+}
 
-// keys is the order of the range. Fixed keys have the direction of the next one, which an index on them has as well.
-func (r keyRange) keys() []query.SortKey {
+// keys is the order of the range. Fixed keys can have any direction: that of the next key, unless an index of the table has more of the
+// keys in their own.
+func (r keyRange) keys(t *Table) []query.SortKey {
 	keys := slices.Clone(r.order)
 	for i := range keys[:r.fixed] {
 		keys[i].Descending = keys[r.fixed].Descending
+	}
+	if t.inOrder(r.order) > t.inOrder(keys) {
+		return r.order
 	}
 	return keys
 }
@@ -139,7 +194,7 @@ func (r keyRange) keys() []query.SortKey {
 // compareKeys writes that a resource is on one side of a bound.
 func (s *Statement) compareKeys(r keyRange, b *bound, after bool) {
 	keys := r.order[r.fixed:][:len(b.place)]
-	s.tuple(len(keys), func(i int) { s.Write(s.table.Columns[keys[i].Column]) })
+	s.tuple(len(keys), func(i int) { s.Write(s.operand(keys[i].Operand)) })
 	s.Write(db.Choose(after != keys[0].Descending, " >", " <"), db.Choose(b.inclusive, "= ", " "))
 	s.tuple(len(keys), func(i int) { s.Arg(b.place[i]) })
 }

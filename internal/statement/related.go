@@ -17,21 +17,9 @@ func (s *Statement) related(f *query.Related, holds bool) {
 		s.refersTo(f.Relation, known, holds)
 		return
 	}
-	s.aliases++
-	alias := "_r" + strconv.Itoa(s.aliases)
-	other := s.tables.Of(f.Relation.To)
-	inner := &columnSource{table: other}
-	for _, column := range other.Columns {
-		inner.columns = append(inner.columns, alias+"."+column)
-	}
-	own, there := s.qualified(model.IDColumn), ""
-	if f.Relation.One {
-		own, there = s.qualified(f.Relation.Column), inner.columns[model.IDColumn]
-	} else {
-		there = inner.columns[f.Relation.Column]
-	}
+	inner, from, own, there := s.other(f.Relation)
 	conditions := query.Both(f.Scope, f.Filter)
-	from := " FROM " + other.Name + " AS " + alias + " WHERE "
+	from += " WHERE "
 	if holds && !s.byID && s.tables.finds(f.Relation.To, conditions, s.plan.Related) {
 		s.Write(own, " IN (SELECT ", there, from)
 		s.in(inner, func() { s.Condition(conditions, true) })
@@ -42,6 +30,23 @@ func (s *Statement) related(f *query.Related, holds bool) {
 	s.Write(" AND ")
 	s.in(inner, func() { s.Condition(conditions, true) })
 	s.Write(")")
+}
+
+// other begins a subquery on the resources to which a relation leads: its columns, FROM, and the two columns that are equal, one of
+// the current source and one of the subquery.
+func (s *Statement) other(relation *model.Relation) (inner *columnSource, from, own, there string) {
+	s.aliases++
+	alias := "_r" + strconv.Itoa(s.aliases)
+	table := s.tables.Of(relation.To)
+	inner = &columnSource{table: table}
+	for _, column := range table.Columns {
+		inner.columns = append(inner.columns, alias+"."+column)
+	}
+	from = " FROM " + table.Name + " AS " + alias
+	if relation.One {
+		return inner, from, s.qualified(relation.Column), inner.columns[model.IDColumn]
+	}
+	return inner, from, s.qualified(model.IDColumn), inner.columns[relation.Column]
 }
 
 // refersTo writes a condition on related resources that are known.

@@ -33,18 +33,22 @@ func (s Selection) FromEnd() Selection {
 // MaxByID is the largest number of rows for which the ids are found first: see Rows.
 const MaxByID = 1000
 
-// Rows selects whole resources. If it skips some of a filtered or sorted list, or the first of several keys descends, the ids are found first, and only the
-// resources of the range are read: in descending order, resources with equal values are sorted, as ids ascend, and it is cheaper to
+// Rows selects whole resources. It also selects the values of the order that no column has: see
+// Order.PlaceOf. If it skips some of a filtered or sorted list, the first of several keys descends, or a key is no column, the ids are
+// found first, and only the resources of the range are read: in descending order, resources with equal values are sorted, as ids ascend, and it is cheaper to
 // sort ids.
 func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 	table := t.Of(c)
 	sorted := len(selection.Order) > 1
 	skips := selection.Skip > 0 && (sorted || selection.Filter != nil || selection.Search != nil)
-	if selection.Take > MaxByID || !skips && !(sorted && selection.Order[0].Descending) {
-		return t.Columns(c, table.All, selection)
+	s := t.Statement(c)
+	columns := table.All + s.extra(selection.Order)
+	if selection.Take > MaxByID || !skips && !(sorted && selection.Order[0].Descending) && selection.Order.InColumns() {
+		s.selection(columns, selection, true)
+		return s
 	}
 	id := table.Columns[model.IDColumn]
-	s := t.Statement(c, "SELECT ", table.All, " FROM ", table.Name, " WHERE ", id, " IN (")
+	s.Write("SELECT ", columns, " FROM ", table.Name, " WHERE ", id, " IN (")
 	if nearer := selection.fromNearerEnd(); !s.skipInIndex(nearer) {
 		s.selection(id, nearer, true)
 	}
@@ -62,14 +66,8 @@ func (s *Statement) skipInIndex(selection Selection) bool {
 		return false
 	}
 	descending := selection.Order[0].Descending
-	keys := slices.Insert(slices.Clone(selection.Order), 0, query.SortKey{Column: equals.Column, Descending: descending})
-	columns := make([]string, len(keys))
-	for i, key := range keys {
-		if columns[i] = s.table.Collection.Columns()[key.Column].Name; key.Descending != descending {
-			return false
-		}
-	}
-	if !slices.ContainsFunc(s.table.indexes, func(index []string) bool { return slices.Equal(index, columns) }) {
+	keys := slices.Insert(slices.Clone(selection.Order), 0, query.SortBy(equals.Column, descending))
+	if s.table.inOrder(keys) < len(keys) || slices.ContainsFunc(keys, func(key query.SortKey) bool { return key.Descending != descending }) {
 		return false
 	}
 	id, value := s.table.Columns[model.IDColumn], s.table.Columns[equals.Column]
@@ -159,7 +157,7 @@ func (s *Statement) keyRange(columns string, selection Selection, r keyRange, fi
 	case selection.inOrder():
 		s.Write(" ORDER BY ", db.SearchMatch, db.Choose(descends, " DESC", ""))
 	default:
-		s.Order(r.keys())
+		s.Order(r.keys(s.table))
 	}
 }
 

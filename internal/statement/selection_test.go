@@ -23,17 +23,17 @@ func things(t *testing.T) (c *model.Collection, rank int) {
 // TestOrder: the id breaks ties, and an order reversed twice is the same.
 func TestOrder(t *testing.T) {
 	_, rank := things(t)
-	byRank := NewOrder([]query.SortKey{{Column: rank, Descending: true}})
-	if want := (Order{{Column: rank, Descending: true}, {Column: model.IDColumn}}); !reflect.DeepEqual(byRank, want) {
+	byRank := NewOrder([]query.SortKey{query.SortBy(rank, true)})
+	if want := (Order{query.SortBy(rank, true), query.SortBy(model.IDColumn, false)}); !reflect.DeepEqual(byRank, want) {
 		t.Errorf("got %v, want %v", byRank, want)
 	}
-	if want := (Order{{Column: rank}, {Column: model.IDColumn, Descending: true}}); !reflect.DeepEqual(byRank.Reversed(), want) {
+	if want := (Order{query.SortBy(rank, false), query.SortBy(model.IDColumn, true)}); !reflect.DeepEqual(byRank.Reversed(), want) {
 		t.Errorf("reversed: got %v, want %v", byRank.Reversed(), want)
 	}
 	if got := byRank.Reversed().Reversed(); !reflect.DeepEqual(got, byRank) {
 		t.Errorf("reversed twice: got %v, want %v", got, byRank)
 	}
-	byID := []query.SortKey{{Column: model.IDColumn, Descending: true}}
+	byID := []query.SortKey{query.SortBy(model.IDColumn, true)}
 	if got := NewOrder(byID); !reflect.DeepEqual(got, Order(byID)) {
 		t.Errorf("got %v, want %v", got, byID)
 	}

@@ -15,13 +15,15 @@ type Table struct {
 
 	items   map[int]string           // names of the indexes on items of arrays, by their columns
 	indexed map[model.IndexPart]bool // values that an index begins with
-	indexes [][]string               // columns of the indexes on columns
+	indexes [][]string               // columns of the indexes on columns, with a minus where they descend
 }
 
 func newTable(d db.Dialect, c *model.Collection) *Table {
 	t := &Table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
 	for _, index := range db.Indexes(c) {
-		t.indexed[index.Parts[0]] = true
+		first := index.Parts[0]
+		first.Descending = false // it finds values in either direction
+		t.indexed[first] = true
 		if index.Items {
 			t.items[index.Parts[0].Column] = index.Name
 		} else if !index.Expression {
@@ -32,6 +34,28 @@ func newTable(d db.Dialect, c *model.Collection) *Table {
 		t.Words = db.SearchTable(c)
 	}
 	return t
+}
+
+// inOrder is how many of the first keys some index has in their order, forwards or backwards.
+func (t *Table) inOrder(keys []query.SortKey) (most int) {
+	for _, index := range t.indexes {
+		for _, backwards := range []bool{false, true} {
+			n := 0
+			for n < min(len(keys), len(index)) && index[n] == t.keyName(keys[n], backwards) {
+				n++
+			}
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// keyName is the name of a key as indexes have it; empty if it is no column.
+func (t *Table) keyName(key query.SortKey, backwards bool) string {
+	if !key.IsColumn() {
+		return ""
+	}
+	return db.Choose(key.Descending != backwards, "-", "") + t.Collection.Columns()[key.Column].Name
 }
 
 // Tables is the tables of a schema in a database.

@@ -194,8 +194,8 @@ func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, ref
 	return nil
 }
 
-// Records reads resources, as far as they exist, in the order of the ids.
-func (t *Tx) Records(c *model.Collection, ids []model.ID) ([]model.Record, error) {
+// FindAll reads resources, as far as they exist, in the order of the ids.
+func (t *Tx) FindAll(c *model.Collection, ids []model.ID) ([]model.Record, error) {
 	found := make(map[model.ID]model.Record, len(ids))
 	err := t.EachListed(c, nil, ids, func(record model.Record) error {
 		found[record.ID(model.IDColumn)] = record

@@ -241,7 +241,7 @@ func drawCondition(t *rapid.T, a *model.Attribute, kind model.Kind, column int, 
 		return f
 	case kind == model.KindJSON && a != nil && len(a.Properties) > 0:
 		property := a
-		f := query.Inside{Column: column}
+		f := query.OnValue{Operand: query.Operand{Column: column}}
 		for property.Type == model.Object {
 			property = &property.Properties[rapid.IntRange(0, len(property.Properties)-1).Draw(t, "property")]
 			f.Path = append(f.Path, property.Name)
@@ -297,7 +297,7 @@ func TestNumbersInsideAreExact(t *testing.T) {
 			dataset.store(t, st, s.Collection("teams"), things)
 			read(t, st, func(tx *Tx) {
 				for _, filter := range []query.Filter{
-					query.Inside{Column: object, Path: []string{"number"}, Kind: model.KindNumber, Filter: query.Compare{Column: 0, Op: query.Equal, Value: number}},
+					query.OnValue{Operand: query.Operand{Column: object, Path: []string{"number"}, Kind: model.KindNumber}, Filter: query.Compare{Column: 0, Op: query.Equal, Value: number}},
 					query.Has{Column: numbers, Kind: model.KindNumber, Values: []model.Value{number}},
 				} {
 					checkFilterBy(rt, tx, things, filter, dataset[things], filter.Match)

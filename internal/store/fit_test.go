@@ -94,13 +94,13 @@ collections:
 		"collection old is removed (losing)",
 	}
 	eachDatabase(t, func(t *testing.T, url string) {
-		first, err := Open(context.Background(), url, parse(t, before))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := parse(t, before)
+		first := open(t, url, s)
+		insert(t, first, s.Collection("users"), `{"id":"`+id(1)+`","name":"Ada","age":1,"born":"x","gone":true,"boss_id":"`+id(1)+`"}`)
+		insert(t, first, s.Collection("old"), `{}`)
 		closeStore(t, first)
 		for _, options := range [][]Option{nil, {MigrateAdditive(func(step *migrate.Step) { t.Errorf("took the step %s", step.Text) })}} {
-			_, err = Open(context.Background(), url, parse(t, after), options...)
+			_, err := Open(context.Background(), url, parse(t, after), options...)
 			var misfit *db.MisfitError
 			if !errors.As(err, &misfit) {
 				t.Fatalf("got %v", err)
@@ -132,7 +132,7 @@ collections:
 		"collection users: the database has no column for name",
 		"collection users: the database has a column nickname, which the schema does not have",
 		"collection users: the database has no unique index on email",
-		"collection users: the database has an index on nickname, which the schema does not have",
+		"collection users: the database has an index on -nickname, which the schema does not have",
 		"collection old: the database has no table for it",
 		"table older: the schema has no collection for it",
 	}
@@ -147,7 +147,7 @@ collections:
 		}
 		write(t, st, func(tx *Tx) error {
 			return db.ExecAll(tx.conn, `DROP INDEX "_index.users.name.id"`, "ALTER TABLE users RENAME COLUMN name TO nickname", `DROP INDEX "_unique.users.email"`,
-				"CREATE INDEX by_hand ON users (nickname)", "ALTER TABLE old RENAME TO older",
+				"CREATE INDEX by_hand ON users (nickname DESC)", "ALTER TABLE old RENAME TO older",
 				"ALTER TABLE posts DROP COLUMN likes", "ALTER TABLE posts ADD COLUMN likes "+number+" GENERATED ALWAYS AS (1) "+generated)
 		})
 		closeStore(t, st)

@@ -14,9 +14,11 @@ import (
 type GroupQuery struct {
 	Collection *model.Collection
 	Filter     query.Filter // of the caller and the query; nil: none
-	Groups     query.Groups
+	Groups     *query.Groups
 	Range      query.Range // not at a cursor
 	Exact      bool        // count all groups
+
+	Interleaved bool // other statements are run between the groups, by Groups.Run
 }
 
 // Groups is a range of groups, read from one snapshot, one by one. It must be closed.
@@ -79,21 +81,31 @@ func (g *Groups) locate() (err error) {
 
 // count counts all groups.
 func (g *Groups) count() (n int64, err error) {
-	if len(g.query.Groups.By) == 0 {
+	if len(g.query.Groups.By) == 0 && g.query.Groups.Having == nil && !statement.CanOverflow(g.query.Groups) {
 		return 1, nil
 	}
-	s := g.tx.store.sql.CountGroups(g.query.Collection, g.plan, g.query.Groups.By)
-	_, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) })
+	s := g.tx.store.sql.CountGroups(g.query.Collection, g.plan, g.query.Groups)
+	if _, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) }); err != nil || n >= 0 {
+		return n, err
+	}
+	s = g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, 0, 0)
+	var overflow error
+	if _, err = g.tx.one(s, func(row model.Row) { overflow = statement.GroupOverflow(g.query.Groups, row) }); err == nil {
+		err = overflow
+	}
 	return n, err
 }
 
 // Next returns the next group of the range, or nil at its end.
 func (g *Groups) Next() (*query.Group, error) {
-	if g.ended || g.query.Range.Limit == 0 {
+	if g.query.Range.Limit == 0 && !statement.CanOverflow(g.query.Groups) {
 		g.ended = true
+	}
+	if g.ended {
 		return nil, nil
 	}
-	if g.rows == nil {
+	begins := g.rows == nil
+	if begins {
 		if err := g.begin(); err != nil {
 			return nil, err
 		}
@@ -101,6 +113,11 @@ func (g *Groups) Next() (*query.Group, error) {
 	more, err := g.rows.Next()
 	if err != nil {
 		return nil, g.tx.fault(err)
+	}
+	if begins && more {
+		if err := statement.GroupOverflow(g.query.Groups, g.rows); err != nil {
+			return nil, err
+		}
 	}
 	if !more || g.given == g.wanted {
 		g.ended, g.hasAfter = true, more
@@ -117,9 +134,16 @@ func (g *Groups) begin() (err error) {
 		take++
 	}
 	s := g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, g.skip+g.given, take)
-	g.rows, err = g.tx.conn.Query(s.String(), s.Args...)
+	start := g.tx.conn.Query
+	if g.query.Interleaved {
+		start = g.tx.conn.Cursor
+	}
+	g.rows, err = start(s.String(), s.Args...)
 	return g.tx.fault(err)
 }
+
+// Run runs other statements in the snapshot of the groups, which must have Interleaved.
+func (g *Groups) Run(fn func(*Tx) error) error { return fn(g.tx) }
 
 // locateEmpty finds the offset of an empty range: the end.
 func (g *Groups) locateEmpty() (err error) {

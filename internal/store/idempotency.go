@@ -27,8 +27,8 @@ type IdempotencyRecord struct {
 	Until string
 }
 
-// FindRecord returns the record of a key, or nil.
-func (t *Tx) FindRecord(key IdempotencyKey) (*IdempotencyRecord, error) {
+// IdempotencyRecord returns the record of a key, or nil.
+func (t *Tx) IdempotencyRecord(key IdempotencyKey) (*IdempotencyRecord, error) {
 	record, _, _, err := t.findRecord("1", key)
 	return record, err
 }

@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 		expect := func(key IdempotencyKey, want *IdempotencyRecord) {
 			t.Helper()
 			read(t, st, func(tx *Tx) {
-				if got, err := tx.FindRecord(key); !reflect.DeepEqual(got, want) || err != nil {
+				if got, err := tx.IdempotencyRecord(key); !reflect.DeepEqual(got, want) || err != nil {
 					t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 				}
 			})

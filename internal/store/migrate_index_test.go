@@ -28,6 +28,10 @@ func TestMigratedIndexes(t *testing.T) {
 		{collection("things:", plain, "    index: [spot.city, spot.floor, tags, [name, spot.city]]"), "things", "spot", "tags", []string{
 			"additive; things: new index on spot.city; indexes 1 resource", "additive; things: new index on spot.floor; indexes 1 resource",
 			"additive; things: new index on tags; indexes 1 resource", "additive; things: new index on name, spot.city; indexes 1 resource"}},
+		{collection("things:", plain, "    index: [name, spot.city, spot.floor, tags, [name, -spot.city]]"), "things", "spot", "tags", []string{
+			"additive; things: new index on name; indexes 2 resources", "additive; things: new index on name, -spot.city; indexes 2 resources", "additive; things: the index on name, spot.city is removed; touches no resource"}},
+		{collection("things:", plain, "    index: [-name, spot.city, spot.floor, tags, [name, -spot.city]]"), "things", "spot", "tags", []string{
+			"additive; things: new index on -name; indexes 3 resources", "additive; things: the index on name is removed; touches no resource"}},
 		{collection("things:", strings.Replace(plain, "floor: {type: string, maxLength: 40}", "floor: {type: integer}", 1), "    index: [spot.city, spot.floor, tags]"), "things", "spot", "tags", nil},
 		{collection("things:", strings.NewReplacer("floor: {type: string, maxLength: 40}", "floor: {type: integer}", "spot: {", "place: {renamed_from: spot, ", "tags: {", "marks: {renamed_from: tags, ").Replace(plain),
 			"    index: [place.city, place.floor, marks]"), "things", "place", "marks", nil},

@@ -57,9 +57,9 @@ func TestOffsetsOfOneValue(t *testing.T) {
 				sorted, falling := rapid.Bool().Draw(rt, "sort"), rapid.Bool().Draw(rt, "descending")
 				switch {
 				case sorted:
-					q.Sort = []query.SortKey{{Column: priority, Descending: falling}, {Column: model.IDColumn, Descending: rapid.Bool().Draw(rt, "ids descending")}}
+					q.Sort = []query.SortKey{query.SortBy(priority, falling), query.SortBy(model.IDColumn, rapid.Bool().Draw(rt, "ids descending"))}
 				case falling:
-					q.Sort = []query.SortKey{{Column: model.IDColumn, Descending: true}}
+					q.Sort = []query.SortKey{query.SortBy(model.IDColumn, true)}
 				}
 				want, got := matching(rows, q), []model.ID{}
 				page, err := st.Page(context.Background(), q)

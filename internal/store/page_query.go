@@ -72,7 +72,7 @@ const totalColumns = 2 + changelog.PointWidth
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
 func (s *Store) firstPage(c *model.Collection, descending bool) string {
-	table, order := s.tables[c], statement.Order{{Column: model.IDColumn, Descending: descending}}
+	table, order := s.tables[c], statement.Order{query.SortBy(model.IDColumn, descending)}
 	first := func(columns string, n int) string {
 		b := s.sql.Statement(c, "(SELECT ", columns, " FROM ", table.Name)
 		b.Order(order)

@@ -132,7 +132,14 @@ func (p *Page) locateLast() (err error) {
 // cursorPlace finds the place of the cursor. Without a sort, the resource may have been deleted, as long as the
 // change log has it: the place is its id then.
 func (p *Page) cursorPlace() (statement.Place, error) {
-	id, scope := p.query.Range.Cursor, p.query.Scope
+	id, scope, order := p.query.Range.Cursor, p.query.Scope, p.selection.Order
+	if !order.InColumns() {
+		place, err := p.tx.placeOf(p.query.Collection, scope, id, order)
+		if place == nil && err == nil {
+			err = p.unknownCursor()
+		}
+		return place, err
+	}
 	record, err := p.tx.Get(p.query.Collection, scope, id)
 	if err != nil {
 		return nil, err
@@ -153,11 +160,16 @@ func (p *Page) cursorPlace() (statement.Place, error) {
 		}
 	}
 	if record == nil {
-		detail := "There is no resource with this id here. Start again without a cursor."
-		if len(p.query.Sort) > 0 {
-			detail = "There is no resource with this id here, so its place in the sort order is unknown. Start again without a cursor."
-		}
-		return nil, fault.Parameter("cursor", problem.CodeUnknownCursor, "%s", detail)
+		return nil, p.unknownCursor()
 	}
-	return p.selection.Order.PlaceOf(p.query.Collection, record), nil
+	return order.PlaceOf(p.query.Collection, record), nil
+}
+
+// unknownCursor is the error of a cursor that has no place in the list.
+func (p *Page) unknownCursor() error {
+	detail := "There is no resource with this id here. Start again without a cursor."
+	if len(p.query.Sort) > 0 {
+		detail = "There is no resource with this id here, so its place in the sort order is unknown. Start again without a cursor."
+	}
+	return fault.Parameter("cursor", problem.CodeUnknownCursor, "%s", detail)
 }

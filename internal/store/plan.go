@@ -38,8 +38,8 @@ func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Orde
 	indexed := t.store.sql.Finds(c, searched)
 	byID, descends := len(order) == 1, order[0].Descending
 	fromEnd := byID && descends != (r.Limit < 0 && r.Anchor != query.AtOffset)
-	table, ordered := t.store.tables[c].words, t.store.db.Traits().OrderedSearch
-	sample, err := search.ReadSample(t.conn, t.store.db, table, searched.Search.Terms(c), fromEnd)
+	ordered := t.store.db.Traits().OrderedSearch
+	sample, err := search.ReadSample(t.conn, t.store.db, t.store.tables[c].words, searched.Search.Terms(c), fromEnd)
 	if err != nil {
 		return p, t.fault(err)
 	}
@@ -55,15 +55,8 @@ func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Orde
 		}
 		return searched, nil
 	}
-	if ordered || !sample.Dense() {
-		ids, all, err := search.Find(t.conn, t.store.db, table, searched.Search.Terms(c), sample.Common(), maxMatches)
-		if err != nil {
-			return p, t.fault(err)
-		}
-		if all {
-			searched.Search.IDs = ids
-			return searched, nil
-		}
+	if found, err := t.findMatches(c, searched.Search, sample, maxMatches); err != nil || found {
+		return searched, err
 	}
 	if byID && !indexed {
 		searched.Search.InOrder = true
@@ -72,10 +65,22 @@ func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Orde
 	return p, nil
 }
 
+// findMatches finds all matches of a search by the index of words. False: there are more than most, or so many that it is not asked.
+func (t *Tx) findMatches(c *model.Collection, s *statement.Search, sample search.Sample, most int) (found bool, err error) {
+	if !t.store.db.Traits().OrderedSearch && sample.Dense() {
+		return false, nil
+	}
+	ids, found, err := search.Find(t.conn, t.store.db, t.store.tables[c].words, s.Terms(c), sample.Common(), most)
+	if err == nil && found {
+		s.IDs = ids
+	}
+	return found, t.fault(err)
+}
+
 // comparesWords reports whether a page compares the words of each resource, as long as nothing better is known of its searches. An
 // order that no index has needs all matches in any case.
 func comparesWords(c *model.Collection, order statement.Order) bool {
-	return len(order) == 1 || db.IndexBegins(c, c.Columns()[order[0].Column].Name)
+	return len(order) == 1 || order[0].IsColumn() && db.IndexBegins(c, order[0].Column)
 }
 
 // oftenPasses reports whether an index of words serves a search better than an index for the rest of the
@@ -100,15 +105,11 @@ var (
 )
 
 // planRelated finds the related resources that match the conditions of a filter, if they are few. Otherwise they would be
-// compared again for each resource that refers to them, and in each statement of a page. It does nothing where the planner finds
-// that out.
+// compared again for each resource that refers to them, and in each statement of a page. Where the planner finds that out, only the
+// matches of searches are found, which it cannot estimate.
 func (t *Tx) planRelated(c *model.Collection, filter query.Filter) (p statement.Plan, err error) {
-	p = statement.Plan{Filter: filter}
-	if !t.store.db.Traits().HashJoins {
-		p.Related = map[*query.Related]statement.Related{}
-		err = t.findRelated(c, filter, p.Related)
-	}
-	return p, err
+	p = statement.Plan{Filter: filter, Related: map[*query.Related]statement.Related{}}
+	return p, t.findRelated(c, filter, p.Related)
 }
 
 func (t *Tx) findRelated(c *model.Collection, filter query.Filter, known map[*query.Related]statement.Related) (err error) {
@@ -125,12 +126,21 @@ func (t *Tx) findRelated(c *model.Collection, filter query.Filter, known map[*qu
 
 func (t *Tx) findOneRelated(c *model.Collection, f *query.Related, known map[*query.Related]statement.Related) error {
 	to := f.Relation.To
+	matching := statement.Plan{Filter: query.Both(f.Scope, f.Filter), Related: known}
+	searched, err := t.findSearched(to, &matching)
+	if err != nil {
+		return err
+	}
+	joins := t.store.db.Traits().HashJoins
+	if joins && !searched {
+		return nil
+	}
 	own, err := t.Total(c, nil)
 	if err != nil {
 		return err
 	}
 	others, err := t.Total(to, nil)
-	if err != nil || others > fewRelated && others > own/fewerRelated {
+	if err != nil || !searched && others > fewRelated && others > own/fewerRelated {
 		return err
 	}
 	table, there := t.store.tables[to], f.Relation.Column
@@ -138,7 +148,7 @@ func (t *Tx) findOneRelated(c *model.Collection, f *query.Related, known map[*qu
 		there = model.IDColumn
 	}
 	s := t.store.sql.Statement(to, "SELECT DISTINCT ", table.Columns[there], " FROM ", table.Name, " WHERE ", table.Columns[there], " IS NOT NULL")
-	s.And(statement.Plan{Filter: query.Both(f.Scope, f.Filter), Related: known})
+	s.And(matching)
 	s.Write(" LIMIT ", strconv.Itoa(maxRelated+1))
 	var found statement.Related
 	err = t.each(s, func(row model.Row) { found.IDs = append(found.IDs, row.ID(0)) })
@@ -149,7 +159,24 @@ func (t *Tx) findOneRelated(c *model.Collection, f *query.Related, known map[*qu
 	if f.Relation.One {
 		referring *= own / max(others, 1)
 	}
-	found.Many = referring > manyReferring
+	found.Many = referring > manyReferring && !joins
 	known[f] = found
 	return nil
+}
+
+// findSearched takes a search out of the filter of a plan, if the index of words finds few matches.
+func (t *Tx) findSearched(c *model.Collection, p *statement.Plan) (found bool, err error) {
+	words, rest, ok := query.TakeSearch(p.Filter)
+	if !ok {
+		return false, nil
+	}
+	searched := &statement.Search{Search: words}
+	sample, err := search.ReadSample(t.conn, t.store.db, t.store.tables[c].words, searched.Terms(c), false)
+	if err != nil {
+		return false, t.fault(err)
+	}
+	if found, err = t.findMatches(c, searched, sample, maxRelated); found {
+		p.Filter, p.Search = rest, searched
+	}
+	return found, err
 }

@@ -23,7 +23,7 @@ func TestPoints(t *testing.T) {
 	pages := map[string]PageQuery{
 		"first page": {Range: query.Range{Limit: 100}},
 		"offset":     {Range: query.Range{Anchor: query.AtOffset, Offset: 1, Limit: 90}},
-		"sorted":     {Range: query.Range{Limit: 1000}, Sort: []query.SortKey{{Column: users.CreatedColumn()}}},
+		"sorted":     {Range: query.Range{Limit: 1000}, Sort: []query.SortKey{query.SortBy(users.CreatedColumn(), false)}},
 	}
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		first := insert(t, st, users, `{"name":"A","email":"first@example.com"}`) // not in the page at an offset

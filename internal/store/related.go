@@ -57,7 +57,7 @@ func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement
 	if t.store.db.Traits().Lateral {
 		s.Write("_keys CROSS JOIN LATERAL ")
 		own(to.All)
-		s.Write(" AS _own ORDER BY ", referring, ", ")
+		s.Write(" AS ", to.Name, " ORDER BY ", referring, ", ") // by the name of the table, as operands have it
 		s.OrderKeys(order)
 		return s
 	}

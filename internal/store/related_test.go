@@ -69,8 +69,8 @@ func TestRelated(t *testing.T) {
 			}{
 				{query.Include{Relation: many, Limit: 3}, "[100 102 104] [101 103 105]"},
 				{query.Include{Relation: many, Limit: -2}, "[136 138] [137 139]"},
-				{query.Include{Relation: many, Limit: 2, Sort: []query.SortKey{{Column: rank, Descending: true}}}, "[104 114] [109 119]"},
-				{query.Include{Relation: many, Limit: -2, Sort: []query.SortKey{{Column: rank, Descending: true}}}, "[120 130] [125 135]"},
+				{query.Include{Relation: many, Limit: 2, Sort: []query.SortKey{query.SortBy(rank, true)}}, "[104 114] [109 119]"},
+				{query.Include{Relation: many, Limit: -2, Sort: []query.SortKey{query.SortBy(rank, true)}}, "[120 130] [125 135]"},
 				{query.Include{Relation: many, Limit: 2, Scope: least, Filter: query.Not{Filter: query.Compare{Column: rank, Op: query.Equal, Value: model.IntValue(2)}}}, "[104 106] [101 103]"},
 			} {
 				_, _ = tx.Total(users, nil) // the transaction has begun

@@ -18,6 +18,9 @@ func TestEarlierSchemas(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if yaml == after {
+				insert(t, st, st.schema.Collection("users"), `{"nick":"A"}`)
+			}
 			closeStore(t, st)
 		}
 		const back = "This is schema version 1 of the database, which is now at version 2"
@@ -28,7 +31,7 @@ func TestEarlierSchemas(t *testing.T) {
 			t.Errorf("got\n%v\nwant\n%s", err, want)
 		}
 		_, err = migrate.Run(context.Background(), url, parse(t, before), migrate.Options{})
-		want = "the migration is refused, and nothing was changed:\n  - users: attribute nick is removed: it loses the values of 0 resources\n" +
+		want = "the migration is refused, and nothing was changed:\n  - users: attribute nick is removed: it loses the values of 1 resource\n" +
 			back + ". To continue, use the current schema.\n" + `"plural migrate --allow-loss" permits it; values that would be invalid become null.`
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)

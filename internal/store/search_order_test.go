@@ -112,7 +112,7 @@ func TestSearchInOrderStops(t *testing.T) {
 		})
 		words := searchFor(books, "ada lovelace", "title", "body")
 		id := statement.Place{model.IDValue(model.ID{7})}
-		backwards := statement.NewOrder([]query.SortKey{{Column: model.IDColumn, Descending: true}})
+		backwards := statement.NewOrder([]query.SortKey{query.SortBy(model.IDColumn, true)})
 		for name, selection := range map[string]statement.Selection{
 			"from the start":    {Order: statement.NewOrder(nil)},
 			"from the end":      {Order: backwards},
@@ -183,7 +183,7 @@ func TestRareWordsAreAskedWhole(t *testing.T) {
 			_, _, err := tx.InsertAll(books, rows)
 			return err
 		})
-		for _, sort := range [][]query.SortKey{nil, {{Column: books.Field("year").Column}}} {
+		for _, sort := range [][]query.SortKey{nil, {query.SortBy(books.Field("year").Column, false)}} {
 			for _, words := range []string{"lovelace", "lovelac"} { // the index has prefixes of 4 and of 6 characters
 				compared = nil
 				page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, words, "title", "body"), Sort: sort, Range: query.Range{Limit: 10}})

@@ -115,7 +115,7 @@ func TestSearchesSelectWhatTheyMatch(t *testing.T) {
 					search := drawSearch(books).Draw(rt, fmt.Sprint("search", i))
 					other := query.Compare{Column: books.Field("year").Column, Op: query.Equal, Value: model.IntValue(1)}
 					both := query.And{other, search}
-					for _, order := range []statement.Order{statement.NewOrder(nil), statement.NewOrder([]query.SortKey{{Column: other.Column}})} {
+					for _, order := range []statement.Order{statement.NewOrder(nil), statement.NewOrder([]query.SortKey{query.SortBy(other.Column, false)})} {
 						plan, err := tx.plan(books, both, order, query.Range{Limit: []int64{-10, 10}[i%2]})
 						if err != nil {
 							rt.Fatal(err)
@@ -162,7 +162,7 @@ func TestSearchAsksTheIndexOnce(t *testing.T) {
 		}
 		cursor, _ := model.ParseID(want[6])
 		asked.Store(0)
-		page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lovelac ada", "title"), Exact: true, Sort: []query.SortKey{{Column: books.Field("year").Column}},
+		page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lovelac ada", "title"), Exact: true, Sort: []query.SortKey{query.SortBy(books.Field("year").Column, false)},
 			Range: query.Range{Anchor: query.AtCursor, Cursor: cursor, Limit: -3}})
 		if err != nil {
 			t.Fatal(err)
@@ -190,7 +190,7 @@ func TestSearchWithManyMatches(t *testing.T) {
 			}
 		}
 		for _, maxMatches = range []int{9, 10, 11} {
-			for _, sort := range [][]query.SortKey{nil, {{Column: books.Field("year").Column, Descending: true}}, {{Column: books.Field("title").Column}}} {
+			for _, sort := range [][]query.SortKey{nil, {query.SortBy(books.Field("year").Column, true)}, {query.SortBy(books.Field("title").Column, false)}} {
 				page, err := st.Page(context.Background(), PageQuery{Collection: books, Filter: searchFor(books, "lov ad", "title", "body"), Sort: sort, Exact: true,
 					Range: query.Range{Anchor: query.AtOffset, Offset: 2, Limit: 5}})
 				if err != nil {

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/statement"
 )
 
@@ -75,6 +76,14 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n i
 		return true
 	})
 	return place, more, err
+}
+
+// placeOf is the place of a resource in an order, nil if the scope does not have it.
+func (t *Tx) placeOf(c *model.Collection, scope query.Filter, id model.ID, order statement.Order) (place statement.Place, err error) {
+	byID := query.Compare{Column: model.IDColumn, Op: query.Equal, Value: model.IDValue(id)}
+	one := statement.Selection{Plan: statement.Plan{Filter: query.Both(scope, byID)}, Order: order, Take: 1}
+	_, err = t.one(t.store.sql.Rows(c, one), func(row model.Row) { place = order.PlaceOf(c, row) })
+	return place, err
 }
 
 // lastIDs finds the ids of the last n resources of a selection, the last one first.

@@ -21,7 +21,7 @@ func TestPlacesAreShared(t *testing.T) {
 		users := st.schema.Collection("users")
 		name := users.Field("name").Column
 		page := func(ctx context.Context) (func(), error) {
-			p, err := st.Page(ctx, PageQuery{Collection: users, Sort: []query.SortKey{{Column: name}}, Range: query.Range{Limit: 1}})
+			p, err := st.Page(ctx, PageQuery{Collection: users, Sort: []query.SortKey{query.SortBy(name, false)}, Range: query.Range{Limit: 1}})
 			if err != nil {
 				return nil, err
 			}

@@ -87,8 +87,8 @@ func (s *Store) Write(ctx context.Context, fn func(*Tx) error) error {
 	return s.write(ctx, &db.Task{}, fn)
 }
 
-// Writing says what is known of a write before it.
-type Writing struct {
+// WriteOptions says what is known of a write before it.
+type WriteOptions struct {
 	// Short: it takes about as long as an insert and waits for no other program. Where several transactions can
 	// run at the same time, it may share one with others. ID is the resource that it updates, zero if it creates one.
 	Short bool
@@ -98,8 +98,8 @@ type Writing struct {
 }
 
 // WriteAs is Write for a function of which more is known.
-func (s *Store) WriteAs(ctx context.Context, how Writing, fn func(*Tx) error) error {
-	return s.write(ctx, &db.Task{Short: how.Short, ID: how.ID, Limit: how.Limit}, fn)
+func (s *Store) WriteAs(ctx context.Context, options WriteOptions, fn func(*Tx) error) error {
+	return s.write(ctx, &db.Task{Short: options.Short, ID: options.ID, Limit: options.Limit}, fn)
 }
 
 func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {

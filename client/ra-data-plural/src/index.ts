@@ -43,7 +43,14 @@ interface Answer {
   readonly headers: Headers;
 }
 
-const operators = new Set(["eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "null", "has", "has_all"]);
+/** What must be known of an attribute: `GET /` describes it. */
+interface Attribute {
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, Attribute>>;
+  readonly items?: Attribute;
+}
+
+const operators = new Set(["eq", "ne", "lt", "lte", "gt", "gte", "in", "not_in", "contains", "starts_with", "search", "null", "exists", "has", "has_all"]);
 const serverSets = new Set(["id", "type", "created_at", "updated_at"]);
 
 /** A data provider for the collections of a Plural server. */
@@ -65,6 +72,24 @@ export function pluralDataProvider(options: PluralOptions): DataProvider {
 
   /** The path of a collection, or of one of its resources. */
   const pathOf = (resource: string, id?: Identifier) => encodeURIComponent(resource) + (id === undefined ? "" : `/${encodeURIComponent(id)}`);
+
+  let described: Promise<ReadonlyMap<string, Attribute>> | undefined;
+
+  /** The attributes of a collection, which are asked for once. */
+  async function attributesOf(resource: string): Promise<Attribute> {
+    described ??= send("GET", "", new URLSearchParams()).then(({ data }) => new Map(data.map(({ name, attributes }: any) => [name, { properties: Object.fromEntries(attributes.map((each: any) => [each.name, each])) }])));
+    try {
+      return (await described).get(resource) ?? {};
+    } catch (error) {
+      described = undefined;
+      throw error;
+    }
+  }
+
+  /** The body of a write. A number input gives a number for a decimal, and the server takes decimals as text. */
+  async function bodyFor(resource: string, data: Readonly<Record<string, unknown>>): Promise<object> {
+    return hasNumber(data) ? (withDecimals(data, await attributesOf(resource), "") as object) : data;
+  }
 
   async function list(resource: string, params: GetListParams, more: Record<string, unknown> = {}) {
     const { pagination, sort, filter, meta, signal } = params;
@@ -103,11 +128,14 @@ export function pluralDataProvider(options: PluralOptions): DataProvider {
         return send("GET", pathOf(resource), query, { signal });
       }),
     }),
-    create: async (resource, { data }) => ({ data: (await send("POST", pathOf(resource), new URLSearchParams(), { body: data })).data }),
+    create: async (resource, { data }) => ({ data: (await send("POST", pathOf(resource), new URLSearchParams(), { body: await bodyFor(resource, data) })).data }),
     update: async (resource, { id, data, previousData, meta }) => ({
-      data: (await send("PATCH", pathOf(resource, id), new URLSearchParams(), { body: changed(data, previousData), headers: conditionOf(meta) })).data,
+      data: (await send("PATCH", pathOf(resource, id), new URLSearchParams(), { body: await bodyFor(resource, changed(data, previousData)), headers: conditionOf(meta) })).data,
     }),
-    updateMany: async (resource, { ids, data }) => ({ data: idsOf(await byIds(ids, (query) => send("PATCH", pathOf(resource), query, { body: changed(data) }))) }),
+    updateMany: async (resource, { ids, data }) => {
+      const body = await bodyFor(resource, changed(data));
+      return { data: idsOf(await byIds(ids, (query) => send("PATCH", pathOf(resource), query, { body }))) };
+    },
     delete: async (resource, { id, meta }) => ({ data: (await send("DELETE", pathOf(resource, id), new URLSearchParams(), { headers: conditionOf(meta) })).data }),
     deleteMany: async (resource, { ids }) => ({ data: idsOf(await byIds(ids, (query) => send("DELETE", pathOf(resource), query))) }),
   };
@@ -131,6 +159,27 @@ function changed(data: Readonly<Record<string, unknown>>, previous: Readonly<Rec
   return Object.fromEntries(Object.entries(data).filter(([name, value]) => !serverSets.has(name) && (!(name in previous) || JSON.stringify(value) !== JSON.stringify(previous[name]))));
 }
 
+const hasNumber = (value: unknown): boolean => typeof value === "number" || (typeof value === "object" && value !== null && Object.values(value).some(hasNumber));
+
+/** A value with its decimals as text. */
+function withDecimals(value: unknown, attribute: Attribute, pointer: string): unknown {
+  if (Array.isArray(value)) return value.map((each, at) => (attribute.items ? withDecimals(each, attribute.items, `${pointer}/${at}`) : each));
+  if (typeof value === "object" && value !== null && !(value instanceof Date)) {
+    const { properties = {} } = attribute;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withDecimals(each, (Object.hasOwn(properties, name) && properties[name]) || {}, `${pointer}/${name}`)]));
+  }
+  return typeof value === "number" && attribute.format === "decimal" ? decimalText(value, pointer) : value;
+}
+
+/** A number as a decimal. With more than 15 digits it is not the number that was typed. */
+function decimalText(value: number, pointer: string): string {
+  const text = String(value);
+  if (text.replace(/e.*/, "").replace(/\D|^[-0.]+/g, "").length > 15) {
+    throw new PluralHttpError(422, [{ status: 422, code: "precision", title: "The number cannot be stored exactly", detail: "A number input keeps at most 15 digits. Use a text input for more.", source: { pointer } }]);
+  }
+  return text.includes("e-") ? value.toFixed(18).replace(/0+$/, "") : text; // decimals have at most 18 digits
+}
+
 /** `{ state: "open", price: { gte: 3 }, author: { country: ["DE", "FR"] }, sent_at: null }`, which is how react-admin nests names with dots. */
 function addFilter(query: URLSearchParams, prefix: string, filter: object, path = ""): void {
   for (const [name, value] of Object.entries(filter)) {
@@ -139,9 +188,17 @@ function addFilter(query: URLSearchParams, prefix: string, filter: object, path 
     if (path !== "" && operators.has(name)) addOperator(query, `${prefix}[${path}][${name}]`, name, value);
     else if (value === null) query.append(`${prefix}[${field}][null]`, "true");
     else if (Array.isArray(value)) value.forEach((each) => query.append(`${prefix}[${field}]`, String(each)));
-    else if (typeof value === "object" && !(value instanceof Date)) addFilter(query, prefix, value, field);
-    else query.append(`${prefix}[${field}]`, value instanceof Date ? value.toISOString() : String(value));
+    else if (!isNested(value)) query.append(`${prefix}[${field}]`, value instanceof Date ? value.toISOString() : String(value));
+    else if ((field === "some" || field === "none") && Object.values(value).every(isNested)) addRelated(query, `${prefix}[${field}]`, value);
+    else addFilter(query, prefix, value, field);
   }
+}
+
+const isNested = (value: unknown): value is object => typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+/** `{ lines: { quantity: { gte: 5 }, product: { name: "Chai" } } }`: conditions that one related resource fulfils together have a number. */
+function addRelated(query: URLSearchParams, prefix: string, relations: object): void {
+  Object.entries(relations).forEach(([relation, conditions], at) => addFilter(query, `${prefix}[${at}]`, conditions, relation));
 }
 
 /** Lists are repeated parameters, except for `has_all`, whose values have commas between them. */

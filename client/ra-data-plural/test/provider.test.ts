@@ -56,6 +56,45 @@ test("filters are values, lists, operators, and fields of related resources", as
   assert.deepEqual(await found({ created_at: { lte: new Date(0) } }), []);
 });
 
+test("sorts and filters through relations, by search and by counts", async () => {
+  const { name, author, books } = await written("a", "b");
+  const second = await written("c");
+  const third = (await provider.create("authors", { data: { name: `z${word()}` } })).data;
+  const authors = async (filter: object, field = "name", order: "ASC" | "DESC" = "ASC") =>
+    (await provider.getList("authors", { ...firstPage, sort: { field, order }, filter: { id: [author.id, second.author.id, third.id], ...filter } })).data;
+  const both = name < second.name ? [author, second.author] : [second.author, author];
+  const sort = { field: "author.name", order: "DESC" as const };
+  const { data } = await provider.getList("books", { ...firstPage, sort, filter: { id: [books[0].id, second.books[0].id] } });
+  assert.deepEqual(data.map(({ author_id }) => author_id), both.map(({ id }) => id).reverse());
+  assert.deepEqual(await authors({}, "count.books", "DESC"), [author, second.author, third]);
+  assert.deepEqual(await authors({ count: { books: { gte: 1 } } }), both);
+  assert.deepEqual(await authors({ name: { search: name.toUpperCase() } }), [author]);
+  assert.deepEqual(await authors({ books: { exists: false } }), [third]);
+  assert.deepEqual(await authors({ some: { books: { title: { starts_with: "a" }, pages: 1 } } }), []);
+  assert.deepEqual(await authors({ some: { books: { title: { starts_with: "b" }, pages: { gte: 1 } } } }), [author]);
+  assert.deepEqual(await authors({ none: { books: { pages: 1, size: { height: 1 } } } }, "count.books", "DESC"), [second.author, third]);
+});
+
+test("decimals are read as text, and numbers of inputs are sent as decimals", async () => {
+  const { data } = await provider.create("authors", { data: { name: word(), royalty: 12.5, rating: 0.5, sums: { paid: 3, all: [1.25, "2"] } } });
+  assert.deepEqual([data.royalty, data.rating, data.sums], ["12.50000000", 0.5, { paid: "3.00", all: ["1.25", "2.00"] }]);
+  const update = async (changes: object) => (await provider.update("authors", { id: data.id, data: { ...data, ...changes }, previousData: data })).data;
+  assert.equal((await update({ royalty: 1e-7 })).royalty, "0.00000010");
+  assert.equal((await update({ royalty: "1234567890.12345678" })).royalty, "1234567890.12345678");
+  assert.equal((await update({ royalty: -1234567.12345678 })).royalty, "-1234567.12345678");
+  const { data: ids } = await provider.updateMany("authors", { ids: [data.id], data: { royalty: 2 } });
+  assert.deepEqual(ids, [data.id]);
+  assert.deepEqual((await provider.getList("authors", { ...firstPage, sort: { field: "name", order: "ASC" }, filter: { id: data.id, royalty: { gte: 2, lt: 2.5 } } })).data.map(({ royalty }) => royalty), ["2.00000000"]);
+  await assert.rejects(update({ royalty: 1234567890.12345678 }), (error: PluralHttpError) => {
+    assert.deepEqual([error.status, error.body.errors], [422, { royalty: "A number input keeps at most 15 digits. Use a text input for more." }]);
+    return true;
+  });
+  await assert.rejects(update({ royalty: 0.5, sums: { all: [1.005] } }), (error: PluralHttpError) => error.status === 422 && "sums.all.0" in error.body.errors);
+  requests = [];
+  await update({ rating: 0.75 });
+  assert.deepEqual(requests, [`PATCH /authors/${data.id}`]);
+});
+
 test("getOne and meta.include", async () => {
   const { author, books } = await written("a");
   assert.deepEqual(await provider.getOne("books", { id: books[0].id }), { data: books[0] });

@@ -60,11 +60,12 @@ export type UserSort = "id" | "name" | "email" | "active" | "created_at" | "upda
 
 /** What users can be grouped by, and what can be computed of groups. */
 export interface UserGroups extends GroupFields {
-  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; name: string; email: string; active: boolean | null; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: {};
   avg: {};
   min: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
   max: { name: string | null; email: string | null; created_at: string | null; updated_at: string | null };
+  distinct: { id: number; name: number; email: number; active: number; created_at: number; updated_at: number };
 }
 
 /** The types of users. */
@@ -145,11 +146,12 @@ export type PostSort = "id" | "title" | "body" | "published_at" | "user_id" | "c
 
 /** What posts can be grouped by, and what can be computed of groups. */
 export interface PostGroups extends GroupFields {
-  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:month": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; title: string | null; body: string | null; published_at: string | null; "published_at:year": string | null; "published_at:quarter": string | null; "published_at:month": string | null; "published_at:week": string | null; "published_at:day": string | null; "published_at:hour": string | null; user_id: string | null; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: {};
   avg: {};
   min: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
   max: { title: string | null; body: string | null; published_at: string | null; created_at: string | null; updated_at: string | null };
+  distinct: { id: number; title: number; body: number; published_at: number; user_id: number; created_at: number; updated_at: number };
 }
 
 /** The types of posts. */
@@ -164,7 +166,7 @@ export interface PostShape extends CollectionShape {
   sort: PostSort;
   search: never;
   unique: "id";
-  relations: { readonly user: ToOne<UserShape> };
+  relations: { readonly user: ToOne<UserShape, "user_id"> };
   groups: PostGroups;
   children: {};
 }
@@ -203,15 +205,16 @@ export interface OperationFilter {
 }
 
 /** What operations can be sorted by. */
-export type OperationSort = "id" | "status" | "method" | "attempts" | "created_at" | "updated_at";
+export type OperationSort = "id" | "status" | "method" | "resource.id" | "resource.type" | "attempts" | "created_at" | "updated_at";
 
 /** What operations can be grouped by, and what can be computed of groups. */
 export interface OperationGroups extends GroupFields {
-  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:month": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:month": string; "updated_at:day": string; "updated_at:hour": string };
+  by: { id: string; status: "pending" | "running" | "succeeded" | "failed"; method: "POST" | "PUT" | "PATCH" | "DELETE"; attempts: number; created_at: string; "created_at:year": string; "created_at:quarter": string; "created_at:month": string; "created_at:week": string; "created_at:day": string; "created_at:hour": string; updated_at: string; "updated_at:year": string; "updated_at:quarter": string; "updated_at:month": string; "updated_at:week": string; "updated_at:day": string; "updated_at:hour": string };
   sum: { attempts: number };
   avg: { attempts: number | null };
   min: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
   max: { status: "pending" | "running" | "succeeded" | "failed" | null; method: "POST" | "PUT" | "PATCH" | "DELETE" | null; attempts: number | null; created_at: string | null; updated_at: string | null };
+  distinct: { id: number; status: number; method: number; attempts: number; created_at: number; updated_at: number };
 }
 
 /** The types of operations. */
@@ -365,14 +368,14 @@ export interface ItemQuery<S extends CollectionShape, I extends IncludeOf<S> = r
 
 /** What can be said of a list. */
 export interface ListQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
-  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
+  extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** Count also what a filter selects. */
   count?: "exact";
 }
 
 /** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
 export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
-  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
+  extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
@@ -381,7 +384,7 @@ export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = r
 export interface TotalQuery<S extends CollectionShape> extends Pick<ListSelection<FilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, CallOptions {}
 
 /** Which resources are changed or deleted at once. Without a limit, all that match. */
-export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]> {}
+export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]> {}
 
 /** A resource that was created or changed. */
 export interface UpsertResult<R> extends WriteResult<R> {
@@ -446,21 +449,23 @@ export class ReadCollection<S extends CollectionShape> {
    * Without `by` all resources are one group.
    */
   async groups<
-    const B extends keyof S["groups"]["by"] & string = never,
+    const B extends ByName<S> = never,
     const Sum extends keyof S["groups"]["sum"] & string = never,
     const Avg extends keyof S["groups"]["avg"] & string = never,
     const Min extends keyof S["groups"]["min"] & string = never,
     const Max extends keyof S["groups"]["max"] & string = never,
-  >(query: GroupQuery<FilterOf<S>, S["search"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    const Distinct extends keyof S["groups"]["distinct"] & string = never,
+    const I extends IncludeOf<S> = readonly [],
+  >(query: GroupQuery<S, B, Sum, Avg, Min, Max, Distinct, I> = {}): Promise<GroupPage<Group<S, B, Sum, Avg, Min, Max, Distinct, I>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, doublesOf(this.specs, this.spec))}`, headers }, query);
-    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.specs, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
     const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
     const { next, prev } = groupsBeside(query, data.length, links);
-    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
+    return { data: data as Group<S, B, Sum, Avg, Min, Max, Distinct, I>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**
@@ -727,10 +732,11 @@ export class AcceptedWrite<R> {
   }
 }
 
-/** A relation to one resource, or to none. */
-export interface ToOne<S> {
+/** A relation to one resource, or to none, by an attribute with its id. */
+export interface ToOne<S, A extends string> {
   readonly shape: S;
   readonly many: false;
+  readonly attribute: A;
 }
 
 /** A relation to any number of resources. */
@@ -741,6 +747,12 @@ export interface ToMany<S> {
 
 /** The names of the relations of a collection. */
 export type RelationName<S extends CollectionShape> = keyof S["relations"] & string;
+
+/** The names of the relations to one resource. */
+export type OneName<S extends CollectionShape> = { [R in RelationName<S>]: S["relations"][R] extends { readonly many: false } ? R : never }[RelationName<S>];
+
+/** The names of the relations to any number of resources. */
+export type ManyName<S extends CollectionShape> = Exclude<RelationName<S>, OneName<S>>;
 
 /** The types of the collection that a relation leads to. */
 export type RelatedShape<S extends CollectionShape, R extends RelationName<S>> = S["relations"][R] extends { readonly shape: infer T extends CollectionShape } ? T : never;
@@ -760,7 +772,7 @@ export interface OneIncluded<S extends CollectionShape> {
 export interface ManyIncluded<S extends CollectionShape> extends OneIncluded<S> {
   /** How many; negative: the last ones. Default: the first 10. */
   readonly limit?: number;
-  readonly sort?: SortKey<S["sort"]> | readonly SortKey<S["sort"]>[];
+  readonly sort?: SortKey<SortOf<S>> | readonly SortKey<SortOf<S>>[];
   readonly filter?: FilterOf<S>;
   /** Adds the number of all that match, such as `comments_total`. */
   readonly total?: boolean;
@@ -785,7 +797,9 @@ export type CheckedInclude<S extends CollectionShape, I> = I extends readonly un
   : { readonly [R in keyof I]: R extends RelationName<S> ? (I[R] extends true ? true : CheckedOptions<S, R, I[R]>) : never };
 
 type CheckedOptions<S extends CollectionShape, R extends RelationName<S>, O> = {
-  readonly [K in keyof O]: K extends "include" ? CheckedInclude<RelatedShape<S, R>, O[K]> : K extends keyof IncludedOptions<S, R> ? O[K] : never;
+  readonly [K in keyof O]: K extends "include" ? CheckedInclude<RelatedShape<S, R>, O[K]>
+    : K extends "filter" ? { readonly [N in keyof O[K]]: N extends keyof FilterOf<RelatedShape<S, R>> ? O[K][N] : never }
+    : K extends keyof IncludedOptions<S, R> ? O[K] : never;
 };
 
 /** A resource as it is read: all attributes, or only some fields, with what is included. */
@@ -793,7 +807,8 @@ export type ReadOf<S extends CollectionShape, I = readonly [], F extends string 
 
 type FieldsOf<S extends CollectionShape, F extends string> = [F] extends [never] ? S["read"] : Pick<S["read"], ("id" | "type" | F) & keyof S["read"]>;
 
-type EmbeddedOf<S extends CollectionShape, I> = I extends readonly (infer P extends string)[]
+/** The members that what is included becomes. */
+export type EmbeddedOf<S extends CollectionShape, I> = I extends readonly (infer P extends string)[]
   ? { readonly [R in FirstOf<P> & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, IncludeBehind<P, R>>> }
   : { readonly [R in keyof I & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, OptionOf<I[R], "include", readonly []>, NamesOf<OptionOf<I[R], "fields", never>>>> }
     & { readonly [R in keyof I & RelationName<S> as I[R] extends { readonly total: true } ? `${R}_total` : never]: number };
@@ -812,20 +827,43 @@ type ThroughCondition<S extends CollectionShape, N> =
 type ThroughTwoCondition<S extends CollectionShape, N> =
   N extends `${infer R}.${infer F}` ? (R extends RelationName<S> ? ThroughCondition<RelatedShape<S, R>, F> : never) : never;
 
-/** Conditions on fields of related resources: `"author.country"`, `"lines.product.name"`. */
-export type ThroughFilter<S extends CollectionShape> = { [N in ThroughName<S>]?: ThroughCondition<S, N> } & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> };
+type ThroughOneFilter<S extends CollectionShape> = { [N in ThroughName<S>]?: ThroughCondition<S, N> };
+type ExistsFilter<S extends CollectionShape> = { [R in RelationName<S>]?: ExistsCondition };
+type ExistsThroughName<S extends CollectionShape> = { [R in RelationName<S>]: `${R}.${RelationName<RelatedShape<S, R>>}` }[RelationName<S>];
 
-type AnyAttribute<F> = "any" extends keyof F ? F["any"] : never;
-type Alternatives<F, More> = Omit<F, "any"> & More & {
+/** The names of the counts of related resources. An attribute or a relation with the name `count` is meant instead of them. */
+export type CountName<S extends CollectionShape> = "count" extends FieldName<S> | RelationName<S> ? never : `count.${ManyName<S>}`;
+
+/** Conditions on related resources: their fields, as `"author.country"` and `"lines.product.name"`, whether there are any, and how many. */
+export type ThroughFilter<S extends CollectionShape> = ThroughOneFilter<S> & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> }
+  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: Comparison<number> };
+
+type TogetherOf<S extends CollectionShape> = S["filter"] & ThroughOneFilter<S> & ExistsFilter<S>;
+
+/** Conditions that one related resource fulfils together, by the relation. */
+export type RelatedConditions<S extends CollectionShape> = [ManyName<S>] extends [never] ? never : { [R in ManyName<S>]?: TogetherOf<RelatedShape<S, R>> | readonly TogetherOf<RelatedShape<S, R>>[] };
+
+type AttributeNamed<F, N> = N extends keyof F ? F[N] : never;
+type Conditions<F, More, Related> = Omit<F, "any" | "some" | "none"> & More & {
   /** Conditions of which one must hold: `any: [{ state: "open" }, { owner_id: { null: true } }]`. Those of one alternative must all hold. */
-  any?: readonly (Omit<F, "any"> & More)[] | AnyAttribute<F>;
+  any?: readonly (Omit<F, "any"> & More)[] | AttributeNamed<F, "any">;
+  /** Conditions that one related resource fulfils together: `some: { lines: { quantity: { gte: 5 }, "product.name": "Chai" } }`. Of an array, each is fulfilled by one. */
+  some?: Related | AttributeNamed<F, "some">;
+  /** Conditions that no related resource fulfils together. */
+  none?: Related | AttributeNamed<F, "none">;
 };
 
 /** What a collection can be filtered by: its own fields, and those of related resources. */
-export type FilterOf<S extends CollectionShape> = Alternatives<S["filter"], ThroughFilter<S>>;
+export type FilterOf<S extends CollectionShape> = Conditions<S["filter"], ThroughFilter<S>, RelatedConditions<S>>;
 
 /** What a stream of a collection can be filtered by: its own fields. */
-export type OwnFilterOf<S extends CollectionShape> = Alternatives<S["filter"], unknown>;
+export type OwnFilterOf<S extends CollectionShape> = Conditions<S["filter"], unknown, never>;
+
+type SortThroughName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${RelatedShape<S, R>["sort"]}` }[OneName<S>];
+type SortThroughTwoName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${SortThroughName<RelatedShape<S, R>>}` }[OneName<S>];
+
+/** What a collection can be sorted by: its own fields, those that references lead to, and counts of related resources. */
+export type SortOf<S extends CollectionShape> = S["sort"] | SortThroughName<S> | SortThroughTwoName<S> | CountName<S>;
 
 /** @internal An included relation, whatever the collection is. */
 interface IncludedPart {
@@ -890,15 +928,18 @@ function numbersIncluding(specs: CollectionSpecs, spec: CollectionSpec, include:
 
 /** Which fields of a collection are doubles, with those inside objects and arrays and of related resources. */
 function doublesOf(specs: CollectionSpecs, spec: CollectionSpec): DoubleTest {
-  return (field) => {
-    const names = field.split(".");
-    let current = spec;
-    while (names.length > 1 && Object.hasOwn(current.relations ?? {}, names[0] ?? "")) {
-      current = relatedSpec(specs, current, names.splice(0, 1)).spec;
-    }
-    const path = names.join("/");
-    return [path, `${path}/+`].some((each) => current.doubles?.includes(each));
-  };
+  return (field) => isNumberField(specs, spec, "doubles", field);
+}
+
+/** Whether a field, also of related resources, is among the numbers of a kind. */
+function isNumberField(specs: CollectionSpecs, spec: CollectionSpec, kind: "bigints" | "doubles", field: string): boolean {
+  const names = field.split(".");
+  let current = spec;
+  while (names.length > 1 && Object.hasOwn(current.relations ?? {}, names[0] ?? "")) {
+    current = relatedSpec(specs, current, names.splice(0, 1)).spec;
+  }
+  const path = names.join("/");
+  return [path, `${path}/+`].some((each) => current[kind]?.includes(each));
 }
 
 /** One resource, and the state that it was in. */
@@ -1024,21 +1065,50 @@ export interface GroupFields {
   avg: object;
   min: object;
   max: object;
+  distinct: object;
 }
 
+type OwnByName<S extends CollectionShape> = keyof S["groups"]["by"] & string;
+type ByThroughName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${OwnByName<RelatedShape<S, R>>}` }[OneName<S>];
+type ByThroughTwoName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${ByThroughName<RelatedShape<S, R>>}` }[OneName<S>];
+
+/** The fields that resources can be grouped by: their own, and those that references lead to. */
+export type ByName<S extends CollectionShape> = OwnByName<S> | ByThroughName<S> | ByThroughTwoName<S>;
+
+type ByValue<S extends CollectionShape, N extends string> = N extends OwnByName<S> ? S["groups"]["by"][N & keyof S["groups"]["by"]]
+  : N extends `${infer R}.${infer F}` ? (R extends OneName<S> ? ByValue<RelatedShape<S, R>, F> | null : never) : never;
+
+/** The relations whose attributes are among what resources are grouped by. */
+type GroupRelation<S extends CollectionShape, B extends string> = { [R in OneName<S>]: S["relations"][R] extends { readonly attribute: infer A } ? (A extends B ? R : never) : never }[OneName<S>];
+type GroupInclude<S extends CollectionShape, B extends string, I> = I extends readonly unknown[]
+  ? { readonly [K in keyof I]: GroupRelation<S, B> | `${GroupRelation<S, B>}.${string}` }
+  : { readonly [R in keyof I]: R extends GroupRelation<S, B> ? unknown : never };
+
+type ValueName<Sum extends string, Avg extends string, Min extends string, Max extends string, Distinct extends string> =
+  "count" | `sum.${Sum}` | `avg.${Avg}` | `min.${Min}` | `max.${Max}` | `distinct.${Distinct}`;
+type ValueOf<G extends GroupFields, N extends string> =
+  N extends `${infer Of extends keyof GroupFields}.${infer F}` ? (F extends keyof G[Of] ? WrittenAs<NonNullable<G[Of][F]>> : never) : number;
+type WrittenAs<V> = V extends bigint ? V | number : V;
+
 /** How resources are grouped, and what is computed of each group. */
-export interface GroupQuery<F, W extends string, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> extends CallOptions {
+export interface GroupQuery<S extends CollectionShape, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string, Distinct extends string, I extends IncludeOf<S>> extends CallOptions {
   /** Fields whose values make the groups; dates and date-times can be truncated: `created_at:month`. */
   by?: readonly B[];
   sum?: readonly Sum[];
   avg?: readonly Avg[];
   min?: readonly Min[];
   max?: readonly Max[];
-  filter?: F;
+  /** Fields whose different values are counted. */
+  distinct?: readonly Distinct[];
+  /** Which groups there are, by `count` and what is computed: `{ "sum.price": { gte: 1000 } }`. */
+  having?: { [N in ValueName<NoInfer<Sum>, NoInfer<Avg>, NoInfer<Min>, NoInfer<Max>, NoInfer<Distinct>>]?: Comparison<ValueOf<S["groups"], N>> };
+  /** Resources that references in `by` lead to: `include: ["customer"]` with `by: ["customer_id"]`. */
+  include?: I & CheckedInclude<S, I> & GroupInclude<S, NoInfer<B>, I>;
+  filter?: FilterOf<S>;
   /** Words that the resources must have. */
-  search?: W;
-  /** By what `by` has, and by `count`, the number of resources: `["-count", "state"]`. */
-  sort?: SortKey<NoInfer<B> | "count"> | readonly SortKey<NoInfer<B> | "count">[];
+  search?: S["search"];
+  /** By what `by` has, by `count`, the number of resources, and by what is computed: `["-sum.price", "state"]`. */
+  sort?: SortKey<NoInfer<B> | ValueName<NoInfer<Sum>, NoInfer<Avg>, NoInfer<Min>, NoInfer<Max>, NoInfer<Distinct>>> | readonly SortKey<NoInfer<B> | ValueName<NoInfer<Sum>, NoInfer<Avg>, NoInfer<Min>, NoInfer<Max>, NoInfer<Distinct>>>[];
   offset?: number;
   limit?: number;
   /** Count all groups. */
@@ -1048,13 +1118,14 @@ export interface GroupQuery<F, W extends string, B extends string, Sum extends s
 type Computed<Name extends string, Fields, K> = [K] extends [never] ? {} : { readonly [N in Name]: Pick<Fields, K & keyof Fields> };
 
 /** Resources with the same values. */
-export type Group<G extends GroupFields, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string> = {
+export type Group<S extends CollectionShape, B extends string, Sum extends string, Avg extends string, Min extends string, Max extends string, Distinct extends string, I> = {
   readonly id: string;
   readonly type: "groups";
-  readonly by: Pick<G["by"], B & keyof G["by"]>;
+  readonly by: { [N in B]: ByValue<S, N> };
   /** How many resources there are in the group. */
   readonly count: number;
-} & Computed<"sum", G["sum"], Sum> & Computed<"avg", G["avg"], Avg> & Computed<"min", G["min"], Min> & Computed<"max", G["max"], Max>;
+} & Computed<"sum", S["groups"]["sum"], Sum> & Computed<"avg", S["groups"]["avg"], Avg> & Computed<"min", S["groups"]["min"], Min> & Computed<"max", S["groups"]["max"], Max>
+  & Computed<"distinct", S["groups"]["distinct"], Distinct> & (I extends readonly [] ? {} : EmbeddedOf<S, I>);
 
 /** A range of groups, in their order. */
 export interface GroupPage<R> {
@@ -1067,21 +1138,28 @@ export interface GroupPage<R> {
   readonly prev: ListRange | undefined;
 }
 
-const functions = ["sum", "avg", "min", "max"] as const;
-
-type AnyGroupQuery = GroupQuery<unknown, string, string, string, string, string, string>;
+/** @internal A query, whatever the collection is. */
+interface AnyGroupQuery extends Partial<Record<"by" | "sum" | "avg" | "min" | "max" | "distinct", readonly string[]>>, Pick<ListRange, "offset" | "limit"> {
+  having?: object;
+  include?: unknown;
+  filter?: object;
+  search?: string;
+  sort?: string | readonly string[];
+}
 
 /** The query string of groups, `?` included, or nothing. */
-function groupText(query: AnyGroupQuery, isDouble: DoubleTest): string {
-  const { offset, limit, filter, search, sort } = query;
+function groupText(query: AnyGroupQuery, specs: CollectionSpecs, spec: CollectionSpec): string {
+  const { offset, limit, filter, search, sort, having = {}, include } = query;
   const range: ListRange = { ...(offset !== undefined && { offset }), ...(limit !== undefined && { limit }) };
-  const selection = { ...(filter !== undefined && { filter: filter as object }), ...(search !== undefined && { search }), ...(sort !== undefined && { sort: sort as string }) };
-  const rest = queryText(range, selection, isDouble);
+  const selection = { ...(filter !== undefined && { filter }), ...(search !== undefined && { search }), ...(sort !== undefined && { sort: sort as string }) };
+  const isDouble = doublesOf(specs, spec);
+  const rest = queryText(range, selection, isDouble, (text) => addIncluded(text, include, undefined, specs, spec));
   const groups = new URLSearchParams();
-  for (const name of ["by", ...functions] as const) {
+  for (const name of ["by", "sum", "avg", "min", "max", "distinct"] as const) {
     const fields = query[name];
     if (fields !== undefined && fields.length > 0) groups.append(name, fields.join(","));
   }
+  addFilter(groups, "having", having, (name) => name.startsWith("avg.") || isDouble(name.slice(name.indexOf(".") + 1)));
   const text = [groups.toString(), rest.slice(1)].filter((part) => part !== "").join("&");
   return text === "" ? "" : `?${text}`;
 }
@@ -1099,9 +1177,15 @@ function groupsBeside(query: Pick<ListRange, "offset" | "limit">, length: number
 }
 
 /** Where the numbers of a group are that JSON.parse alone would get wrong. */
-function groupNumbers(query: AnyGroupQuery, numbers: NumberPaths): NumberPaths {
-  const within = (paths: readonly string[] = []) => paths.flatMap((path) => ["by", "sum", "min", "max"].map((name) => `${name}/${path}`));
-  return { bigints: within(numbers.bigints), doubles: [...within(numbers.doubles), ...(query.avg ?? []).map((field) => `avg/${field}`)] };
+function groupNumbers(query: AnyGroupQuery, specs: CollectionSpecs, spec: CollectionSpec): NumberPaths {
+  const { by = [], avg = [], include } = query;
+  const embedded = numbersIncluding(specs, { relations: spec.relations ?? {} }, include);
+  const paths = (kind: "bigints" | "doubles") => [
+    ...by.filter((field) => field.includes(".") && isNumberField(specs, spec, kind, field)).map((field) => `by/${field}`),
+    ...(spec[kind] ?? []).flatMap((path) => ["by", "sum", "min", "max"].map((name) => `${name}/${path}`)),
+    ...(embedded[kind] ?? []),
+  ];
+  return { bigints: paths("bigints"), doubles: [...paths("doubles"), ...avg.map((field) => `avg/${field}`)] };
 }
 
 declare const stepResult: unique symbol;
@@ -1813,10 +1897,31 @@ export interface OrderedOperators<V> extends EqualOperators<V> {
   gte?: V;
 }
 
-/** Conditions on text. */
+/** Conditions on text. `contains` and `starts_with` compare exactly. */
 export interface TextOperators<V extends string> extends OrderedOperators<V> {
   contains?: string;
   starts_with?: string;
+}
+
+/** Conditions on text that the schema declares for search. */
+export interface SearchedOperators<V extends string> extends TextOperators<V> {
+  /** Words, each of which must be the beginning of a word, in any case. */
+  search?: string;
+}
+
+/** A condition on a relation: whether there are related resources. */
+export interface ExistsCondition {
+  exists?: boolean;
+}
+
+/** Comparisons with a value. All that are given must hold. */
+export interface Comparisons<V> {
+  eq?: V;
+  ne?: V;
+  lt?: V;
+  lte?: V;
+  gt?: V;
+  gte?: V;
 }
 
 /** Conditions on an array. */
@@ -1833,6 +1938,10 @@ export type EqualCondition<V> = V | readonly V[] | EqualOperators<V>;
 export type OrderedCondition<V> = V | readonly V[] | OrderedOperators<V>;
 /** The same, of text. */
 export type TextCondition<V extends string = string> = V | readonly V[] | TextOperators<V>;
+/** The same, of text that can be searched. */
+export type SearchedCondition<V extends string = string> = V | readonly V[] | SearchedOperators<V>;
+/** A value to be equal to, or comparisons. */
+export type Comparison<V> = V | Comparisons<V>;
 
 /** A range: `limit` resources from `offset` or `cursor` on; a negative limit counts backwards from there, or from the end. */
 export interface ListRange {
@@ -1884,22 +1993,26 @@ function queryText(range: ListRange, selection: ListSelection<object, string, st
 /** Adds the conditions of a filter to a query: `filter[name]=…`, or with another prefix. */
 function addFilter(query: URLSearchParams, prefix: string, filter: object, isDouble: DoubleTest): void {
   for (const [field, condition] of Object.entries(filter)) {
-    if (field !== "any") {
+    if (!["any", "some", "none"].includes(field)) {
       addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
-    } else if (isAlternatives(condition)) {
-      condition.forEach((alternative, at) => addAlternative(query, `${prefix}[any][${at}]`, alternative, isDouble));
-    } else {
-      // filter[any] begins alternatives, so that an attribute of this name has an operator in any case.
-      addCondition(query, `${prefix}[any]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
+    } else if (field === "any" && isAlternatives(condition)) {
+      condition.forEach((alternative, at) => addTogether(query, `${prefix}[any][${at}]`, "", alternative, isDouble));
+    } else if (field !== "any" && isRelated(condition)) {
+      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each ?? []].flat().map((conditions) => ({ relation, conditions })));
+      numbered.forEach(({ relation, conditions }, at) => addTogether(query, `${prefix}[${field}][${at}]`, `${relation}.`, conditions, isDouble));
+    } else if (condition !== undefined) {
+      // filter[any], [some] and [none] begin several conditions, so that an attribute of this name has an operator in any case.
+      addCondition(query, `${prefix}[${field}]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
     }
   }
 }
 
-function addAlternative(query: URLSearchParams, prefix: string, alternative: object, isDouble: DoubleTest): void {
-  const conditions = Object.entries(alternative).filter(([, condition]) => condition !== undefined);
+/** Adds conditions that hold together, on the fields that a path leads to. */
+function addTogether(query: URLSearchParams, prefix: string, path: string, together: object, isDouble: DoubleTest): void {
+  const conditions = Object.entries(together).filter(([, condition]) => condition !== undefined);
   // It would hold for everything, and a query cannot say that.
   if (conditions.length === 0) throw new TypeError(`${prefix} needs at least one condition.`);
-  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${path}${field}]`, condition, isDouble(path + field));
 }
 
 function isOperators(condition: unknown): condition is object {
@@ -1909,6 +2022,11 @@ function isOperators(condition: unknown): condition is object {
 /** Whether these are conditions of which one must hold, and not the values of an attribute. */
 function isAlternatives(condition: unknown): condition is readonly object[] {
   return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+/** Whether these are conditions on related resources by their relations, and not operators of an attribute. */
+function isRelated(condition: unknown): condition is Readonly<Record<string, object | readonly object[] | undefined>> {
+  return isOperators(condition) && Object.values(condition).every((each) => each === undefined || isOperators(each) || isAlternatives(each));
 }
 
 function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {

@@ -2,10 +2,10 @@ import { sendInArrays } from "./arrays.ts";
 import { ChangeLog } from "./changes.ts";
 import { errorOf, PluralError, ProtocolError, type ApiProblem } from "./errors.ts";
 import { bodyText, parseData } from "./json.ts";
-import { type Group, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
+import { type ByName, type Group, type GroupPage, type GroupQuery, groupNumbers, groupsBeside, groupText } from "./groups.ts";
 import { affectedBy, type ItemResult, itemOf, linked, type ManyResult, pageOf, type PageResult, type WriteResult } from "./page.ts";
 import { queryText, type ListRange, type ListSelection } from "./query.ts";
-import { addIncluded, type CheckedInclude, doublesOf, type FieldName, type FilterOf, type IncludeOf, numbersIncluding, type OwnFilterOf, type ReadOf } from "./relations.ts";
+import { addIncluded, type CheckedInclude, doublesOf, type FieldName, type FilterOf, type IncludeOf, numbersIncluding, type OwnFilterOf, type ReadOf, type SortOf } from "./relations.ts";
 import { type ResourceReference, uuid } from "./resource.ts";
 import type { ChangeOptions, CollectionShape, CollectionSpec, CollectionSpecs, WriteOptions } from "./shape.ts";
 import { conflictText, keyOf, TransactionSteps } from "./transaction.ts";
@@ -26,14 +26,14 @@ export interface ItemQuery<S extends CollectionShape, I extends IncludeOf<S> = r
 
 /** What can be said of a list. */
 export interface ListQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
-  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
+  extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** Count also what a filter selects. */
   count?: "exact";
 }
 
 /** What can be said of a walk through a collection. Without a limit it ends where the collection does. */
 export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = readonly [], F extends string = never>
-  extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]>, ShownParts<S, I, F>, CallOptions {
+  extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]>, ShownParts<S, I, F>, CallOptions {
   /** How many resources are asked for at once. Default: 500. */
   pageSize?: number;
 }
@@ -42,7 +42,7 @@ export interface WalkQuery<S extends CollectionShape, I extends IncludeOf<S> = r
 export interface TotalQuery<S extends CollectionShape> extends Pick<ListSelection<FilterOf<S>, S["sort"], S["search"]>, "filter" | "search">, CallOptions {}
 
 /** Which resources are changed or deleted at once. Without a limit, all that match. */
-export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, S["sort"], S["search"]> {}
+export interface RangeQuery<S extends CollectionShape> extends ListRange, ListSelection<FilterOf<S>, SortOf<S>, S["search"]> {}
 
 /** A resource that was created or changed. */
 export interface UpsertResult<R> extends WriteResult<R> {
@@ -107,21 +107,23 @@ export class ReadCollection<S extends CollectionShape> {
    * Without `by` all resources are one group.
    */
   async groups<
-    const B extends keyof S["groups"]["by"] & string = never,
+    const B extends ByName<S> = never,
     const Sum extends keyof S["groups"]["sum"] & string = never,
     const Avg extends keyof S["groups"]["avg"] & string = never,
     const Min extends keyof S["groups"]["min"] & string = never,
     const Max extends keyof S["groups"]["max"] & string = never,
-  >(query: GroupQuery<FilterOf<S>, S["search"], B, Sum, Avg, Min, Max> = {}): Promise<GroupPage<Group<S["groups"], B, Sum, Avg, Min, Max>>> {
+    const Distinct extends keyof S["groups"]["distinct"] & string = never,
+    const I extends IncludeOf<S> = readonly [],
+  >(query: GroupQuery<S, B, Sum, Avg, Min, Max, Distinct, I> = {}): Promise<GroupPage<Group<S, B, Sum, Avg, Min, Max, Distinct, I>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, doublesOf(this.specs, this.spec))}`, headers }, query);
-    const data = parseData(answer.text, groupNumbers(query, this.spec));
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers }, query);
+    const data = parseData(answer.text, groupNumbers(query, this.specs, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
     const links = { first: linked(answer.headers, "first"), next: linked(answer.headers, "next"), prev: linked(answer.headers, "prev") };
     const { next, prev } = groupsBeside(query, data.length, links);
-    return { data: data as Group<S["groups"], B, Sum, Avg, Min, Max>[], total: total === null ? undefined : Number(total), next, prev };
+    return { data: data as Group<S, B, Sum, Avg, Min, Max, Distinct, I>[], total: total === null ? undefined : Number(total), next, prev };
   }
 
   /**

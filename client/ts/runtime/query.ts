@@ -25,10 +25,31 @@ export interface OrderedOperators<V> extends EqualOperators<V> {
   gte?: V;
 }
 
-/** Conditions on text. */
+/** Conditions on text. `contains` and `starts_with` compare exactly. */
 export interface TextOperators<V extends string> extends OrderedOperators<V> {
   contains?: string;
   starts_with?: string;
+}
+
+/** Conditions on text that the schema declares for search. */
+export interface SearchedOperators<V extends string> extends TextOperators<V> {
+  /** Words, each of which must be the beginning of a word, in any case. */
+  search?: string;
+}
+
+/** A condition on a relation: whether there are related resources. */
+export interface ExistsCondition {
+  exists?: boolean;
+}
+
+/** Comparisons with a value. All that are given must hold. */
+export interface Comparisons<V> {
+  eq?: V;
+  ne?: V;
+  lt?: V;
+  lte?: V;
+  gt?: V;
+  gte?: V;
 }
 
 /** Conditions on an array. */
@@ -45,6 +66,10 @@ export type EqualCondition<V> = V | readonly V[] | EqualOperators<V>;
 export type OrderedCondition<V> = V | readonly V[] | OrderedOperators<V>;
 /** The same, of text. */
 export type TextCondition<V extends string = string> = V | readonly V[] | TextOperators<V>;
+/** The same, of text that can be searched. */
+export type SearchedCondition<V extends string = string> = V | readonly V[] | SearchedOperators<V>;
+/** A value to be equal to, or comparisons. */
+export type Comparison<V> = V | Comparisons<V>;
 
 /** A range: `limit` resources from `offset` or `cursor` on; a negative limit counts backwards from there, or from the end. */
 export interface ListRange {
@@ -96,22 +121,26 @@ export function queryText(range: ListRange, selection: ListSelection<object, str
 /** @internal Adds the conditions of a filter to a query: `filter[name]=…`, or with another prefix. */
 export function addFilter(query: URLSearchParams, prefix: string, filter: object, isDouble: DoubleTest): void {
   for (const [field, condition] of Object.entries(filter)) {
-    if (field !== "any") {
+    if (!["any", "some", "none"].includes(field)) {
       addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
-    } else if (isAlternatives(condition)) {
-      condition.forEach((alternative, at) => addAlternative(query, `${prefix}[any][${at}]`, alternative, isDouble));
-    } else {
-      // filter[any] begins alternatives, so that an attribute of this name has an operator in any case.
-      addCondition(query, `${prefix}[any]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
+    } else if (field === "any" && isAlternatives(condition)) {
+      condition.forEach((alternative, at) => addTogether(query, `${prefix}[any][${at}]`, "", alternative, isDouble));
+    } else if (field !== "any" && isRelated(condition)) {
+      const numbered = Object.entries(condition).flatMap(([relation, each]) => [each ?? []].flat().map((conditions) => ({ relation, conditions })));
+      numbered.forEach(({ relation, conditions }, at) => addTogether(query, `${prefix}[${field}][${at}]`, `${relation}.`, conditions, isDouble));
+    } else if (condition !== undefined) {
+      // filter[any], [some] and [none] begin several conditions, so that an attribute of this name has an operator in any case.
+      addCondition(query, `${prefix}[${field}]`, isOperators(condition) ? condition : Array.isArray(condition) ? { in: condition } : { eq: condition }, isDouble(field));
     }
   }
 }
 
-function addAlternative(query: URLSearchParams, prefix: string, alternative: object, isDouble: DoubleTest): void {
-  const conditions = Object.entries(alternative).filter(([, condition]) => condition !== undefined);
+/** Adds conditions that hold together, on the fields that a path leads to. */
+function addTogether(query: URLSearchParams, prefix: string, path: string, together: object, isDouble: DoubleTest): void {
+  const conditions = Object.entries(together).filter(([, condition]) => condition !== undefined);
   // It would hold for everything, and a query cannot say that.
   if (conditions.length === 0) throw new TypeError(`${prefix} needs at least one condition.`);
-  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${field}]`, condition, isDouble(field));
+  for (const [field, condition] of conditions) addCondition(query, `${prefix}[${path}${field}]`, condition, isDouble(path + field));
 }
 
 function isOperators(condition: unknown): condition is object {
@@ -121,6 +150,11 @@ function isOperators(condition: unknown): condition is object {
 /** Whether these are conditions of which one must hold, and not the values of an attribute. */
 function isAlternatives(condition: unknown): condition is readonly object[] {
   return Array.isArray(condition) && condition.length > 0 && condition.every(isOperators);
+}
+
+/** Whether these are conditions on related resources by their relations, and not operators of an attribute. */
+function isRelated(condition: unknown): condition is Readonly<Record<string, object | readonly object[] | undefined>> {
+  return isOperators(condition) && Object.values(condition).every((each) => each === undefined || isOperators(each) || isAlternatives(each));
 }
 
 function addCondition(query: URLSearchParams, name: string, condition: unknown, isDouble: boolean): void {

@@ -1,11 +1,12 @@
 import type { CollectionShape, CollectionSpec, CollectionSpecs } from "./shape.ts";
 import type { NumberPaths } from "./json.ts";
-import { addFilter, type DoubleTest, type SortKey } from "./query.ts";
+import { addFilter, type Comparison, type DoubleTest, type ExistsCondition, type SortKey } from "./query.ts";
 
-/** A relation to one resource, or to none. */
-export interface ToOne<S> {
+/** A relation to one resource, or to none, by an attribute with its id. */
+export interface ToOne<S, A extends string> {
   readonly shape: S;
   readonly many: false;
+  readonly attribute: A;
 }
 
 /** A relation to any number of resources. */
@@ -16,6 +17,12 @@ export interface ToMany<S> {
 
 /** The names of the relations of a collection. */
 export type RelationName<S extends CollectionShape> = keyof S["relations"] & string;
+
+/** The names of the relations to one resource. */
+export type OneName<S extends CollectionShape> = { [R in RelationName<S>]: S["relations"][R] extends { readonly many: false } ? R : never }[RelationName<S>];
+
+/** The names of the relations to any number of resources. */
+export type ManyName<S extends CollectionShape> = Exclude<RelationName<S>, OneName<S>>;
 
 /** The types of the collection that a relation leads to. */
 export type RelatedShape<S extends CollectionShape, R extends RelationName<S>> = S["relations"][R] extends { readonly shape: infer T extends CollectionShape } ? T : never;
@@ -35,7 +42,7 @@ export interface OneIncluded<S extends CollectionShape> {
 export interface ManyIncluded<S extends CollectionShape> extends OneIncluded<S> {
   /** How many; negative: the last ones. Default: the first 10. */
   readonly limit?: number;
-  readonly sort?: SortKey<S["sort"]> | readonly SortKey<S["sort"]>[];
+  readonly sort?: SortKey<SortOf<S>> | readonly SortKey<SortOf<S>>[];
   readonly filter?: FilterOf<S>;
   /** Adds the number of all that match, such as `comments_total`. */
   readonly total?: boolean;
@@ -60,7 +67,9 @@ export type CheckedInclude<S extends CollectionShape, I> = I extends readonly un
   : { readonly [R in keyof I]: R extends RelationName<S> ? (I[R] extends true ? true : CheckedOptions<S, R, I[R]>) : never };
 
 type CheckedOptions<S extends CollectionShape, R extends RelationName<S>, O> = {
-  readonly [K in keyof O]: K extends "include" ? CheckedInclude<RelatedShape<S, R>, O[K]> : K extends keyof IncludedOptions<S, R> ? O[K] : never;
+  readonly [K in keyof O]: K extends "include" ? CheckedInclude<RelatedShape<S, R>, O[K]>
+    : K extends "filter" ? { readonly [N in keyof O[K]]: N extends keyof FilterOf<RelatedShape<S, R>> ? O[K][N] : never }
+    : K extends keyof IncludedOptions<S, R> ? O[K] : never;
 };
 
 /** A resource as it is read: all attributes, or only some fields, with what is included. */
@@ -68,7 +77,8 @@ export type ReadOf<S extends CollectionShape, I = readonly [], F extends string 
 
 type FieldsOf<S extends CollectionShape, F extends string> = [F] extends [never] ? S["read"] : Pick<S["read"], ("id" | "type" | F) & keyof S["read"]>;
 
-type EmbeddedOf<S extends CollectionShape, I> = I extends readonly (infer P extends string)[]
+/** The members that what is included becomes. */
+export type EmbeddedOf<S extends CollectionShape, I> = I extends readonly (infer P extends string)[]
   ? { readonly [R in FirstOf<P> & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, IncludeBehind<P, R>>> }
   : { readonly [R in keyof I & RelationName<S>]: EmbeddedAs<S, R, ReadOf<RelatedShape<S, R>, OptionOf<I[R], "include", readonly []>, NamesOf<OptionOf<I[R], "fields", never>>>> }
     & { readonly [R in keyof I & RelationName<S> as I[R] extends { readonly total: true } ? `${R}_total` : never]: number };
@@ -87,20 +97,43 @@ type ThroughCondition<S extends CollectionShape, N> =
 type ThroughTwoCondition<S extends CollectionShape, N> =
   N extends `${infer R}.${infer F}` ? (R extends RelationName<S> ? ThroughCondition<RelatedShape<S, R>, F> : never) : never;
 
-/** Conditions on fields of related resources: `"author.country"`, `"lines.product.name"`. */
-export type ThroughFilter<S extends CollectionShape> = { [N in ThroughName<S>]?: ThroughCondition<S, N> } & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> };
+type ThroughOneFilter<S extends CollectionShape> = { [N in ThroughName<S>]?: ThroughCondition<S, N> };
+type ExistsFilter<S extends CollectionShape> = { [R in RelationName<S>]?: ExistsCondition };
+type ExistsThroughName<S extends CollectionShape> = { [R in RelationName<S>]: `${R}.${RelationName<RelatedShape<S, R>>}` }[RelationName<S>];
 
-type AnyAttribute<F> = "any" extends keyof F ? F["any"] : never;
-type Alternatives<F, More> = Omit<F, "any"> & More & {
+/** The names of the counts of related resources. An attribute or a relation with the name `count` is meant instead of them. */
+export type CountName<S extends CollectionShape> = "count" extends FieldName<S> | RelationName<S> ? never : `count.${ManyName<S>}`;
+
+/** Conditions on related resources: their fields, as `"author.country"` and `"lines.product.name"`, whether there are any, and how many. */
+export type ThroughFilter<S extends CollectionShape> = ThroughOneFilter<S> & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> }
+  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: Comparison<number> };
+
+type TogetherOf<S extends CollectionShape> = S["filter"] & ThroughOneFilter<S> & ExistsFilter<S>;
+
+/** Conditions that one related resource fulfils together, by the relation. */
+export type RelatedConditions<S extends CollectionShape> = [ManyName<S>] extends [never] ? never : { [R in ManyName<S>]?: TogetherOf<RelatedShape<S, R>> | readonly TogetherOf<RelatedShape<S, R>>[] };
+
+type AttributeNamed<F, N> = N extends keyof F ? F[N] : never;
+type Conditions<F, More, Related> = Omit<F, "any" | "some" | "none"> & More & {
   /** Conditions of which one must hold: `any: [{ state: "open" }, { owner_id: { null: true } }]`. Those of one alternative must all hold. */
-  any?: readonly (Omit<F, "any"> & More)[] | AnyAttribute<F>;
+  any?: readonly (Omit<F, "any"> & More)[] | AttributeNamed<F, "any">;
+  /** Conditions that one related resource fulfils together: `some: { lines: { quantity: { gte: 5 }, "product.name": "Chai" } }`. Of an array, each is fulfilled by one. */
+  some?: Related | AttributeNamed<F, "some">;
+  /** Conditions that no related resource fulfils together. */
+  none?: Related | AttributeNamed<F, "none">;
 };
 
 /** What a collection can be filtered by: its own fields, and those of related resources. */
-export type FilterOf<S extends CollectionShape> = Alternatives<S["filter"], ThroughFilter<S>>;
+export type FilterOf<S extends CollectionShape> = Conditions<S["filter"], ThroughFilter<S>, RelatedConditions<S>>;
 
 /** What a stream of a collection can be filtered by: its own fields. */
-export type OwnFilterOf<S extends CollectionShape> = Alternatives<S["filter"], unknown>;
+export type OwnFilterOf<S extends CollectionShape> = Conditions<S["filter"], unknown, never>;
+
+type SortThroughName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${RelatedShape<S, R>["sort"]}` }[OneName<S>];
+type SortThroughTwoName<S extends CollectionShape> = { [R in OneName<S>]: `${R}.${SortThroughName<RelatedShape<S, R>>}` }[OneName<S>];
+
+/** What a collection can be sorted by: its own fields, those that references lead to, and counts of related resources. */
+export type SortOf<S extends CollectionShape> = S["sort"] | SortThroughName<S> | SortThroughTwoName<S> | CountName<S>;
 
 /** @internal An included relation, whatever the collection is. */
 interface IncludedPart {
@@ -165,13 +198,16 @@ export function numbersIncluding(specs: CollectionSpecs, spec: CollectionSpec, i
 
 /** @internal Which fields of a collection are doubles, with those inside objects and arrays and of related resources. */
 export function doublesOf(specs: CollectionSpecs, spec: CollectionSpec): DoubleTest {
-  return (field) => {
-    const names = field.split(".");
-    let current = spec;
-    while (names.length > 1 && Object.hasOwn(current.relations ?? {}, names[0] ?? "")) {
-      current = relatedSpec(specs, current, names.splice(0, 1)).spec;
-    }
-    const path = names.join("/");
-    return [path, `${path}/+`].some((each) => current.doubles?.includes(each));
-  };
+  return (field) => isNumberField(specs, spec, "doubles", field);
+}
+
+/** @internal Whether a field, also of related resources, is among the numbers of a kind. */
+export function isNumberField(specs: CollectionSpecs, spec: CollectionSpec, kind: "bigints" | "doubles", field: string): boolean {
+  const names = field.split(".");
+  let current = spec;
+  while (names.length > 1 && Object.hasOwn(current.relations ?? {}, names[0] ?? "")) {
+    current = relatedSpec(specs, current, names.splice(0, 1)).spec;
+  }
+  const path = names.join("/");
+  return [path, `${path}/+`].some((each) => current[kind]?.includes(each));
 }

@@ -234,6 +234,66 @@ export async function moreFilters(): Promise<void> {
   api.orders.watch({ filter: { "customer.name": "A" } });
 }
 
+export async function askingMore(): Promise<void> {
+  void api.lines.list({ sort: ["order.customer.name", "-order.number", "order.customer.address.country"] });
+  void api.customers.list({ sort: ["-count.orders", "address.country"], filter: { "count.handled": { gte: 2 }, "count.orders": 3, orders: { exists: false }, "orders.lines": { exists: true } }, include: { orders: { sort: "agent.name", filter: { "count.lines": 0 } } } });
+  void api.customers.list({ filter: { name: { search: "ada lov" }, any: [{ email: { search: "ada" } }, { handled: { exists: true } }], some: { orders: { state: "open", "lines.product": "tea" }, handled: [{ number: 1 }, { number: { gt: 2 }, agent: { exists: true } }] }, none: { orders: { state: "sent" } } } });
+  void api.orders.list({ filter: { "customer.name": { search: "ada" } } });
+  void api.customers.updateMany({ filter: { some: { orders: { state: "open" } } }, sort: "-count.orders", limit: 3 }, { visits: 0 });
+  api.customers.watch({ filter: { name: { search: "ada" } } });
+  const { data: [group] } = await api.orders.groups({
+    by: ["customer_id", "customer.born:year", "agent.level", "created_at:week"], sum: ["number"], distinct: ["agent_id"], include: { customer: { fields: ["name"] } },
+    having: { count: { gte: 2 }, "sum.number": { gt: 1000 }, "distinct.agent_id": 1 }, sort: ["-sum.number", "distinct.agent_id", "agent.level"],
+  });
+  same<NonNullable<typeof group>["by"], { customer_id: string | null; "customer.born:year": string | null; "agent.level": "bronze" | "silver" | "gold" | null; "created_at:week": string }>();
+  same<NonNullable<typeof group>["distinct"], { agent_id: number }>();
+  const customer = group!.customer;
+  same<typeof customer, Pick<Customer, "id" | "type" | "name"> | null>();
+  same<NonNullable<Awaited<ReturnType<typeof ofAgents>>["data"][number]["agent"]>["handled"], Order[]>();
+  // @ts-expect-error: nothing is included
+  group?.agent;
+  // @ts-expect-error: a relation to many has no order
+  void api.customers.list({ sort: "orders.number" });
+  // @ts-expect-error: a count of related resources has one step
+  void api.orders.list({ sort: "count.customer" });
+  // @ts-expect-error: an object has no order
+  void api.customers.list({ sort: "address" });
+  // @ts-expect-error: a count is compared
+  void api.customers.list({ filter: { "count.orders": { in: [1, 2] } } });
+  // @ts-expect-error: whether there is an attribute is another question
+  void api.customers.list({ filter: { visits: { exists: true } } });
+  // @ts-expect-error: the levels are not searched
+  void api.customers.list({ filter: { level: { search: "gold" } } });
+  // @ts-expect-error: some is of a relation to many
+  void api.orders.list({ filter: { some: { customer: { name: "Ada" } } } });
+  // @ts-expect-error: lines are related to none
+  void api.lines.list({ filter: { some: { order: { number: 1 } } } });
+  // @ts-expect-error: an attribute that orders do not have
+  void api.customers.list({ filter: { none: { orders: { name: "x" } } } });
+  // @ts-expect-error: conditions of alternatives are not grouped
+  void api.customers.list({ filter: { any: [{ some: { orders: { number: 1 } } }] } });
+  // @ts-expect-error: streams have no conditions on related resources
+  api.customers.watch({ filter: { some: { orders: { number: 1 } } } });
+  // @ts-expect-error: nor counts
+  api.customers.watch({ filter: { "count.orders": 1 } });
+  // @ts-expect-error: what groups are sorted by is asked for
+  void api.orders.groups({ by: ["state"], sort: "-sum.number" });
+  // @ts-expect-error: so is what they are kept by
+  void api.orders.groups({ by: ["state"], sum: ["number"], having: { "avg.number": 1 } });
+  // @ts-expect-error: a sum of numbers
+  void api.orders.groups({ sum: ["number"], having: { "sum.number": "1" } });
+  // @ts-expect-error: the customer is not among what they are grouped by
+  void api.orders.groups({ by: ["state"], include: ["customer"] });
+  // @ts-expect-error: nor with options
+  void api.orders.groups({ by: ["agent_id"], include: { customer: { fields: ["name"] } } });
+  // @ts-expect-error: groups are made through references
+  void api.customers.groups({ by: ["orders.state"] });
+  // @ts-expect-error: dates have no quarter-hours
+  void api.orders.groups({ by: ["created_at:minute"] });
+}
+
+const ofAgents = () => api.orders.groups({ by: ["agent_id"], include: ["agent.handled"] });
+
 export async function many(): Promise<void> {
   const updated = await api.customers.updateMany({ filter: { "orders.state": "sent" }, search: "ada", limit: 5 }, { visits: 0 }, { dryRun: true });
   same<typeof updated.data, Customer[]>();

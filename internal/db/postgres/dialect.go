@@ -74,8 +74,26 @@ func (dialect) Contains(column, text string) string {
 	return "strpos(" + column + ", " + text + ") > 0"
 }
 
-func (dialect) Truncate(column, unit string) string {
-	return "date_trunc('" + unit + "', " + column + ", 'UTC')"
+// Truncate: dates are texts, and PostgreSQL has no year 0. All weekdays are the same 400 years later.
+func (dialect) Truncate(column string, kind model.Kind, unit string) string {
+	switch {
+	case kind == model.KindDateTime:
+		return "date_trunc('" + unit + "', " + column + ", 'UTC')"
+	case unit == "week":
+		part := func(from, length string) string {
+			return "CAST(substr(" + column + ", " + from + ", " + length + ") AS integer)"
+		}
+		monday := "date_trunc('week', make_timestamp(" + part("1", "4") + " + 400, " + part("6", "2") + ", " + part("9", "2") + ", 0, 0, 0))"
+		return "lpad(CAST(EXTRACT(year FROM " + monday + ")::integer - 400 AS text), 4, '0') || to_char(" + monday + ", '-MM-DD') COLLATE \"C\""
+	}
+	return db.TruncateText(column, kind, unit)
+}
+
+// Average divides with so many digits that no two averages have the same ones: then the nearest double is known.
+func (dialect) Average(high, low, count string, scale int) string {
+	const digits = 80
+	one, divisor := "1."+strings.Repeat("0", digits), "1"+strings.Repeat("0", scale)
+	return "((" + high + " * 4294967296::numeric + " + low + ") * " + one + " / (nullif(" + count + ", 0) * " + divisor + "::numeric))::double precision"
 }
 
 func (dialect) List(texts []string) model.Value {
@@ -206,7 +224,7 @@ func (dialect) Catalogue() db.Catalogue {
 			FROM pg_class t JOIN pg_attribute a ON a.attrelid = t.oid LEFT JOIN pg_collation l ON l.oid = a.attcollation
 			WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped
 			ORDER BY t.relname, a.attnum`,
-		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, coalesce(a.attname::text, '')
+		Indexes: `SELECT t.relname::text, x.relname::text, i.indisunique::int, coalesce(a.attname::text, ''), i.indoption[k.position - 1] & 1
 			FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
 				CROSS JOIN unnest(i.indkey::int[]) WITH ORDINALITY AS k(number, position)
 				LEFT JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.number AND k.number > 0

@@ -5,7 +5,10 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"maps"
+	"strconv"
 	"strings"
+
+	"zombiezen.com/go/sqlite"
 )
 
 // dialect is the SQL of SQLite.
@@ -74,11 +77,27 @@ func (dialect) Contains(column, text string) string {
 	return "instr(" + column + ", " + text + ") > 0"
 }
 
-// Truncate: date-times are texts of a fixed width.
-func (dialect) Truncate(column, unit string) string {
-	const zero = "0000-01-01T00:00:00.000Z"
-	length := map[string]int{"year": 4, "month": 7, "day": 10, "hour": 13}[unit]
-	return fmt.Sprintf("substr(%s, 1, %d) || '%s'", column, length, zero[length:])
+// Truncate: dates and date-times are texts of a fixed width.
+func (dialect) Truncate(column string, kind model.Kind, unit string) string {
+	if unit == "week" {
+		monday := "date(substr(" + column + ", 1, 10), '-6 days', 'weekday 1')"
+		return monday + " || '" + db.RestOfTime(kind)[len("0000-01-01"):] + "'"
+	}
+	return db.TruncateText(column, kind, unit)
+}
+
+// averageFunction is a function of SQL that each connection has: SQLite has no exact division.
+const averageFunction = "plural_average"
+
+func (dialect) Average(high, low, count string, scale int) string {
+	return averageFunction + "(" + high + ", " + low + ", " + count + ", " + strconv.Itoa(scale) + ")"
+}
+
+func average(_ sqlite.Context, args []sqlite.Value) (sqlite.Value, error) {
+	if count := args[2].Int64(); count > 0 {
+		return sqlite.FloatValue(db.Average(args[0].Int64(), args[1].Int64(), count, args[3].Int())), nil
+	}
+	return sqlite.Value{}, nil
 }
 
 func (dialect) List(texts []string) model.Value {
@@ -261,11 +280,11 @@ func (dialect) Catalogue() db.Catalogue {
 		Columns: `SELECT t.name, c.name, c.type || iif(c.hidden > 1, ' GENERATED', ''), c."notnull" FROM sqlite_schema t, pragma_table_xinfo(t.name) c
 			WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND t.name NOT GLOB '_search.*.*' AND t.name NOT GLOB '_items.*' ORDER BY t.name, c.cid`,
 		// The index of words is a table, and so is that of the items of an array, which has triggers.
-		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_info(i.name) c
-			WHERE t.type = 'table' AND i.origin = 'c'
-			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
-			UNION ALL SELECT tbl_name, substr(name, 1, length(name) - length('.insert')), 0, '', 0 FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_items.*.insert'
-			ORDER BY 1, 2, 5`,
+		Indexes: `SELECT t.name, i.name, i."unique", coalesce(c.name, ''), c."desc", c.seqno FROM sqlite_schema t, pragma_index_list(t.name) i, pragma_index_xinfo(i.name) c
+			WHERE t.type = 'table' AND i.origin = 'c' AND c.key
+			UNION ALL SELECT substr(name, 1, length(name) - 6), name, 0, '_words', 0, 0 FROM sqlite_schema WHERE type = 'table' AND name GLOB '_search.*.words'
+			UNION ALL SELECT tbl_name, substr(name, 1, length(name) - length('.insert')), 0, '', 0, 0 FROM sqlite_schema WHERE type = 'trigger' AND name GLOB '_items.*.insert'
+			ORDER BY 1, 2, 6`,
 		References: `SELECT t.name, f."from", f."table", '' FROM sqlite_schema t, pragma_foreign_key_list(t.name) f WHERE t.type = 'table'`,
 	}
 }

@@ -138,6 +138,9 @@ func (b *Database) open(flags sqlite.OpenFlags, more ...string) (*connection, er
 		}
 	}
 	if err == nil {
+		err = raw.CreateFunction(averageFunction, &sqlite.FunctionImpl{NArgs: 4, Deterministic: true, Scalar: average})
+	}
+	if err == nil {
 		return newConn(raw, b.trace), nil
 	}
 	err = fmt.Errorf("the database %s cannot be opened: %w", b.file, err)

@@ -151,6 +151,40 @@ test('a form begins with the attribute that was to be edited, else at its top', 
   await page.leave()
 })
 
+test('the attribute that a form begins with is between its title and its buttons', async () => {
+  const page = await open(browser, `${server.explorer}/people`, { expect: [/status of 422/] })
+  await page.setViewportSize({ width: 1280, height: 420 })
+  await (await cell(page, 0, 'settings')).dblclick() // the last one
+  await page.locator('[data-typing]:focus').waitFor()
+  const between = () =>
+    page.locator('aside').evaluate((aside) => {
+      const [title, field, buttons] = ['.top', '[data-typing]', '.end'].map((each) => aside.querySelector(each).getBoundingClientRect())
+      return field.top >= title.bottom && field.bottom <= buttons.top
+    })
+  await shows(between, true)
+  // So is a field that the Tab key goes to, and one that is wrong.
+  await page.goto(`${server.explorer}/issues?view=new`)
+  await page.setViewportSize({ width: 1280, height: 420 })
+  const free = (name) =>
+    page.locator(`#field-${name}`).evaluate((box) => {
+      const { left, top, width, height } = box.getBoundingClientRect()
+      return [1, height - 1].every((y) => box.contains(document.elementFromPoint(left + width / 2, top + y)))
+    })
+  await page.getByLabel('title', { exact: true }).fill('x')
+  for (const name of ['state', 'priority', 'tags', 'due_on']) {
+    await page.locator(`#field-${name}`).focus()
+    await shows(() => free(name), true)
+  }
+  await page.getByLabel('priority', { exact: true }).fill('9')
+  await page.locator('#field-reporter_id').focus()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.locator('#field-priority:focus').waitFor()
+  await shows(() => free('priority'), true)
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Leave' }).click()
+  await page.leave()
+})
+
 test('Markdown has an editor with highlighting, in the form', async () => {
   const text = '# Plan\n\nWith **care**.\n'
   const project = await server.ask('POST', '/projects', { title: 'Documented', about: text })

@@ -155,6 +155,19 @@ test('the body of a create refers to what exists, and can be sent as it is', asy
   }
 })
 
+test('the steps of a transaction are on what exists, and can be run as they are', async () => {
+  const page = await open(browser, `${docs()}/Server#runTransaction`)
+  const run = page.locator('#runTransaction')
+  await page.waitForFunction((id) => document.getElementById('runTransaction-body')?.value.includes(id), data.customers[0].id)
+  const steps = JSON.parse(await run.getByLabel('Body').inputValue())
+  assert.deepEqual(steps.map(({ method, path }) => [method, path]), [['POST', '/customers'], ['PATCH', `/customers/${data.customers[0].id}`]])
+  const before = await server.ask('GET', '/customers?limit=-1')
+  await run.getByRole('button', { name: 'Send' }).click() // a dry run
+  await run.getByText('200 OK').waitFor()
+  assert.deepEqual(await server.ask('GET', '/customers?limit=-1'), before)
+  await page.leave()
+})
+
 test('every example compiles, and those of Go and TypeScript use the clients', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'plural-examples-'))
   const page = await open(browser, docs())

@@ -212,7 +212,7 @@ function operationOf(document: OpenAPI, { path, method, operation }: Found, para
     collection: operation.tags[0]!,
     ...(parent && { parent }),
     open: isOpen(operation.security ?? document.security ?? []),
-    filtered: parameters.some((each) => isFilter(each.name)),
+    filtered: parameters.some((each) => isFilter(each.name) || each.name === 'filters'),
     parameters: parameters.filter((each) => !isFilter(each.name) && !(each.in === 'query' && ['o', 'l', 'filters'].includes(each.name))).map(parameterOf),
     ...bodyOf(document, operation),
     ...answersOf(document, operation),

@@ -1,7 +1,8 @@
 // What the form of an operation holds, and the request that it makes.
 
 import { parse, stringify } from '../../explorer/lib/json'
-import type { Operation, Parameter, Section } from './reference'
+import type { Json } from './openapi'
+import type { Kind, Operation, Parameter, Section } from './reference'
 
 /** What is entered. Names of parameters are not unique: Prefer is a header, and id may be in the path and a field. */
 export interface Draft {
@@ -70,6 +71,18 @@ function bodyOf(operation: Operation, section: Section, sample: Sample, referred
   // What is sent in full may not lose what the example does not show.
   if (operation.kind === 'replace') for (const { name, depth, writable } of section.attributes) if (depth === 0 && writable && name !== 'id' && sample[name] !== undefined) real[name] = sample[name] as never
   return stringify(real, '  ')
+}
+
+/** The steps of a transaction that can be run as they are: a new resource, and a change of one that exists. */
+export function stepsOf(section: Section, sample: Sample, referred: Referred): Json[] {
+  const of = (kind: Kind) => section.operations.find((each) => each.kind === kind && !each.parent)
+  const [create, update] = [of('create'), of('update')]
+  const step = (operation: Operation, given: Sample, path: string, more: object = {}): Json => ({ method: operation.method, path, body: parse(draftOf(operation, section, given, referred).body) as Json, ...more })
+  const creates = create && Object.values(referred).every(({ id }) => id !== null)
+  return [
+    ...(creates ? [step(create, null, create.path)] : []),
+    ...(update && sample ? [step(update, sample, `/${section.name}/${sample.id}`, draftOf(update, section, sample).values['header If-Match'] ? { if_match: '*' } : {})] : []),
+  ]
 }
 
 export function requestOf(operation: Operation, draft: Draft): Request {

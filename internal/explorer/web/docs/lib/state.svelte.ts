@@ -3,9 +3,9 @@
 import { parse } from '../../explorer/lib/json'
 import { Order } from '../../explorer/lib/order'
 import { askForDocument, base, KEY, keptCredential, takeFirst } from './early'
-import type { OpenAPI } from './openapi'
+import type { Json, OpenAPI } from './openapi'
 import { referenceOf, type Reference, type Section } from './reference'
-import type { Referred, Request, Sample } from './request'
+import { stepsOf, type Referred, type Request, type Sample } from './request'
 
 export const home = base.pathname.replace(/\/$/, '')
 /** URL of the interface, without a slash at its end. */
@@ -60,6 +60,7 @@ export const documents = new Documents()
 /** A collection as GET / describes it. */
 interface Described {
   name: string
+  total: number | null
   attributes: { name: string; references?: string }[]
 }
 
@@ -83,6 +84,13 @@ class Samples {
       return asked === undefined ? [] : [[name, { collection: references!, id: asked ? String(asked.id) : null }] as const]
     }))
     return Object.fromEntries(found.flat())
+  }
+
+  /** The steps of a transaction on a collection that has resources, if there is one. */
+  async steps({ sections }: Reference): Promise<Json[]> {
+    const all = (await (this.described ??= this.get<Described[]>(''))) ?? []
+    const section = sections.find(({ name, operations }) => operations.some(({ kind }) => kind === 'update') && all.some((each) => each.name === name && each.total))
+    return section ? stepsOf(section, await this.of(section), await this.referredBy(section)) : []
   }
 
   /** The first resource of a collection, null if there is none, or undefined if the caller may not list them. */

@@ -1,48 +1,76 @@
 // Charts of a collection: groups, counted or summed, each linked to the list of its resources.
 
 import { encode, type Filter } from './filters'
-import { count, fieldsOf, isNumeric, type Collection, type Field } from './schema'
-import { measureParts } from './url'
+import { includeParts, labelled, takeLabels, type Label } from './include'
+import { count, fieldAt, fieldsOf, isNumeric, type Collection, type Field, type Find, type Relation, type Resource } from './schema'
+import type { Choices } from './targets'
+import { keyOf, measureParts } from './url'
 
 export interface Group {
   id: string
-  by: Record<string, unknown>
+  by: Record<string, unknown> // and beside it the resources that are referred to, by relation
   count: number
   sum?: Record<string, number | string | null>
   avg?: Record<string, number | null>
   min?: Record<string, number | string | null>
   max?: Record<string, number | string | null>
+  distinct?: Record<string, number>
 }
 
 const UNITS = ['year', 'quarter', 'month', 'week', 'day', 'hour'] as const
 type Unit = (typeof UNITS)[number]
 
-/** What the resources of a collection can be grouped by, the likeliest first. */
-export function groupings(collection: Collection, timestamps: boolean): string[] {
-  const fields = fieldsOf(collection, timestamps)
+/** What the resources of a collection can be grouped by, the likeliest first; then what they refer to. */
+export function groupings(collection: Collection, timestamps: boolean, find: Find): Choices[] {
+  const related = (collection.relations ?? []).flatMap(({ name, collection: to, many }) => {
+    const fields = many ? undefined : find(to)
+    return fields ? [{ about: `of its ${name}`, paths: keysOf(fields, true).map((path) => `${name}.${path}`) }] : []
+  })
+  return [{ about: '', paths: keysOf(collection, timestamps) }, ...related]
+}
+
+function keysOf(collection: Collection, timestamps: boolean): string[] {
   const rank = (field: Field) => (field.enum || field.type === 'boolean' ? 0 : field.references ? 1 : field.format?.startsWith('date') ? 2 : 3)
-  return fields
+  return fieldsOf(collection, timestamps)
     .filter(({ name, type }) => name !== 'id' && type !== 'object' && type !== 'array')
     .sort((a, b) => rank(a) - rank(b))
-    .flatMap((field) =>
-      field.format === 'date-time' ? [`${field.name}:day`, `${field.name}:month`, `${field.name}:year`] : field.format === 'date' ? [`${field.name}:month`, `${field.name}:year`, field.name] : [field.name],
-    )
+    .flatMap(({ name, format }) => {
+      const by = (...units: Unit[]) => units.map((unit) => `${name}:${unit}`)
+      return format === 'date-time' ? by('day', 'week', 'month', 'quarter', 'year') : format === 'date' ? [...by('month', 'quarter', 'year', 'week'), name] : [name]
+    })
 }
 
 /** What can be shown of each group. */
-export const measures = (collection: Collection): string[] => ['count', ...collection.attributes.filter((a) => isNumeric(a) || a.format === 'decimal').flatMap(({ name }) => [`sum ${name}`, `avg ${name}`, `min ${name}`, `max ${name}`])]
+export function measures({ attributes }: Collection): Choices[] {
+  const numbers = attributes.filter((a) => isNumeric(a) || a.format === 'decimal')
+  const many = attributes.filter(({ type }) => type !== 'object' && type !== 'array' && type !== 'boolean')
+  return [
+    { about: '', paths: ['count', ...numbers.flatMap(({ name }) => [`sum ${name}`, `avg ${name}`, `min ${name}`, `max ${name}`])] },
+    ...(many.length ? [{ about: 'how many different', paths: many.map(({ name }) => `distinct ${name}`) }] : []),
+  ]
+}
 
-export const isTime = (collection: Collection, by: string) => by.includes(':') || collection.attributes.some(({ name, format }) => name === by && format === 'date')
+export const isTime = (collection: Collection, by: string, find: Find) => by.includes(':') || fieldAt(collection, by, find)?.format === 'date'
 
-/** The path of the groups. Those over time are in their order, the latest ones; others the largest first. */
-export function groupsPath(collection: Collection, by: string, measure: string, parts: string[], limit: number): string {
-  const sort = isTime(collection, by) ? `sort=-${encode(by)}` : 'sort=-count'
-  return `-/groups/${collection.name}?${[`by=${encode(by)}`, ...measureParts(measure), ...parts, sort, `limit=${limit}`].join('&')}`
+const MEMBERS = ['id', 'type', 'by', 'count', 'sum', 'avg', 'min', 'max', 'distinct'] // of a group
+
+/** The relation by which the names of groups come with them. */
+export const namesOf = (collection: Collection, by: string, find: Find): Relation[] => labelled(collection, find, [by]).filter(({ name }) => !MEMBERS.includes(name))
+
+/** Takes the names out of the groups. */
+export const takeNames = (groups: Group[], names: Relation[], find: Find): Label[] =>
+  groups.flatMap((group) => takeLabels({ ...group, ...group.by } as unknown as Resource, names, find))
+
+/** The path of the groups. Those over time are in their order, the latest ones; others those with the most of what is shown. */
+export function groupsPath(collection: Collection, by: string, measure: string, least: string, parts: string[], limit: number, find: Find): string {
+  const sort = `sort=-${encode(isTime(collection, by, find) ? by : keyOf(measure))}`
+  const names = includeParts(namesOf(collection, by, find), find)
+  return `-/groups/${collection.name}?${[`by=${encode(by)}`, ...measureParts(measure, least), ...parts, ...names, sort, `limit=${limit}`].join('&')}`
 }
 
 function measured(group: Group, measure: string): number | string | null {
   const [kind, attribute = ''] = measure.split(' ')
-  return (kind === 'count' ? group.count : group[kind as 'sum' | 'avg' | 'min' | 'max']?.[attribute]) ?? null
+  return (kind === 'count' ? group.count : group[kind as 'sum' | 'avg' | 'min' | 'max' | 'distinct']?.[attribute]) ?? null
 }
 
 export const amountOf = (group: Group, measure: string): number => Number(measured(group, measure) ?? 0)
@@ -89,10 +117,10 @@ export interface Period {
 
 /**
  * The groups over time in their order, with the empty periods between them: without resources, counts and sums are zero, and there is no average, least and
- * greatest. Groups that are too long ago for this many periods are cut.
+ * greatest. Of periods that have less than was asked for, nothing is known. Groups that are too long ago for this many periods are cut.
  */
-export function periodsOf(groups: Group[], by: string, measure: string, most: number): { periods: Period[]; cut: boolean } {
-  const empty = measure === 'count' || measure.startsWith('sum ') ? 0 : null
+export function periodsOf(groups: Group[], by: string, measure: string, least: string, most: number): { periods: Period[]; cut: boolean } {
+  const empty = !least && /^(count$|sum |distinct )/.test(measure) ? 0 : null
   const period = (group: Group): Period => ({ start: group.by[by], group, amount: measured(group, measure) === null ? empty : amountOf(group, measure) })
   const unit = (by.split(':')[1] ?? 'day') as Unit
   const periods: Period[] = []
@@ -116,7 +144,7 @@ const startOf = (group: Group, by: string) => Date.parse(String(group.by[by]))
 /** A point of time as short as its unit allows. */
 export function shortTime(value: string, by: string): string {
   const unit = by.split(':')[1]
-  return unit === 'year' ? value.slice(0, 4) : unit === 'month' ? value.slice(0, 7) : unit === 'hour' ? value.slice(5, 13).replace('T', ' ') : value.slice(0, 10)
+  return unit === 'year' ? value.slice(0, 4) : unit === 'quarter' ? `${value.slice(0, 4)} Q${Math.ceil(Number(value.slice(5, 7)) / 3)}` : unit === 'month' ? value.slice(0, 7) : unit === 'hour' ? value.slice(5, 13).replace('T', ' ') : value.slice(0, 10)
 }
 
 /** The counts of the last days, also of those without any; the last one is today. */

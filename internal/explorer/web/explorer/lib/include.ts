@@ -1,10 +1,8 @@
 // Labels of references come with the list itself, in one request: include, with the label only.
 
-import { labelAttribute, labelOf, relationOf, type Collection, type Relation, type Resource } from './schema'
+import { labelAttribute, labelOf, relationOf, type Collection, type Find, type Relation, type Resource } from './schema'
 
 const MOST = 10 // relations in one request
-
-type Find = (name: string) => Collection | undefined
 
 /** The relations whose labels can be included, of all references or of some. */
 export function labelled(collection: Collection, find: Find, only?: string[]): Relation[] {

@@ -47,9 +47,14 @@ export class Rights {
   }
 
   private itemsOf(operation: unknown): number {
+    return (this.bodyOf(operation) as { maxItems?: number } | undefined)?.maxItems ?? 1000
+  }
+
+  /** The schema of the body of an operation, which is there or named. */
+  private bodyOf(operation: unknown): Schema | undefined {
     const body = (operation as { requestBody?: { $ref?: string; content?: Content } } | undefined)?.requestBody
     const content = body?.content ?? this.components.requestBodies?.[named(body?.$ref)]?.content
-    return (content?.['application/json']?.schema as { maxItems?: number } | undefined)?.maxItems ?? 1000
+    return content?.['application/json']?.schema
   }
 
   /** What a collection contains, in the words of its schema. Its name alone says nothing. */
@@ -90,7 +95,7 @@ export class Rights {
 
   private operation(method: string, collection: string) {
     const path = method === 'POST' ? `/${collection}` : `/${collection}/{id}`
-    return this.paths[path]?.[method.toLowerCase()] as { requestBody?: { $ref?: string } } | undefined
+    return this.paths[path]?.[method.toLowerCase()]
   }
 
   /** The schema of one resource; references and choices are followed. */
@@ -101,9 +106,7 @@ export class Rights {
 
   /** Whether an attribute can be given to a new resource, or changed in one that is there. */
   mayWrite(method: 'POST' | 'PATCH', collection: string, attribute: string): boolean {
-    const body = this.components.requestBodies?.[named(this.operation(method, collection)?.requestBody?.$ref)]
-    const schema = body?.content['application/json']?.schema
-    const properties = this.resource(schema)?.properties
+    const properties = this.resource(this.bodyOf(this.operation(method, collection)))?.properties
     return !properties || (attribute in properties && !properties[attribute]!.readOnly)
   }
 

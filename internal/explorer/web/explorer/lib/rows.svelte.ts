@@ -195,11 +195,17 @@ export class Rows {
     else if (place) {
       place.page[place.index] = data
       labels.renew(this.collection, [data])
-      this.news.changed(data, event.previous, this.view.sort.some(({ field }) => field in (event.previous ?? {})))
+      this.news.changed(data, event.previous, this.view.sort.some(({ field }) => this.attributeOf(field) in (event.previous ?? {})))
       this.changed++
     } else if (kind === 'created' && this.append(data)) this.news.changed(data, null, false)
     else if (kind !== 'updated') this.news.entered(data.id)
     touches.tell(data.type, data.id)
+  }
+
+  /** The attribute that decides the place of a row, also where it refers to what the rows are sorted by. */
+  private attributeOf(path: string): string {
+    const [first = ''] = path.split('.')
+    return this.collection.relations?.find(({ name, many }) => !many && name === first && name !== path)?.attribute ?? first
   }
 
   /** Shows a row as it is now, after we have changed it. */

@@ -41,35 +41,57 @@ export interface Collection {
   label?: string // the attribute that names a resource to people
 }
 
+export type Find = (name: string) => Collection | undefined
+
 export type Resource = { id: string; type: string } & Record<string, unknown>
 
 /** Fields are the attributes and what every resource has in addition. */
 export interface Field extends Attribute {
   own: boolean // set by the server
+  searched: boolean // by its words
 }
 
-const given = (name: string, format?: string): Field => ({ name, type: 'string', required: true, own: true, ...(format && { format }) })
+/** What a filter or a sort compares: a value, whether a relation has resources, or the number of related resources. */
+export interface Target extends Omit<Attribute, 'type'> {
+  type: Kind | 'relation' | 'count'
+  searched?: boolean
+}
+
+const given = (name: string, format?: string): Field => ({ name, type: 'string', required: true, own: true, searched: false, ...(format && { format }) })
 
 export function fieldsOf(collection: Collection, timestamps: boolean): Field[] {
   return [
     given('id', 'uuid'),
-    ...collection.attributes.map((attribute) => ({ ...attribute, own: false })),
+    ...collection.attributes.map((attribute) => ({ ...attribute, own: false, searched: attribute.type === 'string' && (attribute.name === collection.label || !!collection.search?.includes(attribute.name)) })),
     ...(timestamps ? [given('created_at', 'date-time'), given('updated_at', 'date-time')] : []),
   ]
 }
 
-/** The field at a path: an attribute, a property of an object, or a field of a related resource. */
-export function fieldAt(collection: Collection, path: string, find: (name: string) => Collection | undefined): Attribute | undefined {
+/** What is at a path: an attribute, a property of an object, a field of a related resource, a relation, or a count of related resources. */
+export function fieldAt(collection: Collection, path: string, find: Find): Target | undefined {
   const own = fieldsOf(collection, true).find(({ name }) => name === path)
   if (own) return own
   const [first = '', ...rest] = path.split('.')
   const relation = collection.relations?.find(({ name }) => name === first)
-  const to = relation && rest.length ? find(relation.collection) : undefined
+  if (relation && !rest.length) return { name: path, type: 'relation', required: true }
+  const to = relation && find(relation.collection)
   if (to) return fieldAt(to, rest.join('.'), find)
+  if (countsOf(collection).includes(path)) return { name: path, type: 'count', required: true }
   let found: Omit<Attribute, 'name' | 'required'> | undefined = collection.attributes.find(({ name }) => name === first)
   for (const name of rest) found = found?.properties?.[name]
   return found && { ...found, name: path, required: false }
 }
+
+/** The counts of related resources. Where something is called "count", they are paths into that. */
+export const countsOf = ({ attributes, relations = [] }: Collection): string[] =>
+  [...attributes, ...relations].some(({ name }) => name === 'count') ? [] : relations.filter(({ many }) => many).map(({ name }) => `count.${name}`)
+
+/** The relation to many that a path begins with, so that it leads to several values. */
+export const manyAt = (collection: Collection, path: string): Relation | undefined => collection.relations?.find(({ name, many }) => many && name === path.split('.')[0] && name !== path)
+
+/** Whether a path leads to other resources. */
+export const isThrough = (collection: Collection, path: string): boolean =>
+  path.startsWith('count.') ? countsOf(collection).includes(path) : !!collection.relations?.some(({ name }) => name === path.split('.')[0])
 
 const NAMES = ['name', 'title', 'label', 'email', 'subject', 'slug']
 const NUMBERS = ['number', 'no', 'code']

@@ -2,7 +2,7 @@
 // path and query of the API.
 
 import { decode, encode, readFilters, writeFilter, type Filter } from './filters'
-import { fieldAt, type Collection } from './schema'
+import { fieldAt, type Collection, type Find } from './schema'
 import { isRelative, resolveTime } from './times'
 
 export interface SortKey {
@@ -20,14 +20,16 @@ export interface View {
   sort: SortKey[]
   chart: string | null // what a chart is grouped by, in place of the table
   measure: string // what it shows of each group: count, or such as "sum price"
+  least: string // of that, for a group to be shown; empty: any
+  top: number | null // how many groups it shows
   page: string | null // another page than a list, such as that of the caller
   offset: number // position of the first row that is seen
   strange: string[] // parts of the query that we do not understand: the server says what is wrong with them
 }
 
-export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], chart: null, measure: 'count', page: null, offset: 0, strange: [] }
+export const START: View = { collection: null, parent: null, id: null, mode: 'read', filters: [], search: '', sort: [], chart: null, measure: 'count', least: '', top: null, page: null, offset: 0, strange: [] }
 
-const MEASURES = ['sum', 'avg', 'min', 'max'] // parameters of groups
+const MEASURES = ['sum', 'avg', 'min', 'max', 'distinct'] // parameters of groups
 
 /** Reads a path below the explorer's own, without a slash at its start. */
 export function readView(path: string, query: string): View {
@@ -50,10 +52,17 @@ export function readView(path: string, query: string): View {
     else if (name === 'sort' && !view.sort.length && value) view.sort = readSort(value)
     else if (name === 'chart' && /^[^,]+$/.test(value) && !view.chart) view.chart = value
     else if (charted && MEASURES.includes(name!) && /^[^,]+$/.test(value) && view.measure === 'count') view.measure = `${name} ${value}`
+    else if (charted && name === 'limit' && /^[1-9]\d{0,2}$/.test(value) && view.top === null) view.top = Number(value)
     else if (name === 'offset' && /^\d{1,15}$/.test(value)) view.offset = Number(value)
     else if (name === 'view' && value === 'new' && view.collection) view.mode = 'new'
     else if (name === 'view' && value === 'edit' && view.id) view.mode = 'edit'
     else view.strange.push(part)
+  }
+  // What is measured is known only now.
+  const least = charted ? view.strange.find((part) => decode(part).startsWith(`${leastOf(view.measure)}=`)) : undefined
+  if (least) {
+    view.least = decode(least).slice(leastOf(view.measure).length + 1)
+    view.strange = view.strange.filter((part) => part !== least)
   }
   return view
 }
@@ -74,12 +83,17 @@ export function writeView(view: View): string {
 }
 
 /** The chart of a view, as parts of the page's query. */
-export const chartParts = ({ chart, measure }: View): string[] => (chart ? [`chart=${encode(chart)}`, ...measureParts(measure)] : [])
+export const chartParts = ({ chart, measure, least, top }: View): string[] => (chart ? [`chart=${encode(chart)}`, ...measureParts(measure, least), ...(top === null ? [] : [`limit=${top}`])] : [])
+
+/** What a chart is sorted and kept by: "count", or such as "sum.price". */
+export const keyOf = (measure: string) => measure.replace(' ', '.')
+/** The parameter of the least amount of a group. */
+export const leastOf = (measure: string) => `having[${keyOf(measure)}][gte]`
 
 /** What a chart shows, as parts of a query, in the page's address and in the request. */
-export function measureParts(measure: string): string[] {
+export function measureParts(measure: string, least: string): string[] {
   const [kind, attribute] = measure.split(' ')
-  return attribute ? [`${kind}=${encode(attribute)}`] : []
+  return [...(attribute ? [`${kind}=${encode(attribute)}`] : []), ...(least ? [`${encode(leastOf(measure))}=${encode(least)}`] : [])]
 }
 
 /** The path of the collection or sub-collection that a view is of, in the interface. */
@@ -98,7 +112,7 @@ export function queryParts(view: View): string[] {
 }
 
 /** The view with dates in place of relative ones such as "last 7 days", computed from the current time. */
-export function resolved(view: View, collection: Collection, find: (name: string) => Collection | undefined): View {
+export function resolved(view: View, collection: Collection, find: Find): View {
   if (!view.filters.some(({ value }) => isRelative(value))) return view
   return { ...view, filters: view.filters.map((each) => ({ ...each, value: resolveTime(each.value, fieldAt(collection, each.field, find)?.format) })) }
 }

@@ -18,6 +18,24 @@ test('every view has an address, and every address its view', () => {
     [`users/${id}/posts/${id}?offset=7`, { collection: 'posts', parent: { collection: 'users', id }, id, offset: 7 }],
     ['users?sort=-name,age&offset=1000000', { collection: 'users', sort: [{ field: 'name', down: true }, { field: 'age', down: false }], offset: 1_000_000 }],
     ['issues?filter[state]=open&chart=due:month&avg=cost', { collection: 'issues', filters: [{ field: 'state', op: 'eq', value: 'open' }], chart: 'due:month', measure: 'avg cost' }],
+    ['issues?chart=owner_id&distinct=state&having[distinct.state][gte]=2&limit=10', { collection: 'issues', chart: 'owner_id', measure: 'distinct state', least: '2', top: 10 }],
+    ['issues?chart=owner_id&having[count][gte]=2', { collection: 'issues', chart: 'owner_id', least: '2' }],
+    ['users?sort=-count.posts,boss.name', { collection: 'users', sort: [{ field: 'count.posts', down: true }, { field: 'boss.name', down: false }] }],
+    [
+      'users?filter[some][0][posts.title][search]=a%20b&filter[some][0][posts.state]=open&filter[none][1][posts.state][in]=a,b&filter[posts][exists]=false&filter[count.posts][gte]=3',
+      {
+        collection: 'users',
+        filters: [
+          { field: 'posts.title', op: 'search', value: 'a b', group: 'some 0' },
+          { field: 'posts.state', op: 'eq', value: 'open', group: 'some 0' },
+          { field: 'posts.state', op: 'in', value: 'a,b', group: 'none 1' },
+          { field: 'posts', op: 'exists', value: 'false' },
+          { field: 'count.posts', op: 'gte', value: '3' },
+        ],
+      },
+    ],
+    // Attributes that are called as groups are.
+    ['users?filter[some][eq]=a&filter[none.city]=b', { collection: 'users', filters: [{ field: 'some', op: 'eq', value: 'a' }, { field: 'none.city', op: 'eq', value: 'b' }] }],
     ['issues?chart=no%20such', { collection: 'issues', chart: 'no such' }],
     ['-/account', { page: 'account' }],
     ['users?filter[active]', { collection: 'users', filters: [{ field: 'active', op: 'set', value: '' }] }],
@@ -32,9 +50,9 @@ test('every view has an address, and every address its view', () => {
         collection: 'users',
         search: 'ada lov',
         filters: [
-          { field: 'state', op: 'eq', value: 'open', group: 0 },
-          { field: 'age', op: 'gte', value: '3', group: 0 },
-          { field: 'boss.name', op: 'null', value: 'true', group: 1 },
+          { field: 'state', op: 'eq', value: 'open', group: 'any 0' },
+          { field: 'age', op: 'gte', value: '3', group: 'any 0' },
+          { field: 'boss.name', op: 'null', value: 'true', group: 'any 1' },
           { field: 'created_at', op: 'gte', value: '-7d' },
         ],
       },
@@ -61,13 +79,14 @@ test('several values of a field are one filter', () => {
 })
 
 test('what makes no sense is kept, for the server to say so', () => {
-  const strange = ['offset=-1', 'filter[name][like]=x', 'view=edit', 'nonsense=1', 'sort=', 'sum=cost']
+  const strange = ['offset=-1', 'filter[name][like]=x', 'view=edit', 'nonsense=1', 'sort=', 'sum=cost', 'limit=5', 'having[count][gte]=2', 'filter[some][0]=x']
   expect(read(`users?${strange.join('&')}`)).toEqual({ ...START, collection: 'users', strange })
   expect(writeView(read(`users?${strange.join('&')}`))).toBe(`users?${strange.join('&')}`)
 })
 
 test('a chart of two things, or of two measures, is not one', () => {
   expect(read('issues?sum=cost&chart=state&max=cost')).toEqual({ ...START, collection: 'issues', chart: 'state', measure: 'sum cost', strange: ['max=cost'] })
+  expect(read('issues?chart=state&sum=cost&having[count][gte]=2&limit=0')).toEqual({ ...START, collection: 'issues', chart: 'state', measure: 'sum cost', strange: ['having[count][gte]=2', 'limit=0'] })
   expect(read('issues?chart=state,owner_id')).toEqual({ ...START, collection: 'issues', strange: ['chart=state,owner_id'] })
 })
 

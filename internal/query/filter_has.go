@@ -6,15 +6,6 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Inside holds when the value at a path in a column of objects passes a filter, which is on a
-// resource with that value as its only column. A value that is not there is null.
-type Inside struct {
-	Column int
-	Path   []string
-	Kind   model.Kind // of the value, as model.Kind.Inside
-	Filter Filter
-}
-
 // Has holds when an array in the column has one of the values, or all of them. The values differ
 // from each other, and there is at least one.
 type Has struct {
@@ -22,11 +13,6 @@ type Has struct {
 	Kind   model.Kind // of the values, as model.Kind.Item
 	Values []model.Value
 	All    bool
-}
-
-// Match looks at the value inside the column.
-func (f Inside) Match(r model.Record) bool {
-	return f.Filter.Match(model.Record{r[f.Column].Inside(f.Path, f.Kind)})
 }
 
 // Match looks at the items of the array.
