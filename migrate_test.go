@@ -3,6 +3,7 @@ package plural_test
 import (
 	"context"
 	"log/slog"
+	"net/http/httptest"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -31,6 +32,9 @@ func TestConfigMigrate(t *testing.T) {
 	opens := func(config plural.Config) error {
 		server, err := plural.Open(ctx, config)
 		if err == nil {
+			request := httptest.NewRequest("POST", "http://localhost/things", strings.NewReader(`{"a":"x"}`))
+			request.Header.Set("Content-Type", "application/json")
+			server.ServeHTTP(httptest.NewRecorder(), request)
 			err = server.Stop(ctx)
 		}
 		return err
@@ -55,7 +59,7 @@ func TestConfigMigrate(t *testing.T) {
 	if err := opens(config); err == nil || !strings.HasPrefix(err.Error(), "the database does not fit the schema:\n  - things: attribute a is removed (losing)\n") {
 		t.Errorf("got %v", err)
 	}
-	want := []admin.MigrationStep{{Class: "losing", Text: "things: attribute a is removed", Cost: "loses the values of 0 resources", Loses: true}}
+	want := []admin.MigrationStep{{Class: "losing", Text: "things: attribute a is removed", Cost: "loses the values of 2 resources", Loses: true}}
 	if got, err := admin.PlanMigration(ctx, config.Database, config.Schema); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}

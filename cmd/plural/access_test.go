@@ -90,7 +90,7 @@ func TestWarningWithoutGrants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := greeting(&settings{config: plural.Config{Schema: file.Schema, Access: file.Access}}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+		got := greeted(&settings{config: plural.Config{Schema: file.Schema, Access: file.Access}}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
 		if strings.Contains(got, "  Shut  nobody may do anything yet: ") != want || strings.Contains(got, "anybody") {
 			t.Errorf("%s\n%s", access, got)
 		}
@@ -107,7 +107,7 @@ func TestGreetingSuggestsAnAllowedRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := greeting(&settings{schemaFile: "plural.yaml", config: plural.Config{Schema: file.Schema, Access: file.Access}}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
+		got := greeted(&settings{schemaFile: "plural.yaml", config: plural.Config{Schema: file.Schema, Access: file.Access}}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080})
 		if !strings.Contains(got, "\n  Try   "+want+"\n") {
 			t.Errorf("%s\n%s", access, got)
 		}

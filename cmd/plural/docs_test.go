@@ -91,7 +91,9 @@ func TestMessagesOfTheDocument(t *testing.T) {
 		dir := t.TempDir()
 		if before := shownMessages[i].before; before != "" {
 			writeSchema(t, dir, before)
-			if err := serveIn(t, dir).stop(t, syscall.SIGTERM); err != nil {
+			p := serveIn(t, dir)
+			post(t, p.base+"/posts", `{}`) // what is empty is removed
+			if err := p.stop(t, syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
 		}

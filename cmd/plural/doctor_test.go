@@ -10,7 +10,7 @@ import (
 
 func TestDoctor(t *testing.T) {
 	dir := t.TempDir()
-	runs(t, dir, "", true, "plural: there is no database plural.db\n", "doctor")
+	runs(t, dir, "", true, "plural: there is no database plural-example.db\n", "doctor")
 	thingsIn(t, dir)
 	runs(t, dir, "", false, "All totals, offset indexes, words for search, indexed items and changes are correct.\n", "doctor")
 	conn, err := sqlite.OpenConn(filepath.Join(dir, "plural.db"), sqlite.OpenReadWrite)

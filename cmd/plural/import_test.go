@@ -62,7 +62,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"", "export users", 1, "plural: there is no database plural.db\n"},
+		{"", "export users", 1, "plural: there is no database plural-example.db\n"},
 		{bad, "import users --dry-run", 1, "line 1: email: The attribute email is required.\nDry run, nothing was written: could import 0 rows.\n" +
 			"plural: the standard input: the import would stop at the first bad row: correct the rows above, or skip bad rows with --on-error skip\n"},
 		{bad + "\n" + good + "\n" + bad, "import users --dry-run --on-error skip", 3, "line 1: email: The attribute email is required.\nline 3: email: The attribute email is required.\nDry run, nothing was written: could import 1 row.\n" +
@@ -101,14 +101,14 @@ func TestImportAndExportRefuse(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ args, want string }{
-		{"import users users.txt --format ndjson", "Imported 1 row into plural.db.\n"},
-		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural.db.\n"},
-		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
-		{"import users users.txt --format json", "Imported 0 rows into plural.db.\nplural: users.txt: the file must be a JSON array of objects (for one object per line, use the format ndjson)\n"},
-		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural.db.\nplural: half.csv: line 4: the quote that begins here is never closed: close it, or write a quote within quotes twice\n" +
+		{"import users users.txt --format ndjson", "Imported 1 row into plural-example.db.\n"},
+		{"import users users.txt --format ndjson --from-row 2", "Imported 0 rows into plural-example.db.\n"},
+		{"import users users.txt --format ndjson --from-row 100", "Imported 0 rows into plural-example.db.\nplural: users.txt: there is no row 100 to begin with: the last one is row 1\n"},
+		{"import users users.txt --format json", "Imported 0 rows into plural-example.db.\nplural: users.txt: the file must be a JSON array of objects (for one object per line, use the format ndjson)\n"},
+		{"import users half.csv --on-error skip", "line 2: email \"no\": Must be an email address such as ada@example.com.\nImported 1 row into plural-example.db.\nplural: half.csv: line 4: the quote that begins here is never closed: close it, or write a quote within quotes twice\n" +
 			"The rows before row 3 are imported, except skipped ones: continue with --from-row 3\n"},
-		{"import users wrong.json.gz", "Imported 0 rows into plural.db.\nplural: wrong.json.gz: the compressed data is cut off or damaged (gzip: invalid checksum): copy the file again\n"},
-		{"import users cut.json.gz", "Imported 0 rows into plural.db.\nplural: cut.json.gz: the compressed data is cut off or damaged (unexpected EOF): copy the file again\n"},
+		{"import users wrong.json.gz", "Imported 0 rows into plural-example.db.\nplural: wrong.json.gz: the compressed data is cut off or damaged (gzip: invalid checksum): copy the file again\n"},
+		{"import users cut.json.gz", "Imported 0 rows into plural-example.db.\nplural: cut.json.gz: the compressed data is cut off or damaged (unexpected EOF): copy the file again\n"},
 		{"import users zeros.csv.gz", "plural: zeros.csv.gz: line 1: the compressed data is cut off or damaged (flate: corrupt input before offset 1): copy the file again\n"},
 		{"import nobody users.txt --format ndjson", "plural: there is no collection \"nobody\": there are users, posts\n"},
 		{"export users --query page=2", "plural: there is no parameter \"page\": there are filter[…], search, sort, offset, limit, cursor, include and fields\n"},
@@ -257,7 +257,7 @@ func TestImportDuringAServer(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	out, status := exits(t, dir, `{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","name":"Ada","email":"ada@example.com"}`, nil, "import", "users")
-	if out != "Imported 1 row into plural.db.\n" || status != 0 {
+	if out != "Imported 1 row into plural-example.db.\n" || status != 0 {
 		t.Errorf("%d: %s", status, out)
 	}
 	if got := get(t, server.base+"/users/01936f2e-7d3c-7a4b-9c5d-0123456789ab"); !strings.HasPrefix(got, `200 {"data":{"id":"01936f2e-7d3c-7a4b-9c5d-0123456789ab","type":"users","name":"Ada",`) {

@@ -53,6 +53,9 @@ func TestInitWithAccess(t *testing.T) {
 		{author, "DELETE", "/users/" + user, "", 403},
 		{"", "GET", "/-/metrics", "", 401},
 		{editor, "GET", "/-/metrics", "", 200},
+		{editor, "GET", "/users/" + user + "/changes", "", 200},
+		{editor, "GET", "/changes", "", 200},
+		{"", "GET", "/users/" + user + "/changes", "", 401},
 	} {
 		request, err := http.NewRequest(c.method, p.base+c.path, strings.NewReader(c.body))
 		if err != nil {

@@ -69,7 +69,7 @@ func TestOutputKeepsModeLinkAndPipe(t *testing.T) {
 	if out, _ := exits(t, dir, "", nil, "export", "users", "--output=/dev/full", "--format=csv"); out != "plural: /dev/full: no space left on device\n" {
 		t.Errorf("got %s", out)
 	}
-	if got := files(t, dir); got != "dangling.ndjson link.ndjson new.ndjson pipe.ndjson plural.db secret.ndjson" {
+	if got := files(t, dir); got != "dangling.ndjson link.ndjson new.ndjson pipe.ndjson plural-example.db secret.ndjson" {
 		t.Errorf("there are now %s", got)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +67,10 @@ func serve(ctx context.Context, s *settings, out, log io.Writer) error {
 	if err := server.Serve(listener); err != nil {
 		return errors.Join(err, server.Stop(context.Background()))
 	}
-	fmt.Fprint(out, greeting(s, listener.Addr()))
+	greet(out, s, listener.Addr())
+	if s.schemaFile != "" {
+		go newSchemaWatch(s, logger).run(ctx)
+	}
 	notifyManager(logger, "READY=1")
 	select {
 	case <-ctx.Done():
@@ -97,9 +99,8 @@ func checkAddress(addr string) error {
 	return fmt.Errorf("the address %q must be a host and a port, such as 127.0.0.1:8080 or :8080", addr)
 }
 
-// greeting says what is served, and where.
-func greeting(s *settings, addr net.Addr) string {
-	var b strings.Builder
+// greet writes what is served, and where: for people, or with --log-format json as a line of JSON.
+func greet(out io.Writer, s *settings, addr net.Addr) {
 	source := "the collections of " + s.schemaFile
 	if s.schemaFile == "" {
 		source = "the built-in example (\"plural init\" writes a schema file of your own)"
@@ -108,20 +109,36 @@ func greeting(s *settings, addr net.Addr) string {
 	if s.config.CertFile != "" {
 		base = "https://" + reachable(addr)
 	}
-	fmt.Fprintf(&b, "Plural %s serves %s.\n\n", version, source)
-	fmt.Fprintf(&b, "  API   %s/\n", base)
-	fmt.Fprintf(&b, "  See   %s/-/explorer\n", base)
-	fmt.Fprintf(&b, "  Docs  %s/-/docs, and as OpenAPI %s/-/openapi.json\n", base, base)
-	fmt.Fprintf(&b, "  Try   %s\n", tryLine(s, base))
-	fmt.Fprintf(&b, "  Data  %s\n", shown(s.config.Database))
+	facts := []struct{ label, key, value string }{
+		{"API", "api", base + "/"},
+		{"See", "explorer", base + "/-/explorer"},
+		{"Docs", "docs", base + "/-/docs"},
+		{"Try", "try", tryLine(s, base)},
+		{"Data", "data", shown(s.config.Database)},
+	}
 	switch access := s.config.Access; {
 	case access == nil:
-		fmt.Fprintf(&b, "  Open  anybody who can reach %s may do everything: see docs/security.md\n", reachable(addr))
+		facts = append(facts, struct{ label, key, value string }{"Open", "open", "anybody who can reach " + reachable(addr) + " may do everything: see docs/security.md"})
 	case !grantsAnything(access):
-		b.WriteString("  Shut  nobody may do anything yet: say under access in the schema file who may do what\n")
+		facts = append(facts, struct{ label, key, value string }{"Shut", "shut", "nobody may do anything yet: say under access in the schema file who may do what"})
 	}
-	b.WriteString("\n")
-	return b.String()
+	openapi := base + "/-/openapi.json"
+	if s.logFormat == "json" {
+		attributes := []any{"version", version, "serves", source, "openapi", openapi}
+		for _, fact := range facts {
+			attributes = append(attributes, fact.key, fact.value)
+		}
+		slog.New(slog.NewJSONHandler(out, nil)).Info("serving", attributes...)
+		return
+	}
+	fmt.Fprintf(out, "Plural %s serves %s.\n\n", version, source)
+	for _, fact := range facts {
+		if fact.key == "docs" {
+			fact.value += ", and as OpenAPI " + openapi
+		}
+		fmt.Fprintf(out, "  %-5s %s\n", fact.label, fact.value)
+	}
+	fmt.Fprintln(out)
 }
 
 // grantsAnything reports whether any role may do anything with resources.

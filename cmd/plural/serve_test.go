@@ -48,7 +48,7 @@ type process struct {
 	log      *bytes.Buffer
 }
 
-var apiLine = regexp.MustCompile(`API   (http://\S+)/\n`)
+var apiLine = regexp.MustCompile(`(?:API   |"api":")(http://[^\s"]+)/`)
 
 func serveIn(t *testing.T, dir string, args ...string) *process {
 	t.Helper()
@@ -66,7 +66,7 @@ func serveIn(t *testing.T, dir string, args ...string) *process {
 		p.Wait() // before its directory is removed
 	})
 	lines := bufio.NewReader(out)
-	for !strings.Contains(p.greeting, "Data  ") {
+	for !strings.Contains(p.greeting, "Data  ") && !strings.Contains(p.greeting, `"data":`) {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			p.Wait()
@@ -122,6 +122,13 @@ func get(t *testing.T, url string) string {
 	return fmt.Sprint(response.StatusCode, " ", string(text))
 }
 
+// greeted is what a server says at its start.
+func greeted(s *settings, addr net.Addr) string {
+	var b strings.Builder
+	greet(&b, s, addr)
+	return b.String()
+}
+
 func TestServeInAnEmptyDirectory(t *testing.T) {
 	dir := t.TempDir()
 	p := serveIn(t, dir)
@@ -131,7 +138,7 @@ func TestServeInAnEmptyDirectory(t *testing.T) {
   See   BASE/-/explorer
   Docs  BASE/-/docs, and as OpenAPI BASE/-/openapi.json
   Try   curl BASE/users -H 'Content-Type: application/json' -d '{"name":"Ada","email":"ada@example.com"}'
-  Data  plural.db
+  Data  plural-example.db
 `
 	if got := strings.ReplaceAll(p.greeting, p.base, "BASE"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -142,7 +149,7 @@ func TestServeInAnEmptyDirectory(t *testing.T) {
 	}
 	// Everything is in one file when the server has stopped.
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != "plural.db" {
+	if err != nil || len(entries) != 1 || entries[0].Name() != "plural-example.db" {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
@@ -202,7 +209,8 @@ func TestStopFinishesWhatItAccepted(t *testing.T) {
 
 func TestServeRefusesWhatItCannotServe(t *testing.T) {
 	dir := t.TempDir()
-	p := serveIn(t, dir)
+	p := serveIn(t, dir, "--database=sqlite:plural.db")
+	post(t, p.base+"/users", `{"name":"Ada","email":"ada@example.com"}`)
 	p.stop(t, syscall.SIGTERM)
 	if err := os.WriteFile(filepath.Join(dir, "plural.yaml"), []byte(oneCollection), 0o644); err != nil {
 		t.Fatal(err)
@@ -212,7 +220,7 @@ func TestServeRefusesWhatItCannotServe(t *testing.T) {
 		want string
 	}{
 		"another schema": {nil, "plural: the database does not fit the schema:\n" +
-			"  - new collection things (additive)\n  - collection users is removed (losing)\n  - collection posts is removed (losing)\n" +
+			"  - new collection things (additive)\n  - collection users is removed (losing)\n  - collection posts is removed (additive)\n" +
 			"\"plural migrate --plan\" shows the steps in detail, and \"plural migrate\" applies them.\n"},
 		"migrate":          {[]string{"--migrate=all"}, "plural: invalid argument \"all\" for \"--migrate\" flag: must be additive or off\n"},
 		"slashes":          {[]string{"--database=sqlite://x.db"}, "plural: the database URL must not have // after the scheme: write sqlite:x.db\n"},

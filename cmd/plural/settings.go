@@ -20,6 +20,7 @@ import (
 type settings struct {
 	addr       string
 	schemaFile string
+	schemaText []byte // of the file
 	logFormat  string
 	logLevel   string
 	config     plural.Config
@@ -40,7 +41,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	c := &s.config
 	c.MaxOperationsPerCaller, c.DrainDelay = 0, -1 // as they are given
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
-	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example)")
+	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example with the database "+exampleFile+")")
 	flags.BoolVar(&c.Open, "open", false, "listen on any address without access rules in the schema file")
 	flags.StringVar(&c.Database, "database", c.Database, "database `URL`")
 	flags.StringVar(&c.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
@@ -102,6 +103,9 @@ func (s *settings) load(flags *pflag.FlagSet) error {
 		mistakes = append(mistakes, s.loadFile(flags, given, file)...)
 		s.config.Schema, s.config.Info, s.config.Access = file.Schema, file.Info, file.Access
 	}
+	if s.schemaFile == "" && !given["database"] {
+		s.config.Database = "sqlite:" + exampleFile
+	}
 	if !given["max-body-memory"] {
 		s.config.MaxBodyMemory = 0 // the default depends on the largest body
 	}
@@ -110,6 +114,9 @@ func (s *settings) load(flags *pflag.FlagSet) error {
 	}
 	return errors.Join(mistakes...)
 }
+
+// exampleFile is the database of the built-in example: a first schema of one's own begins with an empty database.
+const exampleFile = "plural-example.db"
 
 // readSchema reads the schema file: by default plural.yaml if it exists, otherwise the
 // built-in example.
@@ -122,7 +129,7 @@ func (s *settings) readSchema() (*schema.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.schemaFile = name
+	s.schemaFile, s.schemaText = name, data
 	file, err := schema.Parse(data)
 	return file, inFileOf(name, err)
 }

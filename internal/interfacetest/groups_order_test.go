@@ -151,7 +151,7 @@ func TestGroupsOrderRefusals(t *testing.T) {
 			"by=team.tasks.title":                                "invalid_parameter by",
 			"by=team.name:month":                                 "invalid_parameter by",
 			"by=team.name,team.name":                             "invalid_parameter by",
-			"by=count.tasks":                                     "unknown_parameter by",
+			"by=count.tasks":                                     "invalid_parameter by",
 			"by=due:day":                                         "invalid_parameter by",
 			"having=1":                                           "unknown_parameter having",
 			"having[count":                                       "unknown_parameter having[count",
@@ -184,7 +184,7 @@ func TestGroupsOrderRefusals(t *testing.T) {
 			"by=state&sort=-avg.price":       `Groups cannot be sorted by "avg.price", but by state or count, each with a minus before it to sort downwards. To ask for the value, add avg=price.`,
 			"having[count][between]=1":       `Groups are kept by the operators eq, ne, lt, lte, gt or gte, and not by "between".`,
 			"by=state&include=team":          `The relation "team" is included in groups by team_id: add it to by, as by=team_id.`,
-			"by=team.tasks.title":            `The relation tasks of teams leads to many resources, and a group key needs one value. Write count.tasks for their number.`,
+			"by=team.tasks.title":            `The relation tasks of teams leads to many resources, and a group key needs one value. Use fields, and relations to one resource.`,
 			"by=started:fortnight&sum=price": `There is no unit "fortnight" of date-times. Write started:year, started:quarter, started:month, started:week, started:day or started:hour.`,
 		} {
 			if got := s.get("/-/groups/tasks?" + query).details(t); len(got) != 1 || got[0] != want {

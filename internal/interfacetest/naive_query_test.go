@@ -12,6 +12,7 @@ import (
 type naiveQuery struct {
 	filters  []*naiveFilter
 	any      map[int][]*naiveFilter
+	some     []*naiveSome
 	search   []string // beginnings of words
 	sort     []naiveKey
 	cursor   *naiveRow
@@ -44,10 +45,25 @@ type naiveFilter struct {
 	values   []string
 }
 
+// naiveSome is conditions that one related resource fulfils, or none.
+type naiveSome struct {
+	relation *model.Relation
+	none     bool
+	filters  []*naiveFilter
+}
+
 // matches reports whether a query selects a resource, its range aside.
 func (v *naiveView) matches(q *naiveQuery, r *naiveRow) bool {
 	hold := func(filters []*naiveFilter) bool {
 		return !slices.ContainsFunc(filters, func(f *naiveFilter) bool { return !v.holds(f, r, f.steps) })
+	}
+	for _, s := range q.some {
+		found := slices.ContainsFunc(v.related(r, s.relation), func(other *naiveRow) bool {
+			return !slices.ContainsFunc(s.filters, func(f *naiveFilter) bool { return !v.holds(f, other, f.steps) })
+		})
+		if found == s.none {
+			return false
+		}
 	}
 	some := len(q.any) == 0
 	for _, alternative := range q.any {
@@ -59,6 +75,9 @@ func (v *naiveView) matches(q *naiveQuery, r *naiveRow) bool {
 func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) bool {
 	if f.count != nil {
 		return f.matches(fmt.Sprint(len(v.related(r, f.count))))
+	}
+	if f.operator == "exists" && len(steps) == 1 {
+		return len(v.related(r, steps[0])) > 0 == (f.values[0] == "true")
 	}
 	if len(steps) == 0 {
 		return f.matches(r.value(f.path...))
@@ -100,6 +119,9 @@ func (f *naiveFilter) matches(value string) bool {
 	case "starts_with":
 		return strings.HasPrefix(plain(value), plain(f.values[0]))
 	}
+	if f.operator == "search" {
+		return allBegin(f.values, wordsOf(value))
+	}
 	items := jsonItems(value)
 	has := func(wanted string) bool {
 		return slices.ContainsFunc(items, func(item string) bool { return compareJSON(f.kind, item, wanted) == 0 })
@@ -125,12 +147,18 @@ func (v *naiveView) finds(beginnings []string, r *naiveRow) bool {
 	var words []string
 	for _, name := range v.searched(r.kind) {
 		if value := r.value(name); value != "null" {
-			for _, word := range strings.Fields(plain(value)) {
-				words = append(words, modelWords[word]...)
-			}
+			words = append(words, wordsOf(value)...)
 		}
 	}
 	return allBegin(beginnings, words)
+}
+
+// wordsOf is the words of a text in JSON, as searches compare them.
+func wordsOf(value string) (words []string) {
+	for _, word := range strings.Fields(plain(value)) {
+		words = append(words, modelWords[word]...)
+	}
+	return words
 }
 
 // selects is the resources of a query among others, in its order: all, and those of its range.

@@ -249,20 +249,19 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 	}
 	for _, each := range body.Errors {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
-		isSort := each.Source.Parameter == "sort" && (strings.HasSuffix(each.Detail, "is given twice.") || // name,-name
-			strings.Contains(e.target.Query().Get("sort"), ".")) // a path, which is only declared roughly
+		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
-		isKey := each.Source.Parameter == "by" && strings.Contains(e.target.RawQuery, ".") // through references
-		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]")                    // of several in one text, with commas between them
+		isPath := (each.Source.Parameter == "by" || each.Source.Parameter == "sort") && strings.Contains(strings.Join(e.target.Query()[each.Source.Parameter], ""), ".") // a path, which is only declared roughly
+		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]")                                                                                                  // of several in one text, with commas between them
 		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isKey || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || isSort || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isPath || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

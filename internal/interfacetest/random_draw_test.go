@@ -18,6 +18,7 @@ type draws struct {
 	*naiveView
 	parameters []string
 	refused    bool
+	unsorted   bool     // it has no sort of resources
 	included   int      // relations, of which a request can have 10
 	through    int      // filters through relations, likewise
 	taken      []string // names of filters
@@ -118,7 +119,12 @@ func (w *draws) drawQuery(c *model.Collection, path string) *naiveQuery {
 			}
 		}
 	}
-	q.sort = w.drawKeys(c)
+	if w.chance("some", 4) {
+		w.drawSome(q, c, prefix)
+	}
+	if !w.unsorted {
+		q.sort = w.drawKeys(c)
+	}
 	if len(q.sort) > 0 {
 		w.give(map[bool]string{true: "sort", false: of + "[sort]"}[path == ""], joinKeys(q.sort))
 	}
@@ -204,20 +210,44 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 
 // drawFilter draws a condition, through relations and inside objects, and gives it as a parameter.
 func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
+	counted := w.countable(c)
+	if counted == nil || !w.chance("count", 6) {
+		return w.drawFilterBehind(nil, c, prefix)
+	}
+	f := &naiveFilter{count: counted, kind: model.KindInteger, operator: w.one("operator", "eq", "ne", "lt", "lte", "gt", "gte")}
+	f.values = []string{fmt.Sprint(w.number("number", 0, 3))}
+	name := prefix + "[count." + counted.Name + "][" + f.operator + "]"
+	if !w.take(name) {
+		return alwaysTrue()
+	}
+	w.give(name, f.values[0])
+	return f
+}
+
+// drawSome draws conditions on one related resource. Those with the same number are about the same one.
+func (w *draws) drawSome(q *naiveQuery, c *model.Collection, prefix string) {
+	many := slices.DeleteFunc(w.naiveView.relations(c), func(r *model.Relation) bool { return r.One })
+	for n := range w.number("numbers", 1, 2) {
+		if len(many) == 0 || w.through > 7 {
+			return
+		}
+		s := &naiveSome{relation: pick(w.t, "relation", many), none: w.chance("none", 3)}
+		group := map[bool]string{true: "none", false: "some"}[s.none]
+		for range w.number("conditions", 1, 2) {
+			s.filters = append(s.filters, w.drawFilterBehind([]*model.Relation{s.relation}, s.relation.To, fmt.Sprintf("%s[%s][%d]", prefix, group, n)))
+		}
+		q.some = append(q.some, s)
+	}
+}
+
+// drawFilterBehind draws a condition on resources behind a relation, or on the resources themselves.
+func (w *draws) drawFilterBehind(before []*model.Relation, c *model.Collection, prefix string) *naiveFilter {
 	f := &naiveFilter{}
 	var names []string
-	if counted := w.countable(c); counted != nil && w.chance("count", 6) {
-		f.count, f.kind, f.operator = counted, model.KindInteger, w.one("operator", "eq", "ne", "lt", "lte", "gt", "gte")
-		f.values = []string{fmt.Sprint(w.number("number", 0, 3))}
-		name := prefix + "[count." + counted.Name + "][" + f.operator + "]"
-		if slices.Contains(w.taken, name) {
-			return alwaysTrue()
-		}
-		w.taken = append(w.taken, name)
-		w.give(name, f.values[0])
-		return f
+	for _, relation := range before {
+		names = append(names, relation.Name)
 	}
-	for range w.number("steps", 0, 2) {
+	for range w.number("steps", 0, 2-len(before)) {
 		if relations := w.naiveView.relations(c); len(relations) > 0 && (w.through < 10 || len(names) > 0) {
 			step := pick(w.t, "relation", relations)
 			f.steps, names, c = append(f.steps, step), append(names, step.Name), step.To
@@ -226,20 +256,35 @@ func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 	if len(names) > 0 {
 		w.through++
 	}
+	if name := prefix + "[" + strings.Join(names, ".") + "][exists]"; len(f.steps) > 0 && len(before) == 0 && w.chance("exists", 4) && w.take(name) {
+		f.operator, f.values = "exists", []string{w.one("exists", "true", "false")}
+		w.give(name, f.values[0])
+		return f
+	}
 	attribute := &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}
 	if !w.chance("id", 8) {
 		attribute = &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
 	}
 	if !w.knows(c, attribute.Name) {
 		if !w.chance("hidden", 8) {
-			return w.drawFilterOf(f, &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}, names, prefix)
+			return w.drawFilterOf(f, c, &model.Attribute{Name: "id", Type: model.String, Format: "uuid"}, names, prefix, len(before) > 0)
 		}
 		w.refused = true
 	}
-	return w.drawFilterOf(f, attribute, names, prefix)
+	return w.drawFilterOf(f, c, attribute, names, prefix, len(before) > 0)
 }
 
-func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string, prefix string) *naiveFilter {
+// take reports whether the name of a filter is not taken, and takes it.
+func (w *draws) take(name string) bool {
+	if slices.Contains(w.taken, name) {
+		return false
+	}
+	w.taken = append(w.taken, name)
+	return true
+}
+
+// drawFilterOf draws an operator and its values. One is whether the condition is on one related resource.
+func (w *draws) drawFilterOf(f *naiveFilter, c *model.Collection, a *model.Attribute, names []string, prefix string, one bool) *naiveFilter {
 	f.path = []string{a.Name}
 	for len(a.Properties) > 0 && !w.chance("object", 4) {
 		a = &a.Properties[w.number("property", 0, len(a.Properties)-1)]
@@ -257,21 +302,31 @@ func (w *draws) drawFilterOf(f *naiveFilter, a *model.Attribute, names []string,
 	case f.kind == model.KindText:
 		operators = append(operators, "contains", "starts_with")
 	}
+	if searched := slices.Contains(append(slices.Clone(c.Search), c.Label), a.Name) && len(f.path) == 1; searched && a.Name != "" {
+		operators = append(operators, "search", "search")
+	}
 	name := prefix + "[" + strings.Join(append(names, f.path...), ".") + "]"
-	if strings.HasSuffix(name, "[any]") && (len(names) == 0 && len(f.path) == 1) { // has to be written with an operator
+	if group := slices.Contains([]string{"any", "some", "none"}, strings.Join(append(names, f.path...), ".")); group { // has to be written with an operator
 		operators = slices.DeleteFunc(slices.Clone(operators), func(operator string) bool { return operator == "" || operator == "bare" })
 	}
 	f.operator = w.one("operator", operators...)
-	if taken := name + "[" + strings.Replace(f.operator, "bare", "", 1) + "]"; slices.Contains(w.taken, taken) {
+	if !w.take(name + "[" + strings.Replace(f.operator, "bare", "", 1) + "]") {
 		return alwaysTrue()
-	} else {
-		w.taken = append(w.taken, taken)
 	}
 	value := func() string { return w.drawValue(drawn) }
 	switch f.operator {
 	case "null":
 		f.values = []string{w.one("null", "true", "false")}
+		if slices.ContainsFunc(f.steps, func(step *model.Relation) bool { return !step.One }) { // null has no clear meaning there
+			f.values[0] = "false"
+		}
 		w.give(name+"[null]", f.values[0])
+		toMany := slices.ContainsFunc(f.steps, func(step *model.Relation) bool { return !step.One })
+		w.refused = w.refused || toMany && !one && f.values[0] == "true"
+	case "search":
+		search := w.one("search", sortedKeys(modelSearches)...)
+		f.values = modelSearches[search]
+		w.give(name+"[search]", search)
 	case "bare":
 		w.parameters = append(w.parameters, name)
 		if f.kind == model.KindBoolean && a.Type == model.Array {

@@ -141,10 +141,8 @@ func (w *randomCase) group(v *naiveView) {
 	if !v.may(c, schema.MayList) {
 		return
 	}
-	r := &draws{randomCase: w, naiveView: v}
+	r := &draws{randomCase: w, naiveView: v, unsorted: true}
 	selection := r.drawQuery(c, "")
-	r.parameters = slices.DeleteFunc(r.parameters, func(given string) bool { return strings.HasPrefix(given, "sort=") })
-	r.refused = r.refused && len(selection.sort) == 0 // it may have been the sort that was wrong
 	q := r.drawGroups(c)
 	offset, limit := -1, 100
 	if w.chance("range", 2) {

@@ -26,7 +26,7 @@ var (
 	randomSearchable  = []string{"text", "long", "state", "email"}
 	randomPaths       = map[string][]string{"spot": {"city", "floor", "fee", "since", "deep.on"}, "place": {"name", "size", "day", "code"}}
 	randomCollections = []string{"alphas", "betas", "gammas", "order-lines", "tables", "sqlite_tests"}
-	randomNames       = []string{"any", "order", "value", "key", "select", "rowid", "count", "data", "rank", "limit", "filter", "user", "null_", "xmin", "ctid", "tableoid", "oid", "old", "excluded", "default", "rev", "c", "t"}
+	randomNames       = []string{"any", "some", "none", "order", "value", "key", "select", "rowid", "count", "data", "rank", "limit", "filter", "user", "null_", "xmin", "ctid", "tableoid", "oid", "old", "excluded", "default", "rev", "c", "t"}
 )
 
 // randomAttribute is an attribute that was drawn.

@@ -40,6 +40,7 @@ var mayOpen = map[string]string{
 	"cmd/plural newTypeScriptCommand: os.WriteFile":                 "the TypeScript client",
 	"cmd/plural newInitCommand: os.OpenFile":                        "a new schema file, with O_EXCL",
 	"cmd/plural (*settings).readSchema: os.ReadFile":                "the schema file, ahead of any database",
+	"cmd/plural (*schemaWatch).look: os.ReadFile":                   "the schema file",
 	"cmd/plural readSample: os.ReadFile":                            "a sample for the checks",
 	"internal/auth readPublicKey: os.ReadFile":                      "public keys of tokens",
 	"internal/db/sqlite createPrivate: os.OpenFile":                 "a new database, with O_EXCL, while no connection can be opened",

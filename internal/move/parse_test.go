@@ -319,6 +319,39 @@ func TestParsedColumns(t *testing.T) {
 	}, ofMeasured(t))
 }
 
+// TestFormsAreSuggested: a bad row names the form that would read its value, and the row can be imported with it.
+func TestFormsAreSuggested(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *dataset) {
+		for _, test := range []struct{ attribute, value, want string }{
+			{"price", `1234.5`, `Must be a string such as "12.50", but is a number. --parse price=number reads it.`},
+			{"price", `"+1"`, `Must be a decimal such as 12.50. --parse price=number reads it.`},
+			{"price", `"1.234,50"`, `Must be a decimal such as 12.50. --parse price=number:, reads it.`},
+			{"price", `"1,234.50"`, `Must be a decimal such as 12.50. --parse price=number:. reads it.`},
+			{"price", `"1,234"`, `Must be a decimal such as 12.50. --parse price=number:. or --parse price=number:, reads it.`},
+			{"price", `"N/A"`, `Must be a decimal such as 12.50. --parse price=null:N/A reads it.`},
+			{"price", `"cheap"`, `Must be a decimal such as 12.50.`},
+			{"big", `"007"`, `Must be an integer, but is a string. --parse big=number reads it.`},
+			{"good", `1`, `Must be a boolean, but is a number. --parse good=boolean reads it.`},
+			{"good", `"maybe"`, `Must be a boolean, but is a string.`},
+			{"born", `"2024-12-31 00:00:00"`, `Must be a date such as 2026-11-14. --parse born=date reads it.`},
+			{"seen_at", `"2024-12-31 10:00:00"`, `Must be a date-time such as 2026-11-14T09:30:00.123Z. --parse seen_at=date reads it.`},
+			{"seen_at", `1735639200123`, `Must be a string, but is a number. --parse seen_at=milliseconds reads it.`},
+			{"code", `12`, `Must be a string, but is a number. --parse code=text reads it.`},
+			{"boss_id", `12`, `Must be a string, but is a number.`},
+		} {
+			row := fmt.Sprintf(`{"name":"a","%s":%s}`, test.attribute, test.value)
+			done, bad, _ := w.mapped(row, NDJSON, Mapping{})
+			same(t, done, Imported{Bad: 1, Next: 1})
+			same(t, bad, []string{"1: " + test.attribute + " " + test.value + ": " + test.want})
+			_, hint, ok := strings.Cut(test.want, "--parse ")
+			if flag, _, _ := strings.Cut(hint, " "); ok {
+				done, bad, err := w.mapped(row, NDJSON, Mapping{Parsed: []string{flag}}, dryRun)
+				same(t, fmt.Sprint(done, bad, err), fmt.Sprint(Imported{Created: 1, Next: 2}, []string(nil), error(nil)))
+			}
+		}
+	}, ofMeasured(t))
+}
+
 // TestParseRefuses: flags that cannot be meant are errors before anything is imported.
 func TestParseRefuses(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *dataset) {

@@ -30,7 +30,7 @@ func (b *builder) groups() object {
 }
 
 // groupKeys lists what the reader can group a collection by, with the kind of the values.
-func (b *builder) groupKeys(c *model.Collection) (names list, kinds []model.Kind) {
+func (b *builder) groupKeys(c *model.Collection) (names []string, kinds []model.Kind) {
 	for _, field := range b.fields(c) {
 		if field.Kind == model.KindJSON || field.Column == model.NoColumn {
 			continue
@@ -68,29 +68,27 @@ func (b *builder) groupIncluded(c *model.Collection) []*model.Relation {
 // groupParameters is all that groups can be asked by.
 func (b *builder) groupParameters(c *model.Collection) list {
 	keys, _ := b.groupKeys(c)
-	paths, text, by := b.groupPaths(c), "", someOf(keys, query.MaxGroupKeys)
-	if paths != "" {
-		by[len(by)-1].value = object{{"type", "string"}, {"anyOf", list{object{{"enum", keys}}, object{{"pattern", "^" + paths + "$"}}}}}
-		text = " `" + b.groupRelations(c)[0].Name + ".field` is a field of the resource that is referred to, through one or two references."
+	var paths []string
+	text := ""
+	if pattern := b.groupPaths(c); pattern != "" {
+		paths, text = []string{pattern}, " `"+b.groupRelations(c)[0].Name+".field` is a field of the resource that is referred to, through one or two references."
 	}
-	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", by, keys[0])}
+	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", keysOf(keys, paths, false, query.MaxGroupKeys), keys[0])}
+	values := []string{"count"}
 	for _, function := range query.Functions {
 		fields := b.groupFields(c, function)
-		if len(fields) > 0 {
-			all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
+		if len(fields) == 0 {
+			continue
+		}
+		all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
+		for _, field := range fields {
+			values = append(values, string(function)+`\.`+field.(string))
 		}
 	}
-	sorts := []string{"count", groupValuePattern}
-	for _, key := range keys {
-		sorts = append(sorts, key.(string))
-	}
-	if paths != "" {
-		sorts = append(sorts, paths)
-	}
-	sort := someOf(nil, query.MaxGroupKeys+query.MaxGroupValues+1)
-	sort[len(sort)-1].value = object{{"type", "string"}, {"pattern", "^-?(" + strings.Join(sorts, "|") + ")$"}}
-	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, what `by` has, and values that are asked for, such as `-sum.price`. Groups that are equal in these are in the order of `by`.", sort, "count"))
-	all = append(all, b.having(c))
+	keys = append(slices.DeleteFunc(keys, func(key string) bool { return key == values[0] }), values[0]) // a field named count cannot be sorted by
+	all = append(all, b.several(c.Name+".groups.sort", "sort", "Keys to sort by, downwards with a minus before the name: `count`, which is the number of resources, what `by` has, and values that are asked for, such as `-sum.price`. Groups that are equal in these are in the order of `by`.",
+		keysOf(keys, append(paths, values[1:]...), true, query.MaxGroupKeys+query.MaxGroupValues+1), values[0]))
+	all = append(all, b.having(c, values))
 	if relations := b.groupIncluded(c); len(relations) > 0 {
 		all = append(all, b.groupInclude(c, relations))
 	}
@@ -98,13 +96,10 @@ func (b *builder) groupParameters(c *model.Collection) list {
 	return append(all, b.conditions(c)...)
 }
 
-// groupValuePattern is a pattern of the values that are computed of groups.
-const groupValuePattern = `(sum|avg|min|max|distinct)\.[a-z][a-z0-9_]*`
-
 // having says which groups are kept, in the form of anyFilter.
-func (b *builder) having(c *model.Collection) object {
+func (b *builder) having(c *model.Collection, values []string) object {
 	return b.parameter(c.Name+".having", func() object {
-		pattern := `^having\[(count|` + groupValuePattern + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
+		pattern := `^having\[(` + strings.Join(values, "|") + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
 		return object{
 			{"name", "having"}, {"in", "query"}, {"description", "Which groups are kept, each condition as a parameter of its own: `having[count][gte]=2`, and `having[sum.price][gt]=1000` for values that are asked for. The operators are " + strings.Join(query.HavingOperators, ", ") + "."},
 			{"style", "form"}, {"explode", true},
@@ -156,7 +151,7 @@ func (b *builder) groupSchema(c *model.Collection) object {
 	by := object{}
 	names, kinds := b.groupKeys(c)
 	for i, name := range names {
-		by.add(name.(string), storedSchema(kinds[i], true))
+		by.add(name, storedSchema(kinds[i], true))
 	}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},

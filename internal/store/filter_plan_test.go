@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +43,12 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			{"projects", "filter[key]=k7"},
 			{"projects", "filter[issues.place.city]=c7"},
 			{"projects", "filter[issues.tags][has]=t7"},
+			{"projects", "filter[some][0][issues.place.city]=c7&filter[some][0][issues.title]=x"},
+			{"projects", "filter[some][0][issues.tags][has]=t7&filter[some][0][issues.place.floor][gt]=5"},
+			{"projects", "filter[key]=k7&filter[issues][exists]=true"},
+			{"projects", "filter[key]=k7&filter[none][0][issues.place.city]=c8"},
+			{"issues", "filter[project][exists]=false"},
+			{"issues", "filter[project.key]=k7&filter[project.issues][exists]=true"},
 			{"issues", "filter[place.city]=c7"},
 			{"issues", "filter[place.city][starts_with]=c77"},
 			{"issues", "filter[place.floor]=7"},
@@ -65,6 +72,26 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMissingRelatedAreFoundByTheReference looks at the plans of pages of what has no related resource, or none that fulfils
+// conditions: the index of the reference is asked for each resource, so that a page needs no list of all that have some. PostgreSQL
+// chooses by its statistics.
+func TestMissingRelatedAreFoundByTheReference(t *testing.T) {
+	s := parse(t, planned)
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	fill(t, st, false)
+	projects := s.Collection("projects")
+	for _, text := range []string{"filter[issues][exists]=false", "filter[none][0][issues.title]=y", "filter[none][0][issues.title]=y&filter[none][0][issues.tags][has]=t7"} {
+		q, err := query.Parse(query.OfList, projects, text, query.Limits{DefaultLimit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := strings.Join(planOf(t, st, projects, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(nil), Take: 10}, false), "\n")
+		if strings.Contains(plan, "SCAN _r1") || strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "SEARCH _r1 USING") {
+			t.Errorf("%s:\n%s", text, plan)
+		}
+	}
 }
 
 // TestRelatedIsComparedOnce looks at the plans of filters on related resources for which there is no index, on
