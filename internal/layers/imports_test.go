@@ -156,6 +156,7 @@ var testedAgainst = map[string][]string{
 	"cmd/plural":             {"internal/loopback"},
 	"tools/soak/processtest": {"internal/loopback", "tools/soak"},
 	// Its files are imported and asked about.
+	"examples/guestbook": {"client"},
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
 	// A compiled schema.
