@@ -282,7 +282,7 @@ func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.
 	for _, form := range []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,"} {
 		name, argument, _ := strings.Cut(form, ":")
 		f := Forms[slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })]
-		if !f.fits(a) {
+		if !f.fits(a) || name == "text" && value.Kind() == '"' { // which is a text already
 			continue
 		}
 		read, _ := f.reader(argument, a) // these are right

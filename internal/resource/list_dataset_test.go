@@ -75,7 +75,7 @@ type dataset struct {
 	resources      *Resources
 	albums, tracks *model.Collection
 
-	parents []model.ID // of albums, the first of which is called "a", and the second "b"
+	parents []model.ID     // of albums, the first of which is called "a", and the second "b"
 	present []model.Record // tracks that exist, in any order
 	deleted []model.Record // tracks that the change log remembers
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ collections:
     timestamps: false
     attributes:
       title: {type: string}
+      points: {type: integer}
       project_id: {references: projects, inverse: issues}
       place: {type: object, properties: {city: {type: string, maxLength: 50}, floor: {type: integer}, price: {type: string, format: decimal, scale: 2}}}
       tags: {type: array, items: {type: string}, index: true}
@@ -199,6 +201,37 @@ collections:
 	})
 }
 
+// TestGroupPlans: each resource is read once, also where groups are compared by sums, and what it refers to is found by an index.
+func TestGroupPlans(t *testing.T) {
+	s := parse(t, planned)
+	issues := s.Collection("issues")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		isPostgres := st.db.Traits().RoundTrips
+		fill(t, st, isPostgres)
+		scan := regexp.MustCompile(`SCAN issues|Seq Scan on issues|Index Only Scan using \S+ on issues`)
+		for raw, related := range map[string]string{
+			"by=project_id": "", "by=project_id&distinct=title&sort=-distinct.title": "",
+			"by=title&having[count][gte]=2&sort=-count": "",
+			"by=project.key": "_r1", "by=project.key&having[count][gte]=2": "_r1",
+			"by=project.key&sum=points&avg=points&sort=-sum.points,avg.points&having[sum.points][gte]=0": "_r1",
+		} {
+			q, err := query.Parse(query.OfGroups, issues, raw, query.Limits{DefaultLimit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, statement := range []*statement.Statement{st.sql.Groups(issues, statement.Plan{}, q.Groups, 0, 11), st.sql.CountGroups(issues, statement.Plan{}, q.Groups)} {
+				text := strings.Join(explained(t, st, statement, isPostgres), "\n")
+				if found := scan.FindAllString(text, -1); len(found) != 1 {
+					t.Errorf("%s reads the collection %d times:\n%s", raw, len(found), text)
+				}
+				if related != "" && !strings.Contains(text, "SEARCH "+related) && !strings.Contains(text, "Index Scan using projects_pkey on projects "+related) {
+					t.Errorf("%s finds what is referred to without an index:\n%s", raw, text)
+				}
+			}
+		}
+	})
+}
+
 // fill makes 5,000 projects with 4 issues each.
 func fill(t *testing.T, st *Store, isPostgres bool) {
 	t.Helper()
@@ -225,8 +258,13 @@ func fill(t *testing.T, st *Store, isPostgres bool) {
 // planOf lists the lines of the plan of a list.
 func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Selection, isPostgres bool) (lines []string) {
 	t.Helper()
+	return explained(t, st, st.sql.Rows(c, selection), isPostgres)
+}
+
+// explained lists the lines of the plan of a statement.
+func explained(t *testing.T, st *Store, sql *statement.Statement, isPostgres bool) (lines []string) {
+	t.Helper()
 	read(t, st, func(tx *Tx) {
-		sql := st.sql.Rows(c, selection)
 		explain, column := "EXPLAIN QUERY PLAN ", 3
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0
