@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 		{"decimal", "number", strings.Repeat("1", 401), "Must be a number such as 1234.5" + said},
 		{"number", "number", "NaN", "Must be a number such as 1234.5" + said},
 		{"number", "number", "٣", "Must be a number such as 1234.5" + said},
-		{"decimal", "number:;", "1", "--parse a=number:;: the decimal mark must be a comma or a point: write a=number:, or a=number:."},
+		{"decimal", "number:;", "1", "--parse a=number:;: write a=number:, for a decimal comma, or a=number:. for a decimal point"},
 
 		{"boolean", "boolean", "1", "true"},
 		{"boolean", "boolean", "NO", "false"},
