@@ -322,7 +322,7 @@ func TestGroupsAverages(t *testing.T) {
 	eachStore(t, groupsSchema(t), func(t *testing.T, s *server) {
 		for title, values := range map[string][]string{
 			"third": {"1", "0", "0"}, "minus": {"-1", "0", "0"}, "sevenths": {"3", "0", "0", "0", "0", "0", "0"}, "large": {"9223372036854775807", "1", "2"}, "larger": {"9223372036854775807", "9223372036854775807", "9223372036854775805"},
-			"lost": {"9007199254740993", "9007199254740992"}, "close": {"9007199254740993", "9007199254740993", "9007199254740994"},
+			"lost": {"9007199254740993", "9007199254740992"}, "middle": {"4611686018427388416", "4611686018427388416", "4611686018427388417"},
 		} {
 			for _, value := range values {
 				s.createAll("/tasks", fmt.Sprintf(`{"title":"%s","estimate":%s,"price":"%.2s"}`, title, value, value))

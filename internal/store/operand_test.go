@@ -237,15 +237,15 @@ func TestFiltersByCounts(t *testing.T) {
 	})
 }
 
-// TestOperandsAreFoundByIndexes: the values of other resources are found one by one, by the index of ids or of the reference, and an
-// index on a property has its order.
+// TestOperandsAreFoundByIndexes: the values of other resources are found one by one, by the index of ids or of the reference, or by a
+// hash of all of them, and an index on a property has its order.
 func TestOperandsAreFoundByIndexes(t *testing.T) {
 	s := parse(t, planned)
 	eachStore(t, s, func(t *testing.T, st *Store) {
 		isPostgres := st.db.Traits().RoundTrips
 		fill(t, st, isPostgres)
 		for _, each := range []struct{ collection, query, scans, sqlite, postgres string }{
-			{"issues", "sort=project.key", "projects", "SEARCH _r1 USING PRIMARY KEY (id=?)", "Index Scan using projects_pkey on projects _r"},
+			{"issues", "sort=project.key", "", "SEARCH _r1 USING PRIMARY KEY (id=?)", "Hash Left Join"},
 			{"issues", "sort=-project.key&filter[place.city]=c7", "issues", "_index.issues.place.city", "_index.issues.place.city"},
 			{"projects", "sort=-count.issues", "issues", "_index.issues.project_id.id", "_index.issues.project_id.id"},
 			{"projects", "filter[count.issues][gte]=4", "issues", "_index.issues.project_id.id", "_index.issues.project_id.id"},
@@ -258,7 +258,7 @@ func TestOperandsAreFoundByIndexes(t *testing.T) {
 			}
 			plan := strings.Join(planOf(t, st, c, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(q.Sort), Take: 100}, isPostgres), "\n")
 			uses := map[bool]string{false: each.sqlite, true: each.postgres}[isPostgres]
-			if !strings.Contains(plan, uses) || strings.Contains(plan, "Seq Scan on "+each.scans+" ") || strings.Contains(plan, "SCAN _r") {
+			if !strings.Contains(plan, uses) || strings.Contains(plan, "Seq Scan on "+each.scans+" ") || strings.Contains(plan, "SCAN _r") || strings.HasPrefix(each.query, "sort=project") && strings.Contains(plan, "SubPlan") {
 				t.Errorf("%s: %s\n%s", each.collection, each.query, plan)
 			}
 		}
