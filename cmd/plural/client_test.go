@@ -236,15 +236,15 @@ updated users true users
 Ada Ada Lovelace string
 2 0
 1 1
+1 2 1
 Ada
 Ada Plan 1
-Plan 1 string
+true 1 1 Ada
 1 { posts: 1 }
 1 true
 Together Barbara Liskov
 null yes
 /email format Must be an email address such as ada@example.com.
-1
 1
 Edsger succeeded
 `

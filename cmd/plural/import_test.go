@@ -138,7 +138,7 @@ func TestImportOfASchemaFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, status = exits(t, dir, "", nil, "import", "things", "more.json.gz", "--on-error=skip")
-	if out != "row 2 (line 1): name 7: Must be a string, but is a number.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
+	if out != "row 2 (line 1): name 7: Must be a string, but is a number. --parse name=text reads it.\nImported 1 row into plural.db.\nplural: 1 row skipped, as reported above\n" || status != 3 {
 		t.Errorf("%d: %s", status, out)
 	}
 	out, _ = exits(t, dir, "", nil, "export", "things", "--format=csv", "--query=sort=-name&limit=3")

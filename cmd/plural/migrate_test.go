@@ -71,7 +71,7 @@ const lessPlan = `1 step to fit the schema:
 
   rewriting  things: size is converted from string to integer
              checks 2 resources
-             1 resource violates this: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)
+             1 resource violates this: 00000000-0000-7000-8000-000000000002 "big" (Cannot be converted to integer)
 
 `
 
@@ -83,7 +83,7 @@ func TestMigrate(t *testing.T) {
 	writeSchema(t, dir, thingsLess)
 	runs(t, dir, "", false, lessPlan, "migrate", "--plan")
 	runs(t, dir, "", true, lessPlan+"plural: the migration is refused, and nothing was changed:\n"+
-		"  - things: size is converted from string to integer: 1 resource violates this: 00000000-0000-7000-8000-000000000002 (Cannot be converted to integer)\n"+
+		"  - things: size is converted from string to integer: 1 resource violates this: 00000000-0000-7000-8000-000000000002 \"big\" (Cannot be converted to integer)\n"+
 		"\"plural migrate --allow-loss\" permits it; values that would be invalid become null.\n", "migrate")
 	question := "Some of this cannot be undone. Write a backup to which file? [plural.db.TIME.backup, or \"none\"] "
 	runs(t, dir, "", true, lessPlan+question+"\nplural: some of this cannot be undone: give --backup FILE, or --no-backup\n", "migrate", "--allow-loss")

@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/plural-go/plural/client"
+	"github.com/plural-go/plural/problem"
 )
 
 func TestGuestbook(t *testing.T) {
@@ -41,5 +44,36 @@ func TestGuestbook(t *testing.T) {
 		if got := strconv.Itoa(w.Code) + " " + w.Body.String(); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s %s %s: got %s, want %s", c.method, c.path, c.body, got, c.want)
 		}
+	}
+}
+
+// TestEntriesOfAGuest: a guest can write three times.
+func TestEntriesOfAGuest(t *testing.T) {
+	ctx := t.Context()
+	server, err := open(ctx, "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(server)
+	t.Cleanup(func() {
+		front.Close()
+		server.Stop(context.Background())
+	})
+	c, err := client.New(front.URL, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, err := client.Of[map[string]any](c, "guests").Create(ctx, map[string]any{"name": "Ada"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := client.Of[map[string]any](c, "entries").Under("guests", ada.ID)
+	for range mostEntries {
+		if _, err := entries.Create(ctx, map[string]any{"text": "Hello."}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := entries.Create(ctx, map[string]any{"text": "Hello?"}); !client.HasCode(err, problem.CodeConflict) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"math/big"
 	"net/http/httptest"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -165,6 +166,42 @@ func byID(items []item) map[string]item {
 }
 
 const selection = "filter[customer.country]=Germany&filter[lines.product.name][contains]=Chai"
+
+var (
+	question = regexp.MustCompile(`(?m)^\$ curl (?:-g )?'localhost:8080(/[^'?]*)\?([^']*)'\n((?:[^$` + "`" + `].*\n)+)`)
+	anyID    = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+)
+
+// TestQuestions: the answers to the further questions of docs/northwind.md, except for ids, are those of each database.
+func TestQuestions(t *testing.T) {
+	page, err := os.ReadFile("../../docs/northwind.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, further, found := strings.Cut(string(page), "\n## More questions\n")
+	questions := question.FindAllStringSubmatch(further, -1)
+	if !found || len(questions) != strings.Count(further, "\n$ curl ") || len(questions) < 13 {
+		t.Fatalf("%d questions were found", len(questions))
+	}
+	for database, open := range pgtest.Databases() {
+		t.Run(database, func(t *testing.T) {
+			c := newCompany(t, open(t))
+			for _, each := range questions {
+				var want struct{ Data any }
+				if err := json.Unmarshal([]byte(each[3]), &want); err != nil {
+					t.Fatalf("%s: %v", each[2], err)
+				}
+				var got any
+				if err := json.Unmarshal(anyID.ReplaceAll(c.get(each[1], each[2]), []byte("…")), &got); err != nil {
+					t.Fatal(err)
+				}
+				if !reflect.DeepEqual(got, want.Data) {
+					t.Errorf("%s?%s\ngot  %v\nwant %v", each[1], each[2], got, want.Data)
+				}
+			}
+		})
+	}
+}
 
 // TestTwoRequests: orders of German customers that contain a product named like Chai, newest first, with
 // customer, lines and products, and their sum by month, are two requests. Their whole responses are what

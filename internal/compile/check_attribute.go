@@ -36,7 +36,11 @@ func (k *Checker) attribute(a *model.Attribute, at Path, depth int) {
 	if isFormat(a.Format) {
 		a.Constraints().Kind = kindOf(a)
 	} else if a.Type == model.String {
-		k.Report(at.To("format"), "format must be %s, but is %q%s", suggest.OneOf(model.Formats), a.Format, suggest.DidYouMean(string(a.Format), model.Formats))
+		hint := suggest.DidYouMean(string(a.Format), model.Formats)
+		if known := formatHints.Find(string(a.Format)); known != "" {
+			hint = ": " + known
+		}
+		k.Report(at.To("format"), "format must be %s, but is %q%s", suggest.OneOf(model.Formats), a.Format, hint)
 	}
 	k.keywords(a, at, depth > 1)
 	if a.Scale < 0 || a.Scale > model.MaxDecimalDigits {
@@ -72,7 +76,13 @@ var TypeHints = suggest.Hints{
 	"json jsonb map dict hash struct":   "write type: object",
 	"list slice set":                    "write type: array",
 	"ref reference relation":            "write references: and the name of a collection, without a type",
+	"markdown md richtext":              "write type: string and contentMediaType: text/markdown",
 	"null":                              "write the type of the values that are not null; what is not in required can be null",
+}
+
+// formatHints says what to write in place of formats that are none here.
+var formatHints = suggest.Hints{
+	"markdown md text/markdown": "write contentMediaType: text/markdown, without a format",
 }
 
 // keywords reports keywords that do not belong to the type of the attribute, or to its place.

@@ -52,6 +52,13 @@ func TestNewProblems(t *testing.T) {
 			`collections.users.attributes.b.contentMediaType: contentMediaType must be text/markdown, but is "text/html": leave it out for other texts`,
 			"collections.users.attributes.c.contentMediaType: contentMediaType belongs to strings, and this is an integer: remove it, or change the type",
 		}},
+		{"markdown is no type and no format", []model.Collection{{Name: "users", Attributes: []model.Attribute{
+			{Name: "a", Type: "markdown"}, {Name: "b", Type: model.String, Format: "Markdown"}, {Name: "c", Type: model.String, Format: "text/markdown"},
+		}}}, []string{
+			`collections.users.attributes.a.type: type must be string, integer, number, boolean, object or array, but is "markdown": write type: string and contentMediaType: text/markdown`,
+			`collections.users.attributes.b.format: format must be email, uri, uuid, date, date-time or decimal, but is "Markdown": write contentMediaType: text/markdown, without a format`,
+			`collections.users.attributes.c.format: format must be email, uri, uuid, date, date-time or decimal, but is "text/markdown": write contentMediaType: text/markdown, without a format`,
+		}},
 		{"bounds that are no numbers", []model.Collection{{Name: "users", Attributes: []model.Attribute{
 			{Name: "a", Type: model.Integer, Minimum: "one", Maximum: "0x10"}, {Name: "b", Type: model.Number, ExclusiveMinimum: "NaN", ExclusiveMaximum: "1/2", MultipleOf: json.Number("1" + strings.Repeat("0", 400))},
 		}}}, []string{

@@ -65,7 +65,7 @@ type Traits struct {
 	RoundTrips bool
 	// Lateral: the database supports LATERAL.
 	Lateral bool
-	// HashJoins: the planner decides how often a related resource is read for a condition on it.
+	// HashJoins: the planner decides how often a related resource is read for a condition on it, and joins whole tables by hashes.
 	HashJoins bool
 	// OrderedSearch: the index of words has the order of ids.
 	OrderedSearch bool

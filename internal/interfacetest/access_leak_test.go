@@ -70,6 +70,13 @@ func probes() (all []probe) {
 		add("GET", path, "", "Prefer", "count=exact")
 		add("HEAD", path, "")
 	}
+	for _, path := range askingPaths() {
+		add("GET", path, "")
+		add("GET", path, "", "Prefer", "count=exact")
+		add("HEAD", path, "")
+	}
+	add("PATCH", "/users?filter[count.posts][gte]=6", `{"name":"New"}`)
+	add("DELETE", "/posts?filter[title][search]=11&dry_run=true", "")
 	for _, query := range []string{
 		"", "?by=title", "?by=user_id&sort=-count", "?by=published&min=title&max=title,created_at", "?by=created_at:year&limit=-1", "?by=id&offset=2&limit=2", "?filter[published]=false", "?by=user_id&filter[user.name]=User+2",
 		"?by=title&search=post", "?by=nope",
@@ -341,6 +348,10 @@ func attributeProbes() (all []probe) {
 	} {
 		add("GET", "/-/groups/users"+query, "")
 		add("HEAD", "/-/groups/users"+query, "", "Prefer", "count=exact")
+	}
+	for _, path := range attributePaths() {
+		add("GET", path, "")
+		add("HEAD", path, "", "Prefer", "count=exact")
 	}
 	add("GET", "/", "")
 	add("GET", "/users/"+id(adaAt), "")

@@ -80,15 +80,16 @@ var faultGroups = []faultGroup{
 	{sampleFaults, "samples", nil, others, 0},
 	{includeFaults, "users", []string{"include", "filter.related"}, nil, 0},
 	{fieldFaults, "users", []string{"fields", "filter.groups"}, nil, 0},
-	{insideFaults, "rules", []string{"filter.inside", "filter.has"}, nil, 0},
-	{searchFaults, "samples", []string{"search", "groups.values"}, nil, 0},
+	{insideFaults, "rules", []string{"filter.inside", "filter.has", "filter.enum"}, nil, 0},
+	{searchFaults, "samples", []string{"search", "groups.values", "filter.search"}, nil, 0},
 	{longFaults, "users", []string{"link.walk-long"}, nil, 1002},
-	{groupFaults, "users", []string{"groups"}, nil, 0},
+	{groupFaults, "users", []string{"groups"}, askingChecks, 0},
+	{askingFaults, "users", askingChecks, nil, 0},
 	{manyFaults, "users", []string{"upsert", "dryrun", "transaction", "many"}, nil, 0},
 }
 
 // others are checks of other parts that belong to a topic of lists.
-var others = []string{"link.changes", "filter.related"}
+var others = append([]string{"link.changes", "filter.related", "filter.search", "filter.enum"}, askingChecks...)
 
 func TestEveryFaultIsCaught(t *testing.T) {
 	for _, group := range faultGroups {

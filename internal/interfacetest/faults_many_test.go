@@ -44,11 +44,13 @@ var fieldFaults = []fault{
 
 var insideFaults = []fault{
 	{"filters inside objects are ignored", rewritten(`filter\[address\.[^&]*`, ""), []string{"filter.inside"}},
+	{"values that an enum does not have find all", tolerant(`=conform_unknown`), []string{"filter.enum"}},
 	{"has is ignored", rewritten(`filter\[tags\]\[has\]=[^&]*`, ""), []string{"filter.has"}},
 }
 
 var searchFaults = []fault{
 	{"search is ignored", without(begins("search=")), []string{"search.words", "search.refused"}},
+	{"search of one attribute is ignored", rewritten(`filter\[[a-z_]+\]\[search\]=[^&]*`, ""), []string{"filter.search"}},
 	{"search compares the case", rewritten(`search=[^&a-z]*[A-Z][^&]*|search=[0-9]+(&|$)`, "filter[id]="+id(7)+"$1"), []string{"search.words"}},
 	{"a search without words finds all", tolerant(`search=\+`), []string{"search.refused"}},
 	{"sums of groups are wrong", response("GET", func(_ *http.Request, a *broken) { a.replace(`"sum":\{"integer":\d+`, `"sum":{"integer":1`) }), []string{"groups.values"}},

@@ -151,7 +151,7 @@ func TestGroupsOrderRefusals(t *testing.T) {
 			"by=team.tasks.title":                                "invalid_parameter by",
 			"by=team.name:month":                                 "invalid_parameter by",
 			"by=team.name,team.name":                             "invalid_parameter by",
-			"by=count.tasks":                                     "unknown_parameter by",
+			"by=count.tasks":                                     "invalid_parameter by",
 			"by=due:day":                                         "invalid_parameter by",
 			"having=1":                                           "unknown_parameter having",
 			"having[count":                                       "unknown_parameter having[count",
@@ -184,12 +184,53 @@ func TestGroupsOrderRefusals(t *testing.T) {
 			"by=state&sort=-avg.price":       `Groups cannot be sorted by "avg.price", but by state or count, each with a minus before it to sort downwards. To ask for the value, add avg=price.`,
 			"having[count][between]=1":       `Groups are kept by the operators eq, ne, lt, lte, gt or gte, and not by "between".`,
 			"by=state&include=team":          `The relation "team" is included in groups by team_id: add it to by, as by=team_id.`,
-			"by=team.tasks.title":            `The relation tasks of teams leads to many resources, and a group key needs one value. Write count.tasks for their number.`,
+			"by=team.tasks.title":            `The relation tasks of teams leads to many resources, and a group key needs one value. Use fields, and relations to one resource.`,
 			"by=started:fortnight&sum=price": `There is no unit "fortnight" of date-times. Write started:year, started:quarter, started:month, started:week, started:day or started:hour.`,
 		} {
 			if got := s.get("/-/groups/tasks?" + query).details(t); len(got) != 1 || got[0] != want {
 				t.Errorf("%s\ngot  %q\nwant %q", query, got, want)
 			}
+		}
+	})
+}
+
+// TestGroupsOfCallers: what a caller does not see of related resources is null in groups, and what is hidden is unknown.
+func TestGroupsOfCallers(t *testing.T) {
+	eachShop(t, func(t *testing.T, h *accessServer) {
+		one := func(by string, count int, rest string) string { return group("orders", by, count, rest) }
+		country := func(value string, count int) string { return one(`{"customer.country":`+value+`}`, count, "") }
+		line := func(value string, count int) string {
+			return group("lines", `{"order.customer.name":`+value+`}`, count, "")
+		}
+		customer := func(n, count int, rest string) string {
+			return one(`{"customer_id":"`+id(n)+`"}`, count, `,"customer":`+rest)
+		}
+		ada := `{"id":"` + id(1) + `","type":"customers","name":"Ada"}`
+		for _, c := range []struct {
+			caller, path string
+			want         []string
+		}{
+			{"clerk", "orders?by=customer.country", []string{country("null", 2), country(`"DE"`, 1), country(`"FR"`, 1)}},
+			{"german", "orders?by=customer.country", []string{country("null", 3), country(`"DE"`, 1)}},
+			{"clerk", "lines?by=order.customer.name&sort=-count", []string{line(`"Ada"`, 2), line(`"Bo"`, 1), line(`"Cy"`, 1)}},
+			{"german", "lines?by=order.customer.name", []string{line("null", 1), line(`"Ada"`, 1)}},
+			{"german", "orders?by=customer_id&include=customer&fields[customer]=name&filter[customer_id][null]=false",
+				[]string{customer(1, 1, ada), customer(2, 1, "null"), customer(3, 1, "null")}},
+			{"german", "orders?by=customer.country&having[count][lt]=2", []string{country(`"DE"`, 1)}},
+		} {
+			h.as(c.caller, "GET", "/-/groups/"+c.path, "").expect(t, 200, data(c.want...))
+		}
+		for _, c := range []struct{ caller, path, want string }{
+			{"german", "orders?by=customer.secret", "invalid_parameter by"},
+			{"german", "lines?by=product.price", "invalid_parameter by"},
+			{"german", "lines?by=product.nope", "invalid_parameter by"},
+			{"guest", "orders?by=customer.name", "invalid_parameter by"},
+			{"guest", "orders?distinct=customer_id", "invalid_parameter distinct"},
+			{"guest", "orders?sum=priority&having[sum.priority]=1", "invalid_parameter sum, unknown_parameter having[sum.priority]"},
+			{"guest", "orders?by=state&include=customer", "invalid_parameter include"},
+			{"german", "orders?by=customer_id&include=customer&fields[customer]=secret", "invalid_parameter fields[customer]"},
+		} {
+			h.as(c.caller, "GET", "/-/groups/"+c.path, "").expectErrors(t, 400, strings.Split(c.want, ", ")...)
 		}
 	})
 }
@@ -281,7 +322,7 @@ func TestGroupsAverages(t *testing.T) {
 	eachStore(t, groupsSchema(t), func(t *testing.T, s *server) {
 		for title, values := range map[string][]string{
 			"third": {"1", "0", "0"}, "minus": {"-1", "0", "0"}, "sevenths": {"3", "0", "0", "0", "0", "0", "0"}, "large": {"9223372036854775807", "1", "2"}, "larger": {"9223372036854775807", "9223372036854775807", "9223372036854775805"},
-			"lost": {"9007199254740993", "9007199254740992"},
+			"lost": {"9007199254740993", "9007199254740992"}, "middle": {"4611686018427388416", "4611686018427388416", "4611686018427388417"},
 		} {
 			for _, value := range values {
 				s.createAll("/tasks", fmt.Sprintf(`{"title":"%s","estimate":%s,"price":"%.2s"}`, title, value, value))
@@ -304,7 +345,7 @@ func TestGroupsAverages(t *testing.T) {
 					}
 				}
 			}
-			if len(all) != 6 {
+			if len(all) != 7 {
 				t.Errorf("%d groups", len(all))
 			}
 		}

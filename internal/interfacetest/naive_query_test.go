@@ -76,8 +76,8 @@ func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) 
 	if f.count != nil {
 		return f.matches(fmt.Sprint(len(v.related(r, f.count))))
 	}
-	if f.operator == "exists" {
-		return v.leads(r, steps) == (f.values[0] == "true")
+	if f.operator == "exists" && len(steps) == 1 {
+		return len(v.related(r, steps[0])) > 0 == (f.values[0] == "true")
 	}
 	if len(steps) == 0 {
 		return f.matches(r.value(f.path...))
@@ -87,11 +87,6 @@ func (v *naiveView) holds(f *naiveFilter, r *naiveRow, steps []*model.Relation) 
 		return v.holds(f, nil, steps[1:])
 	}
 	return slices.ContainsFunc(found, func(other *naiveRow) bool { return v.holds(f, other, steps[1:]) })
-}
-
-// leads reports whether there is a resource behind relations.
-func (v *naiveView) leads(r *naiveRow, steps []*model.Relation) bool {
-	return len(steps) == 0 || slices.ContainsFunc(v.related(r, steps[0]), func(other *naiveRow) bool { return v.leads(other, steps[1:]) })
 }
 
 func (f *naiveFilter) matches(value string) bool {

@@ -317,6 +317,9 @@ func (w *draws) drawFilterOf(f *naiveFilter, c *model.Collection, a *model.Attri
 	switch f.operator {
 	case "null":
 		f.values = []string{w.one("null", "true", "false")}
+		if slices.ContainsFunc(f.steps, func(step *model.Relation) bool { return !step.One }) { // null has no clear meaning there
+			f.values[0] = "false"
+		}
 		w.give(name+"[null]", f.values[0])
 		toMany := slices.ContainsFunc(f.steps, func(step *model.Relation) bool { return !step.One })
 		w.refused = w.refused || toMany && !one && f.values[0] == "true"

@@ -127,7 +127,7 @@ func TestOperandRefusals(t *testing.T) {
 	eachShop(t, func(t *testing.T, h *accessServer) {
 		for _, c := range []struct{ caller, path, want string }{
 			{"clerk", "/orders?sort=lines.quantity", `invalid_parameter sort: The relation lines of orders leads to many resources, and a sort key needs one value. Write count.lines for their number.`},
-			{"clerk", "/orders?sort=lines", `invalid_parameter sort: The collection orders has no field "lines" to sort by. It is a relation to many resources: sort by their number, count.lines.`},
+			{"clerk", "/orders?sort=lines", `invalid_parameter sort: The collection orders has no field "lines" to sort by. It is a relation to many resources. Write count.lines for their number.`},
 			{"clerk", "/orders?sort=customer", `invalid_parameter sort: The collection orders has no field "customer" to sort by. It is a relation: sort by a field behind it, such as customer.id.`},
 			{"clerk", "/orders?sort=customer.nam", `invalid_parameter sort: The collection customers has no field "nam" to sort by. Did you mean name?`},
 			{"clerk", "/orders?sort=customer.address", `invalid_parameter sort: The field "customer.address" has objects or arrays, which cannot be sorted. Sort by a property, such as customer.address.city.`},

@@ -88,7 +88,7 @@ var mayImport = map[string][]string{
 	"client":                  {"params", "problem", "internal/sse"},
 
 	// Files to and from collections, as a client does it.
-	"internal/move": {"client", "params", "problem", "internal/model"},
+	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
 	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
@@ -156,6 +156,7 @@ var testedAgainst = map[string][]string{
 	"cmd/plural":             {"internal/loopback"},
 	"tools/soak/processtest": {"internal/loopback", "tools/soak"},
 	// Its files are imported and asked about.
+	"examples/guestbook": {"client"},
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
 	// A compiled schema.

@@ -3,6 +3,7 @@ package migrate
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -59,7 +60,7 @@ func (s *survey) checkRequired(p *pair, c *change) error {
 	if c.fromColumn != noSource {
 		rows.Write(" WHERE ", s.column(p, c.toColumn), " IS NULL")
 	}
-	return s.find(p, c.required, rows, "", func(model.Row) string { return "it has no value" }, true)
+	return s.find(p, c.required, rows, nil, "it has no value", true)
 }
 
 // checkLink finds references to resources that do not exist.
@@ -69,12 +70,11 @@ func (s *survey) checkLink(p *pair, c *change) error {
 	}
 	column, rows := s.column(p, c.toColumn), s.rowsOf(p)
 	rows.Write(" WHERE ", column, " IS NOT NULL AND NOT ", s.exists(c.target, column))
-	return s.find(p, c.link, rows, ", "+column, func(row model.Row) string { return c.refersTo(row.ID(1)) }, c.attribute.Required)
+	shown := []shownColumn{{column, p.from.Columns()[c.fromColumn].Kind}}
+	return s.find(p, c.link, rows, shown, c.refersToNothing(), c.attribute.Required)
 }
 
-func (c *change) refersTo(id model.ID) string {
-	return "it refers to " + id.String() + ", which is not in " + c.target.Name
-}
+func (c *change) refersToNothing() string { return "no resource of " + c.target.Name + " has this id" }
 
 const notUnique = "another resource has the same value"
 
@@ -108,23 +108,45 @@ func (s *survey) checkUnique(p *pair, u uniqueChange) error {
 	rows := &db.Builder{}
 	rows.Write(" FROM (SELECT ", id, ", row_number() OVER (")
 	values(rows, "PARTITION BY ", ", ", "")
-	rows.Write(" ORDER BY ", id, ") AS number", s.rowsOf(p).String())
+	rows.Write(" ORDER BY ", id, ") AS number")
+	shown := make([]shownColumn, len(compared))
+	for i, to := range compared {
+		name := "value" + strconv.Itoa(i)
+		rows.Write(", ")
+		s.value(rows, p, to)
+		rows.Write(" AS ", name)
+		shown[i] = shownColumn{db.RowName + "." + name, p.to.Columns()[to].Kind}
+	}
+	rows.Write(s.rowsOf(p).String())
 	values(rows, " WHERE ", " AND ", " IS NOT NULL")
 	rows.Write(") AS ", db.RowName, " WHERE number > 1")
-	return s.find(p, u.step, rows, "", func(model.Row) string { return notUnique }, true)
+	return s.find(p, u.step, rows, shown, notUnique, true)
 }
 
-// find records the rows of a FROM clause as violations. More are columns after the id, for the problem.
-func (s *survey) find(p *pair, step *Step, rows *db.Builder, more string, problem func(model.Row) string, blocked bool) error {
+// shownColumn is a column of a query whose values users see.
+type shownColumn struct {
+	sql  string
+	kind model.Kind
+}
+
+// find records the rows of a FROM clause as violations, with their values of some columns.
+func (s *survey) find(p *pair, step *Step, rows *db.Builder, shown []shownColumn, problem string, blocked bool) error {
 	found, err := db.Int(s.conn, "SELECT count(*)"+rows.String(), rows.Args...)
 	if err != nil || found == 0 {
 		return err
 	}
-	named := int64(0)
+	named, columns := int64(0), s.id(p)
+	for _, each := range shown {
+		columns += ", " + each.sql
+	}
 	err = db.Each(s.conn, func(row model.Row) {
-		step.violate(row.ID(0), problem(row), blocked)
+		var values []string
+		for i, each := range shown {
+			values = append(values, shownValue(each.kind, row, i+1))
+		}
+		step.violate(row.ID(0), func() string { return strings.Join(values, " and ") }, problem, blocked)
 		named++
-	}, "SELECT "+s.id(p)+more+rows.String()+" ORDER BY "+s.id(p)+" LIMIT "+strconv.Itoa(maxExamples), rows.Args...)
+	}, "SELECT "+columns+rows.String()+" ORDER BY "+s.id(p)+" LIMIT "+strconv.Itoa(maxExamples), rows.Args...)
 	step.Violations += found - named
 	return err
 }

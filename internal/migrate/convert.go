@@ -50,7 +50,7 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 						continue
 					}
 					if _, taken := seen[i][key]; taken {
-						u.step.violate(record.ID(model.IDColumn), notUnique, true)
+						u.step.violate(record.ID(model.IDColumn), func() string { return u.shown(p, record) }, notUnique, true)
 					}
 					seen[i][key] = struct{}{}
 				}
@@ -66,9 +66,9 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 }
 
 // noter records a violation of a step.
-type noter func(step *Step, id model.ID, problem string, blocked bool)
+type noter func(step *Step, id model.ID, value func() string, problem string, blocked bool)
 
-func noteNothing(*Step, model.ID, string, bool) {}
+func noteNothing(*Step, model.ID, func() string, string, bool) {}
 
 // converted lists the columns of to whose values must be converted.
 func (p *pair) converted() (columns []int) {
@@ -129,14 +129,16 @@ func (c *change) convert(p *pair, record model.Record, note noter) {
 	id, value := record.ID(model.IDColumn), record[c.toColumn]
 	switch {
 	case !value.IsNull():
-		converted, problem := c.attribute.Convert(p.from.Columns()[c.fromColumn].Kind, value)
+		from := p.from.Columns()[c.fromColumn].Kind
+		converted, problem := c.attribute.Convert(from, value)
 		if problem != nil {
-			note(c.value, id, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
+			shown := func() string { return shownValue(from, model.Record{value}, 0) }
+			note(c.value, id, shown, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 		}
 		record[c.toColumn] = converted
 	case c.required != nil:
 		if record[c.toColumn] = c.attribute.DefaultValue(); record[c.toColumn].IsNull() {
-			note(c.required, id, "it has no value", true)
+			note(c.required, id, noValue, "it has no value", true)
 		}
 	}
 }
@@ -152,7 +154,8 @@ func (s *survey) dropMissing(c *change, records []model.Record, note noter) erro
 	}
 	for _, record := range records {
 		if value := record[c.toColumn]; !value.IsNull() && !exist[value] {
-			note(c.link, record.ID(model.IDColumn), c.refersTo(value.ID()), c.attribute.Required)
+			shown := func() string { return shownValue(c.attribute.Kind(), record, c.toColumn) }
+			note(c.link, record.ID(model.IDColumn), shown, c.refersToNothing(), c.attribute.Required)
 			record[c.toColumn] = model.Null
 		}
 	}
@@ -178,6 +181,17 @@ func (s *survey) existing(c *model.Collection, records []model.Record, column in
 		exist[model.IDValue(row.ID(0))] = true
 	}, "SELECT "+id+" FROM "+t.Name+" WHERE "+s.dialect.InIDs(id, "$1"), db.IDs(s.dialect, ids))
 	return exist, err
+}
+
+// shown are the values of a resource in the group, without those of new columns, of which all resources have the default.
+func (u uniqueChange) shown(p *pair, record model.Record) string {
+	var values []string
+	for _, to := range u.group {
+		if p.source[to] != noSource {
+			values = append(values, shownValue(p.to.Columns()[to].Kind, record, to))
+		}
+	}
+	return strings.Join(values, " and ")
 }
 
 // groupKey is a hash of the values of a unique group.

@@ -34,10 +34,10 @@ type Step struct {
 	Text  string // for users
 
 	// The survey sets the rest.
-	Cost       string     // for users: how many resources are read or written
-	Violations int64      // resources that violate the new schema
-	Examples   []model.ID // some of them
-	Problem    string     // of the first
+	Cost       string    // for users: how many resources are read or written
+	Violations int64     // resources that violate the new schema
+	Examples   []Example // some of them
+	Problem    string    // of the first
 	// Blocked: dropping values cannot resolve the violations.
 	Blocked bool
 
@@ -55,6 +55,12 @@ type place struct {
 func (s *Step) in(c *model.Collection, column int) *Step {
 	s.affects = &place{c, column}
 	return s
+}
+
+// Example is a resource that violates a step.
+type Example struct {
+	ID    model.ID
+	Value string // that violates it, as JSON, perhaps shortened; empty: it has none
 }
 
 // Loses reports whether the step loses stored values.
@@ -167,7 +173,7 @@ func newPlan(from, to *model.Schema) *plan {
 		if !paired[c] {
 			p.removed = append(p.removed, c)
 			rename := func(c *model.Collection) (to, from string) { return c.Name, c.RenamedFrom }
-			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s", c.Name, whyRemoved(c.Name, to.Collections(), rename)).in(c, allResources)
+			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s%s", c.Name, whyRemoved(c.Name, to.Collections(), rename), p.renameAdvice(c)).in(c, allResources)
 		}
 	}
 	if len(p.steps) == 0 && !bytes.Equal(from.Document(), to.Document()) {
@@ -279,10 +285,38 @@ func (p *pair) renameAdvice(removed *model.Attribute) string {
 			names = append(names, a.Name)
 		}
 	}
-	if len(names) == 0 {
+	return writeRenamed(removed.Name, names)
+}
+
+// renameAdvice says how to keep the resources of a removed collection, if it may have been renamed to a new one: one name
+// contains the other, or they share half of their attributes.
+func (p *plan) renameAdvice(removed *model.Collection) string {
+	var names []string
+	for _, added := range p.added {
+		contains := strings.Contains(added.Name, removed.Name) || strings.Contains(removed.Name, added.Name)
+		if added.RenamedFrom == "" && (contains || shareAttributes(removed, added)) {
+			names = append(names, added.Name)
+		}
+	}
+	return writeRenamed(removed.Name, names)
+}
+
+func shareAttributes(a, b *model.Collection) bool {
+	shared := 0
+	for i := range a.Attributes {
+		field := slices.IndexFunc(b.Attributes, func(other model.Attribute) bool { return other.Name == a.Attributes[i].Name })
+		if field >= 0 && typeName(&b.Attributes[field]) == typeName(&a.Attributes[i]) {
+			shared++
+		}
+	}
+	return shared > 0 && 2*shared >= max(len(a.Attributes), len(b.Attributes))
+}
+
+func writeRenamed(name string, to []string) string {
+	if len(to) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; if it is renamed, write renamed_from: %s at %s", removed.Name, strings.Join(names, " or "))
+	return fmt.Sprintf("; if it is renamed, write renamed_from: %s at %s", name, strings.Join(to, " or "))
 }
 
 // formerParent handles the reference to the parent: it may be named after the parent, and is

@@ -40,17 +40,17 @@ func (e *RefusedError) Error() string {
 	return b.String()
 }
 
-// Complaint names the resources that violate the step, and the reason.
+// Complaint names the resources that violate the step, with their values, and the reason.
 func (s *Step) Complaint() string {
-	ids := make([]string, len(s.Examples))
-	for i, id := range s.Examples {
-		ids[i] = id.String()
+	examples := make([]string, len(s.Examples))
+	for i, example := range s.Examples {
+		examples[i] = strings.TrimSpace(example.ID.String() + " " + example.Value)
 	}
 	more := ""
-	if rest := s.Violations - int64(len(ids)); rest > 0 {
+	if rest := s.Violations - int64(len(examples)); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
-	return fmt.Sprintf("%s this: %s%s (%s)", suggest.Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(ids, ", "), more, s.Problem)
+	return fmt.Sprintf("%s this: %s%s (%s)", suggest.Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(examples, ", "), more, s.Problem)
 }
 
 // refusal returns nil if the steps may be applied. Steps that AllowLoss cannot permit are

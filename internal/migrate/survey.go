@@ -86,16 +86,31 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 	return db.Int(s.conn, sql)
 }
 
-func (s *Step) violate(id model.ID, problem string, blocked bool) {
+// violate notes a resource that violates the step. Value gives what it has, and is called only for an example.
+func (s *Step) violate(id model.ID, value func() string, problem string, blocked bool) {
 	s.Violations++
 	s.Blocked = s.Blocked || blocked
 	// Violations are found in any order. Those with the lowest ids are named.
-	at, _ := slices.BinarySearchFunc(s.Examples, id, model.ID.Compare)
+	at, _ := slices.BinarySearchFunc(s.Examples, id, func(e Example, id model.ID) int { return e.ID.Compare(id) })
 	if at == 0 {
 		s.Problem = problem
 	}
 	if at < maxExamples {
-		s.Examples = slices.Insert(s.Examples, at, id)
+		s.Examples = slices.Insert(s.Examples, at, Example{id, value()})
 		s.Examples = s.Examples[:min(len(s.Examples), maxExamples)]
 	}
 }
+
+// longestShown is how many characters of a value are shown.
+const longestShown = 60
+
+// shownValue is the value of a column as JSON, for users. A long one is shortened.
+func shownValue(kind model.Kind, row model.Row, column int) string {
+	text := []rune(string(kind.AppendValue(nil, row, column)))
+	if len(text) > longestShown {
+		text = append(text[:longestShown], '…')
+	}
+	return string(text)
+}
+
+func noValue() string { return "" }

@@ -139,7 +139,7 @@ func TestSurveyStatements(t *testing.T) {
 			few, _ := judge(t, database(t), 200, "", sets...)
 			many, steps := judge(t, database(t), 1200, "", sets...)
 			const want = `posts: b becomes required; resources without a value get the default: 0 of 1200 ()
-posts: c refers to users: 120 of 1200 (it refers to 00000000-0000-7000-8000-000000000002, which is not in users)
+posts: c refers to users: 120 of 1200 (no resource of users has this id)
 posts: new attribute f (string), which is required and has no default for existing resources: 1200 of 1200 (it has no value)
 posts: values of b, c must be unique: 0 of 1200 ()
 posts: values of a must be unique: 120 of 1200 (another resource has the same value)

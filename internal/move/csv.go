@@ -38,7 +38,12 @@ type cellReader struct {
 }
 
 // badRecord is an invalid record. Reading continues after the end of its line.
-type badRecord struct{ reason string }
+type badRecord struct {
+	reason string
+	cell   int // that is invalid; wholeRecord: no single one
+}
+
+const wholeRecord = -1
 
 func (e *badRecord) Error() string { return e.reason }
 
@@ -51,7 +56,7 @@ func (r *cellReader) record() (cells []cell, line int64, err error) {
 	}
 	for last := false; !last; {
 		if len(r.cells) == maxCells {
-			return nil, line, r.skip(fmt.Sprintf("the row has more than %d cells", maxCells))
+			return nil, line, r.skip(fmt.Sprintf("the row has more than %d cells", maxCells), wholeRecord)
 		}
 		var quoted bool
 		if quoted, last, err = r.field(); err != nil {
@@ -98,11 +103,11 @@ func (r *cellReader) field() (quoted, last bool, err error) {
 		}
 		switch {
 		case quoted:
-			return quoted, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice")
+			return quoted, false, r.skip("something follows the closing quote of a cell: a quote within quotes is written twice", len(r.cells))
 		case c == '"':
-			return quoted, false, r.skip("a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice")
+			return quoted, false, r.skip("a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice", len(r.cells))
 		case len(r.text) == maxRow:
-			return quoted, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20))
+			return quoted, false, r.skip(fmt.Sprintf("the row is longer than %d MiB", maxRow>>20), wholeRecord)
 		}
 		r.text = append(r.text, c)
 	}
@@ -134,7 +139,7 @@ func (r *cellReader) quoted() error {
 }
 
 // skip reads to the end of the line of an invalid record.
-func (r *cellReader) skip(reason string) error {
+func (r *cellReader) skip(reason string, cell int) error {
 	for {
 		c, err := r.in.ReadByte()
 		if err != nil && !errors.Is(err, io.EOF) {
@@ -144,7 +149,7 @@ func (r *cellReader) skip(reason string) error {
 			r.line++
 		}
 		if err != nil || c == '\n' {
-			return &badRecord{reason}
+			return &badRecord{reason, cell}
 		}
 	}
 }
@@ -159,6 +164,7 @@ type csvReader struct {
 
 // column describes how to convert the cells of a column.
 type column struct {
+	title   string // in the file
 	name    string // of the attribute
 	kind    string // JSON Schema type
 	free    bool   // a string without a format, which may be empty
@@ -223,7 +229,7 @@ func (r *csvReader) name(header []cell) error {
 			problems = append(problems, fmt.Errorf("line 1: %w", r.means.twice(attribute, given[attribute], name)))
 		}
 		columns[name], given[attribute] = true, name
-		found.lookup = r.means.lookups[found.name]
+		found.title, found.lookup = name, r.means.lookups[found.name]
 		r.header = append(r.header, found)
 	}
 	return errors.Join(append(problems, r.absent(columns))...)
@@ -259,6 +265,8 @@ func (r *csvReader) Next() (Row, error) {
 		row := Row{Number: r.number + 1, Line: line}
 		var bad *badRecord
 		switch {
+		case errors.As(err, &bad) && bad.cell >= 0 && bad.cell < len(r.header):
+			row.Bad = fmt.Errorf("column %s: %w", r.header[bad.cell].title, bad)
 		case errors.As(err, &bad):
 			row.Bad = bad
 		case err != nil:
@@ -307,7 +315,7 @@ func (r *csvReader) fill(row *Row, record []cell) {
 			continue
 		}
 		if err != nil {
-			row.Bad = fmt.Errorf("column %s: %w", r.means.shown(column.name), err)
+			row.Bad = fmt.Errorf("column %s: %w", column.title, err)
 			return
 		}
 		body = extended

@@ -69,7 +69,7 @@ func TestReading(t *testing.T) {
 		{"no array", JSON, `{"name":"a"}`, nil, errNoArray.Error()},
 		{"nothing", JSON, ``, nil, errNoArray.Error()},
 		{"an array without an end", JSON, "[{\"name\":\"a\"},\n", []string{`1 {"name":"a"}`}, "line 2: the JSON ends in the middle of a value"},
-		{"an array that is none", JSON, "[{\"name\":\"a\"},\n{x}]", []string{`1 {"name":"a"}`}, "line 2: not JSON: invalid character 'x' at start of string (expecting '\"')"},
+		{"an array that is none", JSON, "[{\"name\":\"a\"},\n{x}]", []string{`1 {"name":"a"}`}, "line 2: not JSON at character 2: invalid character 'x' at start of string (expecting '\"')"},
 		{"an array and more", JSON, "[]\n[]", nil, "line 2: there is unexpected text after the array"},
 		{"an envelope and more", JSON, `{"data":[],"more":1}`, nil, "line 1: there is unexpected text after the array"},
 		{"cells", CSV, "\ufeffname,note,count,share,good,tags\r\na,,1,-1.5,TRUE,\"[1,\"\"x\"\"]\"\r\n\"b\r\n\"\"c\"\"\",\"\",,,,\n\n,'=1,,,false,\n", []string{
@@ -79,8 +79,8 @@ func TestReading(t *testing.T) {
 		{"bad cells", CSV, "name,count,good,tags\na,one,,\nb,,maybe,\nc,,,{\nd\ne,\"1\"2,,\nf\"g,,,\n\xff,,,\nh,1,,\ni, 1,,", []string{
 			`2 {"name":"a","count":"one","good":null,"tags":null}`, `3 {"name":"b","count":null,"good":"maybe","tags":null}`,
 			`4 {"name":"c","count":null,"good":null,"tags":"{"}`, "5 bad the row has 1 cell, but the first line has 4",
-			"6 bad something follows the closing quote of a cell: a quote within quotes is written twice",
-			"7 bad a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice",
+			"6 bad column count: something follows the closing quote of a cell: a quote within quotes is written twice",
+			"7 bad column name: a quote is inside a cell that does not begin with one: put the cell into quotes, and write the quote twice",
 			"8 bad column name: not UTF-8: save the file as CSV UTF-8", `9 {"name":"h","count":1,"good":null,"tags":null}`,
 			`10 {"name":"i","count":" 1","good":null,"tags":null}`}, ""},
 		{"a quote without an end", CSV, "name\na\n\"b\nc\n", []string{`2 {"name":"a"}`}, "line 3: the quote that begins here is never closed: close it, or write a quote within quotes twice"},

@@ -115,7 +115,7 @@ func numberReader(argument string, a client.Attribute) (reader, error) {
 	case ".":
 		mark, expected = '.', "a number with a decimal point, such as 1234.5 or 1,234.5"
 	default:
-		return nil, fmt.Errorf("the decimal mark must be a comma or a point: write %s=number:, or %s=number:.", a.Name, a.Name)
+		return nil, fmt.Errorf("write %[1]s=number:, for a decimal comma, or %[1]s=number:. for a decimal point", a.Name)
 	}
 	quoted := a.Type == "string"
 	return func(body []byte, text string) ([]byte, string) {

@@ -153,7 +153,8 @@ func (a *arrayReader) at(err error) error {
 	case a.lines.failed == errTooLong:
 		return fmt.Errorf("row %d: %w", a.number+1, errTooLong)
 	case errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("line %d: not JSON: %s", a.lines.at(syntax.ByteOffset), problemOf(syntax))
+		line := a.lines.at(syntax.ByteOffset)
+		return fmt.Errorf("line %d: not JSON at character %d: %s", line, syntax.ByteOffset-a.lines.start+1, problemOf(syntax))
 	case !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
 		return a.lines.failed // an error of the disk, for example
 	}
@@ -167,6 +168,7 @@ type lineCounter struct {
 	read   int64
 	ends   []int64 // offsets of line ends after the last one asked for
 	passed int64   // line ends
+	start  int64   // offset of the line that was last asked for
 	failed error   // error of the underlying reader
 }
 
@@ -193,6 +195,9 @@ func (l *lineCounter) at(offset int64) int64 {
 	passed := 0
 	for passed < len(l.ends) && l.ends[passed] < offset {
 		passed++
+	}
+	if passed > 0 {
+		l.start = l.ends[passed-1] + 1
 	}
 	l.passed += int64(passed)
 	l.ends = append(l.ends[:0], l.ends[passed:]...)

@@ -11,6 +11,7 @@ import (
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/problem"
 )
 
 // Form is a way to write values that --parse converts to those of an attribute.
@@ -258,4 +259,44 @@ func (c *Columns) convert(attribute string, value jsontext.Value) (jsontext.Valu
 		return nil, &misread{text, fmt.Sprintf("Must be one value, as %s says, but is %s.", to.flag, map[jsontext.Kind]string{'{': "an object", '[': "an array"}[kind])}
 	}
 	return to.append(nil, text)
+}
+
+// nullWords are texts that other programs write for null.
+var nullWords = []string{"NA", "N/A", "NULL", "nan", "None", "nil", `\N`, "-", "."}
+
+// formOf says which form would read a value that the server has refused; nothing if none would.
+func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.Error) string {
+	if c == nil || value == nil || wrong.Code != problem.CodeType && wrong.Code != problem.CodeFormat || c.reads(attribute) != nil {
+		return ""
+	}
+	a, err := c.find("", attribute)
+	if err != nil {
+		return ""
+	}
+	text := string(value)
+	if value.Kind() == '"' {
+		unquoted, _ := jsontext.AppendUnquote(nil, value) // which is JSON
+		text = string(unquoted)
+	}
+	var reading []string
+	for _, form := range []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,"} {
+		name, argument, _ := strings.Cut(form, ":")
+		f := Forms[slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })]
+		if !f.fits(a) || name == "text" && value.Kind() == '"' { // which is a text already
+			continue
+		}
+		read, _ := f.reader(argument, a) // these are right
+		if _, expected := read(nil, text); expected == "" {
+			reading = append(reading, form)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(nullWords, func(word string) bool { return strings.EqualFold(word, text) }):
+		reading = []string{nullForm + ":" + text}
+	case len(reading) > 1 && strings.HasPrefix(reading[0], "number:"):
+		return " --parse " + attribute + "=number:. or --parse " + attribute + "=number:, reads it."
+	case len(reading) == 0:
+		return ""
+	}
+	return " --parse " + attribute + "=" + reading[0] + " reads it."
 }

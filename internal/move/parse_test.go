@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 		{"decimal", "number", strings.Repeat("1", 401), "Must be a number such as 1234.5" + said},
 		{"number", "number", "NaN", "Must be a number such as 1234.5" + said},
 		{"number", "number", "٣", "Must be a number such as 1234.5" + said},
-		{"decimal", "number:;", "1", "--parse a=number:;: the decimal mark must be a comma or a point: write a=number:, or a=number:."},
+		{"decimal", "number:;", "1", "--parse a=number:;: write a=number:, for a decimal comma, or a=number:. for a decimal point"},
 
 		{"boolean", "boolean", "1", "true"},
 		{"boolean", "boolean", "NO", "false"},
@@ -254,6 +254,7 @@ collections:
       good: {type: boolean}
       born: {type: string, format: date}
       seen_at: {type: string, format: date-time}
+      contact: {type: string, format: email}
       boss_id: {references: people}
     required: [name]
     unique: [name]
@@ -319,6 +320,40 @@ func TestParsedColumns(t *testing.T) {
 	}, ofMeasured(t))
 }
 
+// TestFormsAreSuggested: a bad row names the form that would read its value, and the row can be imported with it.
+func TestFormsAreSuggested(t *testing.T) {
+	eachStore(t, func(t *testing.T, w *dataset) {
+		for _, test := range []struct{ attribute, value, want string }{
+			{"price", `1234.5`, `Must be a string such as "12.50", but is a number. --parse price=number reads it.`},
+			{"price", `"+1"`, `Must be a decimal such as 12.50. --parse price=number reads it.`},
+			{"price", `"1.234,50"`, `Must be a decimal such as 12.50. --parse price=number:, reads it.`},
+			{"price", `"1,234.50"`, `Must be a decimal such as 12.50. --parse price=number:. reads it.`},
+			{"price", `"1,234"`, `Must be a decimal such as 12.50. --parse price=number:. or --parse price=number:, reads it.`},
+			{"price", `"N/A"`, `Must be a decimal such as 12.50. --parse price=null:N/A reads it.`},
+			{"price", `"cheap"`, `Must be a decimal such as 12.50.`},
+			{"big", `"007"`, `Must be an integer, but is a string. --parse big=number reads it.`},
+			{"good", `1`, `Must be a boolean, but is a number. --parse good=boolean reads it.`},
+			{"good", `"maybe"`, `Must be a boolean, but is a string.`},
+			{"born", `"2024-12-31 00:00:00"`, `Must be a date such as 2026-11-14. --parse born=date reads it.`},
+			{"seen_at", `"2024-12-31 10:00:00"`, `Must be a date-time such as 2026-11-14T09:30:00.123Z. --parse seen_at=date reads it.`},
+			{"seen_at", `1735639200123`, `Must be a string, but is a number. --parse seen_at=milliseconds reads it.`},
+			{"code", `12`, `Must be a string, but is a number. --parse code=text reads it.`},
+			{"contact", `"nobody"`, `Must be an email address such as ada@example.com.`},
+			{"boss_id", `12`, `Must be a string, but is a number.`},
+		} {
+			row := fmt.Sprintf(`{"name":"a","%s":%s}`, test.attribute, test.value)
+			done, bad, _ := w.mapped(row, NDJSON, Mapping{})
+			same(t, done, Imported{Bad: 1, Next: 1})
+			same(t, bad, []string{"1: " + test.attribute + " " + test.value + ": " + test.want})
+			_, hint, ok := strings.Cut(test.want, "--parse ")
+			if flag, _, _ := strings.Cut(hint, " "); ok {
+				done, bad, err := w.mapped(row, NDJSON, Mapping{Parsed: []string{flag}}, dryRun)
+				same(t, fmt.Sprint(done, bad, err), fmt.Sprint(Imported{Created: 1, Next: 2}, []string(nil), error(nil)))
+			}
+		}
+	}, ofMeasured(t))
+}
+
 // TestParseRefuses: flags that cannot be meant are errors before anything is imported.
 func TestParseRefuses(t *testing.T) {
 	eachStore(t, func(t *testing.T, w *dataset) {
@@ -327,7 +362,7 @@ func TestParseRefuses(t *testing.T) {
 			want string
 		}{
 			{Mapping{Parsed: []string{"big"}}, "--parse big: must be ATTRIBUTE=FORM"},
-			{Mapping{Parsed: []string{"bg=number"}}, `--parse bg=number: there is no attribute "bg": the attributes are id, type, name, code, price, big, ratio, good, born, seen_at, boss_id`},
+			{Mapping{Parsed: []string{"bg=number"}}, `--parse bg=number: there is no attribute "bg": the attributes are id, type, name, code, price, big, ratio, good, born, seen_at, contact, boss_id`},
 			{Mapping{Parsed: []string{"big=number", "big=number:,"}}, "--parse big=number:,: big has another form by --parse big=number: give one of them, and null:TEXT for texts that mean null"},
 			{Mapping{Parsed: []string{"*=number"}}, "--parse *=number: only null:TEXT can be for all attributes: name the attribute instead of *"},
 			{Mapping{Parsed: []string{"created_at=seconds"}}, "--parse created_at=seconds: created_at is ignored: give --keep-timestamps"},

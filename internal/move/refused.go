@@ -117,7 +117,8 @@ func (i *importer) reasons(row Row, wrong problem.Errors) string {
 	for n, each := range wrong {
 		texts[n] = strings.TrimSuffix(each.Detail, moreErrors)
 		if place := strings.TrimPrefix(each.Source.Pointer, "/"); place != "" {
-			texts[n] = i.Columns.shown(place) + shownValue(row.Body, each) + ": " + texts[n]
+			value := scalarAt(row.Body, each)
+			texts[n] = i.Columns.shown(place) + shownValue(value) + ": " + texts[n] + i.Columns.formOf(place, value, each)
 		}
 	}
 	return strings.Join(texts, " ")
@@ -129,12 +130,20 @@ const moreErrors = " There are more errors than are listed."
 // longestShown is how many characters of a value are shown.
 const longestShown = 60
 
-// shownValue is the value that a problem is about, after a space. It is empty if there is
-// none, if it has many parts, and if the problem shows it already.
-func shownValue(body []byte, wrong *problem.Error) string {
+// shownValue is a value after a space.
+func shownValue(value jsontext.Value) string {
+	if value == nil {
+		return ""
+	}
+	return " " + shorten(string(value))
+}
+
+// scalarAt is the value that a problem is about. It is nil if there is none, if it has many parts, and if the problem shows it
+// already.
+func scalarAt(body []byte, wrong *problem.Error) jsontext.Value {
 	switch wrong.Code {
 	case problem.CodeUnknownAttribute, problem.CodeUnknownReference, problem.CodeIDExists:
-		return ""
+		return nil
 	}
 	value := jsontext.Value(body)
 	for token := range jsontext.Pointer(wrong.Source.Pointer).Tokens() {
@@ -146,14 +155,14 @@ func shownValue(body []byte, wrong *problem.Error) string {
 		case err == nil && json.Unmarshal(value, &items) == nil && n >= 0 && n < len(items):
 			value = items[n]
 		default:
-			return ""
+			return nil
 		}
 	}
-	kind := value.Kind()
-	if kind == '{' || kind == '[' || kind == 'n' || kind == jsontext.KindInvalid {
-		return ""
+	switch value.Kind() {
+	case '{', '[', 'n', jsontext.KindInvalid:
+		return nil
 	}
-	return " " + shorten(string(value))
+	return value
 }
 
 // shorten is the beginning of a long text.

@@ -43,8 +43,6 @@ func (p *parser) groupKey(given parameter, text string) {
 		p.failConstant(given, name)
 	case to.operand.Path != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Resources cannot be grouped by %s, which is inside an object. To group those that have one value, write filter[%s]=value. To group by all values, declare the property as an attribute of its own.", fault.Quote(name), name)
-	case to.operand.Count:
-		p.fail(given, problem.CodeInvalidParameter, "Resources cannot be grouped by %s, a number of related resources. To group those that have one number, write filter[%s]=1.", fault.Quote(name), name)
 	case to.field.Kind == model.KindJSON:
 		p.fail(given, problem.CodeInvalidParameter, "The field %q has objects or arrays, by which resources cannot be grouped.", name)
 	case truncated && !slices.Contains(Units(to.field.Kind), Unit(unit)):

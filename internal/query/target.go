@@ -29,11 +29,12 @@ type use struct {
 	toMany   bool         // a relation to many resources leads to values
 	exists   bool         // it can be asked whether a relation leads to a resource
 	relation bool         // the name may be that of a relation
+	counts   bool         // the name may be that of a number of related resources
 }
 
 var (
-	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true}
-	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter}
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true, counts: true}
+	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter, counts: true}
 	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
 
@@ -61,7 +62,7 @@ func (p *parser) target(given parameter, name string, use use) *target {
 			p.failField(given, to, visible, first, use)
 			return nil
 		case !relation.One && !use.toMany:
-			p.fail(given, problem.CodeInvalidParameter, "The relation %s of %s leads to many resources, and a %s needs one value. Write %s.%s for their number.", first, to.collection.Name, use.key, countName, first)
+			p.fail(given, problem.CodeInvalidParameter, "The relation %s of %s leads to many resources, and a %s needs one value. %s", first, to.collection.Name, use.key, use.inPlaceOf(to, first))
 			return nil
 		}
 		to.operand.Through = to.operand.Through.then(&Step{Relation: relation, Scope: scope})
@@ -75,11 +76,21 @@ func (p *parser) target(given parameter, name string, use use) *target {
 	}
 }
 
+// inPlaceOf says what to write in place of a relation to many resources.
+func (u use) inPlaceOf(to *target, relation string) string {
+	if u.counts && to.operand.Through == nil {
+		return "Write " + countName + "." + relation + " for their number."
+	}
+	return "Use fields, and relations to one resource."
+}
+
 // targetCount finds the relation whose resources are counted.
 func (p *parser) targetCount(given parameter, to *target, name string, use use) *target {
 	relation := p.collection.Relation(name)
 	_, scope, may := p.seenThrough(relation)
 	switch {
+	case !use.counts:
+		p.fail(given, problem.CodeInvalidParameter, "A %s cannot be a number of related resources. Write filter[%s]=1 for those that have one number, and %s by another field.", use.key, countName+"."+short(name), use.to)
 	case to.operand.Through != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
 	case !may || relation.One:
@@ -230,7 +241,7 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 			case use.exists:
 				hint += ", or write filter[" + to.name + "][exists]=true."
 			case !relation.One && !use.toMany:
-				hint = " It is a relation to many resources: " + use.to + " their number, " + countName + "." + name + "."
+				hint = " It is a relation to many resources. " + use.inPlaceOf(to, name)
 			default:
 				hint += "."
 			}

@@ -44,6 +44,11 @@ func TestGroupsEqualAModel(t *testing.T) {
 			for range 12 {
 				path, exact := w.drawRuledPath(t), rapid.Bool().Draw(t, "exact")
 				raw := w.drawGroups(t)
+				seen := w.drawSeen(t)
+				limits := limits
+				limits.Related = func(*model.Relation) (model.ColumnSet, query.Filter, bool) {
+					return nil, query.In{Column: w.albums.Field("name").Column, Values: seen}, true
+				}
 				q, err := query.Parse(query.OfGroups, w.tracks, raw, limits)
 				if err != nil {
 					t.Fatalf("%s: %v", raw, err)
@@ -81,6 +86,33 @@ func (w *dataset) drawRuledPath(t *rapid.T) Path {
 	return path
 }
 
+// drawSeen draws the names of the albums that the caller may see.
+func (w *dataset) drawSeen(t *rapid.T) (names []model.Value) {
+	for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom(albumNames), 0, 2, rapid.ID).Draw(t, "seen") {
+		names = append(names, model.TextValue(name))
+	}
+	return names
+}
+
+// keyOf is the value of a track that makes its group. What is not seen of its album is null.
+func (w *dataset) keyOf(track model.Record, key query.GroupKey) model.Value {
+	if key.Through == nil {
+		return truncated(track[key.Column], key)
+	}
+	album := track[w.tracks.Field("album_id").Column]
+	for i, id := range w.parents {
+		name := model.TextValue(albumNames[i])
+		switch {
+		case album != model.IDValue(id) || !slices.Contains(key.Through.Scope.(query.In).Values, name):
+		case key.Column == model.IDColumn:
+			return album
+		default:
+			return name
+		}
+	}
+	return model.Null
+}
+
 // drawGroups draws a query string of groups.
 func (w *dataset) drawGroups(t *rapid.T) string {
 	var parts, keys []string
@@ -100,6 +132,7 @@ func (w *dataset) drawGroups(t *rapid.T) string {
 			}
 		}
 	}
+	keys = append(keys, "album.name", "album.id")
 	by := rapid.SliceOfNDistinct(rapid.SampledFrom(keys), 0, 3, rapid.ID).Draw(t, "by")
 	if len(by) > 0 {
 		parts = append(parts, "by="+strings.Join(by, ","))
@@ -201,7 +234,7 @@ func (w *dataset) groupModel(path Path, q query.Query, exact bool) (content grou
 	for _, record := range w.matching(path, query.Query{Filter: query.Both(rule, q.Filter)}) {
 		by := model.Record{}
 		for _, key := range q.Groups.By {
-			by = append(by, truncated(record[key.Column], key))
+			by = append(by, w.keyOf(record, key))
 		}
 		at := slices.IndexFunc(all, func(g *modelGroup) bool { return slices.Equal(g.by, by) || len(by) == 0 })
 		if at < 0 {

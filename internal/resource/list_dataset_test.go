@@ -75,10 +75,12 @@ type dataset struct {
 	resources      *Resources
 	albums, tracks *model.Collection
 
-	parents []model.ID
+	parents []model.ID     // of albums, the first of which is called "a", and the second "b"
 	present []model.Record // tracks that exist, in any order
 	deleted []model.Record // tracks that the change log remembers
 }
+
+var albumNames = []string{"a", "b"}
 
 func idOf(record model.Record) model.ID { return record.ID(model.IDColumn) }
 
@@ -93,8 +95,9 @@ func (w *dataset) populate(t *rapid.T, most int) {
 		if err := w.clear(tx); err != nil {
 			return err
 		}
-		for _, id := range w.parents {
+		for i, id := range w.parents {
 			album := make(model.Record, len(w.albums.Columns()))
+			album[w.albums.Field("name").Column] = model.TextValue(albumNames[i])
 			album[model.IDColumn], album[w.albums.CreatedColumn()], album[w.albums.UpdatedColumn()] = model.IDValue(id), tx.Now(), tx.Now()
 			if _, err := tx.Insert(w.albums, album); err != nil {
 				return err

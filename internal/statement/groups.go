@@ -114,6 +114,9 @@ func keyAlias(key int) string { return "_by" + strconv.Itoa(key) }
 // from writes which resources are grouped, by the first columns of the SELECT.
 func (s *Statement) from(plan Plan, by []query.GroupKey) {
 	s.Write(" FROM ", s.table.Name)
+	for _, key := range by {
+		s.Write(s.Joins(key.Operand))
+	}
 	s.where(s.conditions(plan))
 	for i := range by {
 		s.Write(db.Choose(i == 0, " GROUP BY ", ", "), strconv.Itoa(i+1))

@@ -35,6 +35,15 @@ func (o Order) PlaceOf(c *model.Collection, row model.Row) Place {
 	return place
 }
 
+// Operands lists what the order compares.
+func (o Order) Operands() []query.Operand {
+	operands := make([]query.Operand, len(o))
+	for i, key := range o {
+		operands[i] = key.Operand
+	}
+	return operands
+}
+
 // InColumns reports whether the order compares only columns of the resources themselves.
 func (o Order) InColumns() bool {
 	return !slices.ContainsFunc(o, func(key query.SortKey) bool { return !key.IsColumn() })

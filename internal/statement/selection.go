@@ -48,7 +48,7 @@ func (t *Tables) Rows(c *model.Collection, selection Selection) *Statement {
 		return s
 	}
 	id := table.Columns[model.IDColumn]
-	s.Write("SELECT ", columns, " FROM ", table.Name, " WHERE ", id, " IN (")
+	s.Write("SELECT ", columns, " FROM ", table.Name, s.Joins(selection.Order.Operands()...), " WHERE ", id, " IN (")
 	if nearer := selection.fromNearerEnd(); !s.skipInIndex(nearer) {
 		s.selection(id, nearer, true)
 	}
@@ -135,6 +135,9 @@ func (s *Statement) repeatable(conditions []func()) []func() {
 func (s *Statement) keyRange(columns string, selection Selection, r keyRange, filter []func(), ordered bool) {
 	s.Write("SELECT ", columns, " FROM ")
 	s.From(selection.Plan)
+	if ordered || selection.From != nil || selection.Until != nil {
+		s.Write(s.Joins(selection.Order.Operands()...))
+	}
 	conditions, descends := slices.Clone(filter), selection.Order[0].Descending
 	for _, condition := range r.conditions {
 		conditions = append(conditions, func() { s.Condition(condition, true) })

@@ -60,13 +60,14 @@ func (t *Table) keyName(key query.SortKey, backwards bool) string {
 
 // Tables is the tables of a schema in a database.
 type Tables struct {
-	dialect db.Dialect
-	all     map[*model.Collection]*Table
+	dialect   db.Dialect
+	hashJoins bool // see db.Traits
+	all       map[*model.Collection]*Table
 }
 
 // NewTables returns the tables of collections.
-func NewTables(d db.Dialect, collections []*model.Collection) *Tables {
-	t := &Tables{dialect: d, all: make(map[*model.Collection]*Table, len(collections))}
+func NewTables(d db.Database, collections []*model.Collection) *Tables {
+	t := &Tables{dialect: d, hashJoins: d.Traits().HashJoins, all: make(map[*model.Collection]*Table, len(collections))}
 	for _, c := range collections {
 		t.all[c] = newTable(d, c)
 	}

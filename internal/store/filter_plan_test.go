@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +25,7 @@ collections:
     timestamps: false
     attributes:
       title: {type: string}
+      points: {type: integer}
       project_id: {references: projects, inverse: issues}
       place: {type: object, properties: {city: {type: string, maxLength: 50}, floor: {type: integer}, price: {type: string, format: decimal, scale: 2}}}
       tags: {type: array, items: {type: string}, index: true}
@@ -42,6 +45,12 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			{"projects", "filter[key]=k7"},
 			{"projects", "filter[issues.place.city]=c7"},
 			{"projects", "filter[issues.tags][has]=t7"},
+			{"projects", "filter[some][0][issues.place.city]=c7&filter[some][0][issues.title]=x"},
+			{"projects", "filter[some][0][issues.tags][has]=t7&filter[some][0][issues.place.floor][gt]=5"},
+			{"projects", "filter[key]=k7&filter[issues][exists]=true"},
+			{"projects", "filter[key]=k7&filter[none][0][issues.place.city]=c8"},
+			{"issues", "filter[project][exists]=false"},
+			{"issues", "filter[project.key]=k7&filter[project.issues][exists]=true"},
 			{"issues", "filter[place.city]=c7"},
 			{"issues", "filter[place.city][starts_with]=c77"},
 			{"issues", "filter[place.floor]=7"},
@@ -65,6 +74,26 @@ func TestIndexedFiltersDoNotScan(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMissingRelatedAreFoundByTheReference looks at the plans of pages of what has no related resource, or none that fulfils
+// conditions: the index of the reference is asked for each resource, so that a page needs no list of all that have some. PostgreSQL
+// chooses by its statistics.
+func TestMissingRelatedAreFoundByTheReference(t *testing.T) {
+	s := parse(t, planned)
+	st := open(t, "sqlite:"+filepath.Join(t.TempDir(), "test.db"), s)
+	fill(t, st, false)
+	projects := s.Collection("projects")
+	for _, text := range []string{"filter[issues][exists]=false", "filter[none][0][issues.title]=y", "filter[none][0][issues.title]=y&filter[none][0][issues.tags][has]=t7"} {
+		q, err := query.Parse(query.OfList, projects, text, query.Limits{DefaultLimit: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := strings.Join(planOf(t, st, projects, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(nil), Take: 10}, false), "\n")
+		if strings.Contains(plan, "SCAN _r1") || strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "SEARCH _r1 USING") {
+			t.Errorf("%s:\n%s", text, plan)
+		}
+	}
 }
 
 // TestRelatedIsComparedOnce looks at the plans of filters on related resources for which there is no index, on
@@ -172,6 +201,37 @@ collections:
 	})
 }
 
+// TestGroupPlans: each resource is read once, also where groups are compared by sums, and what it refers to is found by an index.
+func TestGroupPlans(t *testing.T) {
+	s := parse(t, planned)
+	issues := s.Collection("issues")
+	eachStore(t, s, func(t *testing.T, st *Store) {
+		isPostgres := st.db.Traits().RoundTrips
+		fill(t, st, isPostgres)
+		scan := regexp.MustCompile(`SCAN issues|Seq Scan on issues|Index Only Scan using \S+ on issues`)
+		for raw, related := range map[string]string{
+			"by=project_id": "", "by=project_id&distinct=title&sort=-distinct.title": "",
+			"by=title&having[count][gte]=2&sort=-count": "",
+			"by=project.key": "_r1", "by=project.key&having[count][gte]=2": "_r1",
+			"by=project.key&sum=points&avg=points&sort=-sum.points,avg.points&having[sum.points][gte]=0": "_r1",
+		} {
+			q, err := query.Parse(query.OfGroups, issues, raw, query.Limits{DefaultLimit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, statement := range []*statement.Statement{st.sql.Groups(issues, statement.Plan{}, q.Groups, 0, 11), st.sql.CountGroups(issues, statement.Plan{}, q.Groups)} {
+				text := strings.Join(explained(t, st, statement, isPostgres), "\n")
+				if found := scan.FindAllString(text, -1); len(found) != 1 {
+					t.Errorf("%s reads the collection %d times:\n%s", raw, len(found), text)
+				}
+				if related != "" && !strings.Contains(text, "SEARCH "+related) && !strings.Contains(text, "Index Scan using projects_pkey on projects "+related) {
+					t.Errorf("%s finds what is referred to without an index:\n%s", raw, text)
+				}
+			}
+		}
+	})
+}
+
 // fill makes 5,000 projects with 4 issues each.
 func fill(t *testing.T, st *Store, isPostgres bool) {
 	t.Helper()
@@ -198,8 +258,13 @@ func fill(t *testing.T, st *Store, isPostgres bool) {
 // planOf lists the lines of the plan of a list.
 func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Selection, isPostgres bool) (lines []string) {
 	t.Helper()
+	return explained(t, st, st.sql.Rows(c, selection), isPostgres)
+}
+
+// explained lists the lines of the plan of a statement.
+func explained(t *testing.T, st *Store, sql *statement.Statement, isPostgres bool) (lines []string) {
+	t.Helper()
 	read(t, st, func(tx *Tx) {
-		sql := st.sql.Rows(c, selection)
 		explain, column := "EXPLAIN QUERY PLAN ", 3
 		if isPostgres {
 			explain, column = "EXPLAIN ", 0

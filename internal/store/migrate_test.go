@@ -99,11 +99,11 @@ func TestPlanReportsViolations(t *testing.T) {
 		want := []string{
 			"rewriting; collection shops is renamed to stores; touches no resource",
 			"additive; stores: the singular becomes store; touches no resource",
-			"rewriting; stores: size is converted from string to integer; checks 3 resources; 2 resources violate this: " + id(2) + ", " + id(3) + " (Cannot be converted to integer); blocked: false",
-			"rewriting; stores: code is restricted by maxLength; checks 2 resources; 1 resource violates this: " + id(2) + " (Must be at most 2 characters long, but has 3); blocked: false",
-			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource violates this: " + id(3) + " (it refers to " + id(9) + ", which is not in stores); blocked: false",
+			"rewriting; stores: size is converted from string to integer; checks 3 resources; 2 resources violate this: " + id(2) + ` "big", ` + id(3) + ` "1.5" (Cannot be converted to integer); blocked: false`,
+			"rewriting; stores: code is restricted by maxLength; checks 2 resources; 1 resource violates this: " + id(2) + ` "xyz" (Must be at most 2 characters long, but has 3); blocked: false`,
+			"rewriting; stores: chain refers to stores; checks 2 resources; 1 resource violates this: " + id(3) + ` "` + id(9) + `" (no resource of stores has this id); blocked: false`,
 			"additive; stores: new attribute country (string); existing resources get the default; writes 3 resources",
-			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource violates this: " + id(2) + " (another resource has the same value); blocked: true",
+			"rewriting; stores: values of name must be unique; checks 3 resources; 1 resource violates this: " + id(2) + ` "A" (another resource has the same value); blocked: true`,
 			"rewriting; goods: title becomes required; checks 2 resources; 1 resource violates this: " + id(4) + " (it has no value); blocked: true",
 			"rewriting; goods: attribute shop_id is renamed to store_id; rebuilds the indexes of 2 resources",
 		}
@@ -127,9 +127,9 @@ func TestMigrateWithLoss(t *testing.T) {
 		after := parse(t, shopsAfter)
 		_, err := migrate.Run(context.Background(), url, after, migrate.Options{})
 		want := "the migration is refused, and nothing was changed:\n" +
-			"  - stores: size is converted from string to integer: 1 resource violates this: " + id(2) + " (Cannot be converted to integer)\n" +
-			"  - stores: code is restricted by maxLength: 1 resource violates this: " + id(1) + " (Must be at most 2 characters long, but has 3)\n" +
-			"  - stores: chain refers to stores: 1 resource violates this: " + id(1) + " (it refers to " + id(9) + ", which is not in stores)\n" +
+			"  - stores: size is converted from string to integer: 1 resource violates this: " + id(2) + " \"big\" (Cannot be converted to integer)\n" +
+			"  - stores: code is restricted by maxLength: 1 resource violates this: " + id(1) + " \"xyz\" (Must be at most 2 characters long, but has 3)\n" +
+			"  - stores: chain refers to stores: 1 resource violates this: " + id(1) + " \"" + id(9) + "\" (no resource of stores has this id)\n" +
 			"\"plural migrate --allow-loss\" permits it; values that would be invalid become null."
 		if err == nil || err.Error() != want {
 			t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -28,7 +28,7 @@ func (v *violations) step(prefixes ...string) *migrate.Step {
 	return nil
 }
 
-func (v *violations) add(t *rapid.T, step *migrate.Step, id model.ID, problem string, blocked bool) {
+func (v *violations) add(t *rapid.T, step *migrate.Step, id model.ID, value, problem string, blocked bool) {
 	if step == nil {
 		t.Fatalf("no step for %s: %s\n%s", id, problem, describeSteps(v.steps))
 	}
@@ -39,8 +39,17 @@ func (v *violations) add(t *rapid.T, step *migrate.Step, id model.ID, problem st
 	found.Violations++
 	found.Blocked = found.Blocked || blocked
 	if len(found.Examples) < 10 {
-		found.Examples = append(found.Examples, id)
+		found.Examples = append(found.Examples, migrate.Example{ID: id, Value: value})
 	}
+}
+
+// asShown is a value as a plan shows it.
+func asShown(kind model.Kind, value model.Value) string {
+	text := string(kind.AppendValue(nil, model.Record{value}, 0))
+	if shown := []rune(text); len(shown) > 60 {
+		return string(shown[:60]) + "…"
+	}
+	return text
 }
 
 // expectViolations compares what a survey has found with a naive model.
@@ -87,13 +96,13 @@ func (w *dataset) judge(t *rapid.T, v *violations, c, old *model.Collection, row
 			}
 			switch {
 			case before.IsNull() && a.Required && record[i].IsNull():
-				v.add(t, required(a), id, "it has no value", true)
+				v.add(t, required(a), id, "", "it has no value", true)
 			case !before.IsNull() && record[i].IsNull():
 				converted, problem := a.Convert(kind, before)
 				if problem != nil {
-					v.add(t, value(a), id, strings.TrimSuffix(problem.Detail, "."), a.Required)
+					v.add(t, value(a), id, asShown(kind, before), strings.TrimSuffix(problem.Detail, "."), a.Required)
 				} else {
-					v.add(t, v.step(c.Name+": "+a.Name+" refers to "), id, "it refers to "+converted.ID().String()+", which is not in "+a.References.Collection, a.Required)
+					v.add(t, v.step(c.Name+": "+a.Name+" refers to "), id, asShown(column.Kind, converted), "no resource of "+a.References.Collection+" has this id", a.Required)
 				}
 			}
 		}
@@ -101,9 +110,13 @@ func (w *dataset) judge(t *rapid.T, v *violations, c, old *model.Collection, row
 			if !slices.ContainsFunc(after, func(other model.Record) bool { return !hasNull(group, record) && sameIn(group, other, record) }) {
 				continue
 			}
-			var names []string
+			var names, values []string
 			for _, column := range group {
-				names = append(names, c.Columns()[column].Name)
+				name := c.Columns()[column].Name
+				names = append(names, name)
+				if old.Field(w.source[c.Name+"."+name]) != nil { // not of a new attribute, of which all have the default
+					values = append(values, asShown(c.Columns()[column].Kind, record[column]))
+				}
 			}
 			step := v.step(c.Name + ": values of " + strings.Join(names, ", ") + " must be unique")
 			for i := 0; i < len(group) && step == nil; i++ {
@@ -112,7 +125,7 @@ func (w *dataset) judge(t *rapid.T, v *violations, c, old *model.Collection, row
 					step = required(a)
 				}
 			}
-			v.add(t, step, id, "another resource has the same value", true)
+			v.add(t, step, id, strings.Join(values, " and "), "another resource has the same value", true)
 		}
 		after = append(after, record)
 	}

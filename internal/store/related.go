@@ -47,7 +47,7 @@ func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement
 		first = order.Reversed()
 	}
 	own := func(columns string) {
-		s.Write("(SELECT ", columns, " FROM ", to.Name, " WHERE ", referring, " = _key")
+		s.Write("(SELECT ", columns, " FROM ", to.Name, s.Joins(order.Operands()...), " WHERE ", referring, " = _key")
 		s.And(i.plan)
 		s.Order(first)
 		s.Write(" LIMIT ")
@@ -57,13 +57,13 @@ func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement
 	if t.store.db.Traits().Lateral {
 		s.Write("_keys CROSS JOIN LATERAL ")
 		own(to.All)
-		s.Write(" AS ", to.Name, " ORDER BY ", referring, ", ") // by the name of the table, as operands have it
+		s.Write(" AS ", to.Name, s.Joins(order.Operands()...), " ORDER BY ", referring, ", ") // by the name of the table, as operands have it
 		s.OrderKeys(order)
 		return s
 	}
 	// Only ids are sorted. SQLite would sort whole resources, of any size, before it returns the first one.
 	// With a LIMIT, a subquery keeps its order, and the resources are read one by one in it.
-	s.Write("(SELECT ", id, " AS _id FROM _keys CROSS JOIN ", to.Name, " WHERE ", id, " IN ")
+	s.Write("(SELECT ", id, " AS _id FROM _keys CROSS JOIN ", to.Name, s.Joins(order.Operands()...), " WHERE ", id, " IN ")
 	own(id)
 	s.Write(" ORDER BY _key, ")
 	s.OrderKeys(order)

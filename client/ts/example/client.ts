@@ -836,7 +836,7 @@ export type CountName<S extends CollectionShape> = "count" extends FieldName<S> 
 
 /** Conditions on related resources: their fields, as `"author.country"` and `"lines.product.name"`, whether there are any, and how many. */
 export type ThroughFilter<S extends CollectionShape> = ThroughOneFilter<S> & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> }
-  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: Comparison<number> };
+  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: number | readonly number[] | Omit<OrderedOperators<number>, "null"> };
 
 type TogetherOf<S extends CollectionShape> = S["filter"] & ThroughOneFilter<S> & ExistsFilter<S>;
 

@@ -1,6 +1,6 @@
 import type { CollectionShape, CollectionSpec, CollectionSpecs } from "./shape.ts";
 import type { NumberPaths } from "./json.ts";
-import { addFilter, type Comparison, type DoubleTest, type ExistsCondition, type SortKey } from "./query.ts";
+import { addFilter, type DoubleTest, type ExistsCondition, type OrderedOperators, type SortKey } from "./query.ts";
 
 /** A relation to one resource, or to none, by an attribute with its id. */
 export interface ToOne<S, A extends string> {
@@ -106,7 +106,7 @@ export type CountName<S extends CollectionShape> = "count" extends FieldName<S> 
 
 /** Conditions on related resources: their fields, as `"author.country"` and `"lines.product.name"`, whether there are any, and how many. */
 export type ThroughFilter<S extends CollectionShape> = ThroughOneFilter<S> & { [N in ThroughTwoName<S>]?: ThroughTwoCondition<S, N> }
-  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: Comparison<number> };
+  & ExistsFilter<S> & { [N in ExistsThroughName<S>]?: ExistsCondition } & { [N in CountName<S>]?: number | readonly number[] | Omit<OrderedOperators<number>, "null"> };
 
 type TogetherOf<S extends CollectionShape> = S["filter"] & ThroughOneFilter<S> & ExistsFilter<S>;
 

@@ -36,6 +36,7 @@ test("sorts through references, into objects and by counts, in lists, loops and 
   assert.equal(await names({}, { sort: ["address.country"] }), "Eve,bob,Ada");
   assert.equal(await names({ "count.orders": { gte: 1 } }), "Ada,bob");
   assert.equal(await names({ "count.handled": 1 }), "bob,Eve");
+  assert.equal(await names({ "count.orders": [0, 2], "count.handled": { not_in: [1, 2] } }), "Ada");
   const { data } = await api.customers.get(ada.id, { fields: ["name"], include: { orders: { sort: "-count.lines", filter: { "count.lines": { lt: 2 } }, include: ["lines"] } } });
   assert.deepEqual(data.orders, [{ ...second, lines: [lines[2]] }]);
 });

@@ -8,16 +8,17 @@ import (
 	"strings"
 )
 
-// parentsFixture is a parent with three children, in the order of their ids, and another parent with
+// Parents is a parent with three children, in the order of their ids, and another parent with
 // one child.
-type parentsFixture struct {
+type Parents struct {
 	relation
-	First, Second string
-	Children      []string
+	First, Second  string
+	Children       []string
+	SecondChildren []string
 }
 
 // SharedParents returns a fixture that several checks use, so they must not change it.
-func (p *Probe) SharedParents() parentsFixture {
+func (p *Probe) SharedParents() Parents {
 	if p.shared == nil {
 		made := p.NewParents()
 		p.shared = &made
@@ -25,32 +26,35 @@ func (p *Probe) SharedParents() parentsFixture {
 	return *p.shared
 }
 
-func (p *Probe) NewParents() parentsFixture {
+func (p *Probe) NewParents() Parents {
 	p.SkipIf(p.Suite.children == nil, "%s", p.noChild)
-	f := parentsFixture{relation: *p.Suite.children}
-	parent := func() string {
-		created, err := p.createValid(f.Parent)
-		p.SkipIf(err != nil, "%v", err)
-		return p.OK(created).CreatedID()
-	}
-	f.First, f.Second = parent(), parent()
+	f := Parents{relation: *p.Suite.children}
+	f.First, f.Second = p.NewParent(f), p.NewParent(f)
 	for range 3 {
 		f.Children = append(f.Children, p.OK(p.Send(http.MethodPost, f.Path(f.First), f.Body(p, nil))).CreatedID())
 	}
 	slices.Sort(f.Children)
-	p.OK(p.Send(http.MethodPost, f.Path(f.Second), f.Body(p, nil))) // a server that ignores the parent would list this one too
+	// A server that ignores the parent would list this one too.
+	f.SecondChildren = []string{p.OK(p.Send(http.MethodPost, f.Path(f.Second), f.Body(p, nil))).CreatedID()}
 	return f
 }
 
+// NewParent is the id of a new parent without children.
+func (p *Probe) NewParent(f Parents) string {
+	created, err := p.createValid(f.Parent)
+	p.SkipIf(err != nil, "%v", err)
+	return p.OK(created).CreatedID()
+}
+
 // Body is the body of a child, without its parent, which is in the path.
-func (f parentsFixture) Body(p *Probe, changes map[string]any) string {
+func (f Parents) Body(p *Probe, changes map[string]any) string {
 	members := p.membersOf(f.Child, map[string]any{f.Attribute: Nothing{}})
 	maps.Copy(members, changes)
 	return EncodeJSON(members)
 }
 
 // RelatedParents is sharedParents of collections whose relations the server lists.
-func (p *Probe) RelatedParents() parentsFixture {
+func (p *Probe) RelatedParents() Parents {
 	// Its resources are created as those of other checks are, also if the server does that later.
 	plain := &Probe{Suite: p.Suite}
 	f := plain.SharedParents()
@@ -59,12 +63,12 @@ func (p *Probe) RelatedParents() parentsFixture {
 }
 
 // RelationToParent is the name of the relation from a child to its parent.
-func (p *Probe) RelationToParent(f parentsFixture) string {
+func (p *Probe) RelationToParent(f Parents) string {
 	return p.relationOf(f.Child, func(r includable) bool { return !r.Many && r.Attribute == f.Attribute })
 }
 
 // RelationToChildren is the name of the relation from a parent to its children.
-func (p *Probe) RelationToChildren(f parentsFixture) string {
+func (p *Probe) RelationToChildren(f Parents) string {
 	return p.relationOf(f.Parent, func(r includable) bool {
 		return r.Many && r.Collection == f.Child.Name && r.Attribute == f.Attribute
 	})

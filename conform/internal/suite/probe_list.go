@@ -276,11 +276,16 @@ var plainWords = regexp.MustCompile(`^[A-Za-z0-9 ]*$`)
 // Words are those of the searched attributes, in lower case.
 func (p *Probe) Words(each Resource) (words []string) {
 	for _, name := range p.Collection.Search {
-		text := each.Text(name)
-		p.SkipIf(!plainWords.MatchString(text), "the values of %s are not plain words", name)
-		words = append(words, strings.Fields(strings.ToLower(text))...)
+		words = append(words, p.WordsOf(each, name)...)
 	}
 	return words
+}
+
+// WordsOf are those of one attribute.
+func (p *Probe) WordsOf(each Resource, name string) []string {
+	text := each.Text(name)
+	p.SkipIf(!plainWords.MatchString(text), "the values of %s are not plain words", name)
+	return strings.Fields(strings.ToLower(text))
 }
 
 // Groups asks for groups of the collection.

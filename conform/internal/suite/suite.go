@@ -67,7 +67,7 @@ type Suite struct {
 	parents  map[string]string   // ids for required references, by collection
 	children *relation           // the sub-collection that is used, nil if there is none
 	noChild  string              // why there is no sub-collection
-	shared   *parentsFixture     // made when the first check needs it
+	shared   *Parents            // made when the first check needs it
 
 	Collection Collection
 	constant   map[place]bool // attributes, as places in a collection, that refused another value than the sample's

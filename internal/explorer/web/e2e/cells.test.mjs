@@ -153,15 +153,24 @@ test('a form begins with the attribute that was to be edited, else at its top', 
 
 test('the attribute that a form begins with is between its title and its buttons', async () => {
   const page = await open(browser, `${server.explorer}/people`, { expect: [/status of 422/] })
-  await page.setViewportSize({ width: 1280, height: 420 })
-  await (await cell(page, 0, 'settings')).dblclick() // the last one
-  await page.locator('[data-typing]:focus').waitFor()
-  const between = () =>
+  const begin = async (height) => {
+    await page.setViewportSize({ width: 1280, height })
+    await (await cell(page, 0, 'settings')).dblclick() // the last one
+    await page.locator('[data-typing]:focus').waitFor()
+  }
+  const places = () =>
     page.locator('aside').evaluate((aside) => {
       const [title, field, buttons] = ['.top', '[data-typing]', '.end'].map((each) => aside.querySelector(each).getBoundingClientRect())
-      return field.top >= title.bottom && field.bottom <= buttons.top
+      return { between: field.top >= title.bottom && field.bottom <= buttons.top, middle: aside.scrollTop + (field.top + field.bottom) / 2, buttons: buttons.top }
     })
-  await shows(between, true)
+  await begin(420)
+  await shows(async () => (await places()).between, true)
+  // Also where it would be behind the buttons, of all places.
+  const { middle, buttons } = await places()
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click()
+  await page.getByRole('button', { name: 'Close' }).click()
+  await begin(Math.round(420 + middle - buttons))
+  await shows(async () => (await places()).between, true)
   // So is a field that the Tab key goes to, and one that is wrong.
   await page.goto(`${server.explorer}/issues?view=new`)
   await page.setViewportSize({ width: 1280, height: 420 })
@@ -171,8 +180,12 @@ test('the attribute that a form begins with is between its title and its buttons
       return [1, height - 1].every((y) => box.contains(document.elementFromPoint(left + width / 2, top + y)))
     })
   await page.getByLabel('title', { exact: true }).fill('x')
-  for (const name of ['state', 'priority', 'tags', 'due_on']) {
-    await page.locator(`#field-${name}`).focus()
+  for (const name of ['priority', 'tags', 'due_on']) {
+    await page.locator(`#field-${name}`).evaluate((box) => {
+      const aside = box.closest('aside')
+      aside.scrollTop += box.getBoundingClientRect().bottom - aside.getBoundingClientRect().bottom // behind the buttons
+      box.focus()
+    })
     await shows(() => free(name), true)
   }
   await page.getByLabel('priority', { exact: true }).fill('9')

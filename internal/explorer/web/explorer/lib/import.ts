@@ -133,7 +133,22 @@ export function badCells(faults: Fault[], rows: number[]): { cells: BadCell[]; r
     const [, index, attribute = ''] = /^\/(\d+)(?:\/([^/]*))?/.exec(fault.source?.pointer ?? '') ?? []
     const row = index === undefined ? undefined : rows[Number(index)]
     if (row === undefined) rest.push(fault)
-    else cells.push({ row, attribute, detail: fault.detail })
+    else cells.push({ row, attribute, detail: fault.detail.replace(/ There are more errors than are listed\.$/, '') })
   }
   return { cells, rest }
+}
+
+/** All that is wrong with rows. A response lists a hundred errors, so the rows that it does not name are sent again, until
+ *  none is refused. `send` returns the errors of bodies. */
+export async function allBad(rows: number[], bodies: Record<string, unknown>[], send: (bodies: Record<string, unknown>[]) => Promise<Fault[]>): Promise<BadCell[]> {
+  const all: BadCell[] = []
+  let left = rows.map((row, i) => ({ row, body: bodies[i]! }))
+  while (left.length) {
+    const { cells } = badCells(await send(left.map(({ body }) => body)), left.map(({ row }) => row))
+    if (!cells.length) break
+    all.push(...cells)
+    const refused = new Set(cells.map(({ row }) => row))
+    left = left.filter(({ row }) => !refused.has(row))
+  }
+  return all
 }

@@ -3,12 +3,12 @@
 import { randomKey, Refused } from './api'
 import { ask, catalog, changes, explain } from './app.svelte'
 import { encode, joinList } from './filters'
-import { badCells, batches, bodyOfRow, byLabel, guess, guessLabels, readTable, textsOf, type BadCell, type Table } from './import'
+import type { Fault } from './form'
+import { allBad, badCells, batches, bodyOfRow, byLabel, guess, guessLabels, readTable, textsOf, type BadCell, type Table } from './import'
 import { Order } from './order'
 import { labelAttribute, type Collection, type Resource } from './schema'
 import { pathOf } from './url'
 
-const MOST_BAD = 500 // cells that are listed
 const LOOKED_UP = 50 // labels in one request
 
 export class Importing {
@@ -115,28 +115,21 @@ export class Importing {
     this.ids = []
     const bad: BadCell[] = []
     const query = [this.key && `on_conflict=${this.key}`, kind === 'check' && 'dry_run=true'].filter(Boolean).join('&')
+    const path = query ? `${this.path}?${query}` : this.path
     try {
       const ids = await this.lookUp(rows, bad)
       const unknown = new Set(bad.map(({ row }) => row))
       rows = rows.filter((row) => !unknown.has(row))
       const all = rows.map((row) => bodyOfRow(this.table!.rows[row]!, this.mapping, this.attributes, ids))
       for (const { from, bodies } of batches(all, catalog.rights.maxItems)) {
-        if (this.stopped || bad.length >= MOST_BAD) break
+        if (this.stopped) break
         const indexes = rows.slice(from, from + bodies.length)
-        try {
-          const headers: Record<string, string> = kind === 'import' ? { 'Idempotency-Key': randomKey() } : {}
-          const { data } = await ask<Resource[]>({ method: 'POST', path: query ? `${this.path}?${query}` : this.path, body: bodies, headers, silent: kind === 'check' })
-          if (kind === 'import') this.ids = [...this.ids, ...data.map(({ id }) => id)]
-        } catch (error) {
-          const found = error instanceof Refused && (error.status === 422 || error.status === 409) ? badCells(error.faults, indexes) : null
-          if (!found?.cells.length) throw error
-          bad.push(...found.cells)
-          if (kind === 'import') throw error
-        }
+        if (kind === 'check') bad.push(...(await allBad(indexes, bodies, (some) => this.tryOut(path, some))))
+        else await this.create(path, bodies, indexes, bad)
         this.done += bodies.length
       }
       this.bad = bad.sort((a, b) => a.row - b.row)
-      this.checked = kind === 'check'
+      this.checked = kind === 'check' && !this.stopped
       if (kind === 'import') this.created = this.done
     } catch (error) {
       this.bad = bad
@@ -146,4 +139,30 @@ export class Importing {
       if (kind === 'import' && this.done) changes.made()
     }
   }
+
+  /** What the server would refuse of bodies; nothing if it would take them all. */
+  private async tryOut(path: string, body: Record<string, unknown>[]): Promise<Fault[]> {
+    if (this.stopped) return []
+    try {
+      await ask<Resource[]>({ method: 'POST', path, body, headers: {}, silent: true })
+    } catch (error) {
+      const faults = faultsOf(error)
+      if (!badCells(faults, body.map((_, i) => i)).cells.length) throw error
+      return faults
+    }
+    return []
+  }
+
+  private async create(path: string, body: Record<string, unknown>[], indexes: number[], bad: BadCell[]) {
+    try {
+      const { data } = await ask<Resource[]>({ method: 'POST', path, body, headers: { 'Idempotency-Key': randomKey() }, silent: false })
+      this.ids = [...this.ids, ...data.map(({ id }) => id)]
+    } catch (error) {
+      bad.push(...badCells(faultsOf(error), indexes).cells)
+      throw error
+    }
+  }
 }
+
+/** The errors about the content of a request. */
+const faultsOf = (error: unknown): Fault[] => (error instanceof Refused && (error.status === 422 || error.status === 409) ? error.faults : [])

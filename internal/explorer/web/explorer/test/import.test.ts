@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { badCells, batches, bodyOfRow, guess, guessLabels, readTable, textsOf } from '../lib/import'
+import { allBad, badCells, batches, bodyOfRow, guess, guessLabels, readTable, textsOf } from '../lib/import'
 import type { Attribute } from '../lib/schema'
 
 const attribute = (name: string, type: Attribute['type'] = 'string', more: Partial<Attribute> = {}): Attribute => ({ name, type, required: false, ...more })
 const attributes = [attribute('full_name'), attribute('age', 'integer'), attribute('active', 'boolean'), attribute('tags', 'array'), attribute('owner_id', 'string', { references: 'people' })]
+const fault = (pointer: string | undefined, detail: string) => ({ status: 422, code: 'x', title: 'X', detail, ...(pointer && { source: { pointer } }) })
 
 test('a file is CSV, a JSON array or lines of JSON', () => {
   expect(readTable('a.csv', 'a, b\n1,2\n3\n')).toEqual({ columns: ['a', 'b'], rows: [['1', '2'], ['3', undefined]], first: 2 })
@@ -46,7 +47,6 @@ test('requests have at most so many rows and bytes', () => {
 })
 
 test('errors are told by the row of the file', () => {
-  const fault = (pointer: string | undefined, detail: string) => ({ status: 422, code: 'x', title: 'X', detail, ...(pointer && { source: { pointer } }) })
   expect(badCells([fault('/1/age', 'A'), fault('/0', 'B'), fault('/0/tags/3', 'C'), fault(undefined, 'D')], [7, 9])).toEqual({
     cells: [
       { row: 9, attribute: 'age', detail: 'A' },
@@ -55,4 +55,18 @@ test('errors are told by the row of the file', () => {
     ],
     rest: [fault(undefined, 'D')],
   })
+})
+
+test('all bad rows are found, although a response lists a hundred errors', async () => {
+  const rows = Array.from({ length: 1000 }, (_, i) => i + 10)
+  const sizes: number[] = []
+  const send = async (bodies: Record<string, unknown>[]) => {
+    sizes.push(bodies.length)
+    const faults = bodies.flatMap(({ n }, i) => ((n as number) % 4 ? [] : [fault(`/${i}/n`, 'Odd.')])).slice(0, 100)
+    if (faults.length === 100) faults[99] = fault(faults[99]!.source!.pointer!, 'Odd. There are more errors than are listed.')
+    return faults
+  }
+  const bad = await allBad(rows, rows.map((n) => ({ n })), send)
+  expect(bad).toEqual(rows.filter((n) => n % 4 === 0).map((row) => ({ row, attribute: 'n', detail: 'Odd.' })))
+  expect(sizes).toEqual([1000, 900, 800, 750])
 })
