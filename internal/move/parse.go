@@ -41,9 +41,9 @@ var Forms = []Form{
 		Reads: "true/false, yes/no, 1/0, on/off, t/f, y/n, in any case; or the two given texts"},
 	{Name: "date", Argument: "LAYOUT", optional: true, Fits: "dates, date-times", fits: isDated, reader: dateReader,
 		Reads: "2024-12-31, 2024/12/31, 20241231, 2024-12-31 10:00:00.123456+01:00; or a layout of strptime, as in date:%d.%m.%Y"},
-	{Name: "seconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(0), Reads: "seconds since 1970 in UTC, also with a fraction"},
-	{Name: "milliseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-3), Reads: "milliseconds since 1970"},
-	{Name: "microseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-6), Reads: "microseconds since 1970"},
+	{Name: "seconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("seconds", 1), Reads: "seconds since 1970 in UTC, also with a fraction"},
+	{Name: "milliseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("milliseconds", 1e3), Reads: "milliseconds since 1970"},
+	{Name: "microseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("microseconds", 1e6), Reads: "microseconds since 1970"},
 	{Name: "text", Fits: "strings", fits: isText, reader: textReader, Reads: "a number or a boolean of JSON, with all its digits"},
 	{Name: nullForm, Argument: "TEXT", Fits: "all attributes", Reads: "the text as null; may be repeated, also beside another form"},
 }
@@ -111,10 +111,8 @@ func (c *Columns) parse(flag, text string) error {
 		return fmt.Errorf("%s: there is no form %q%s", flag, form, instead(form))
 	}
 	f := Forms[at]
-	if name == every {
-		if f.Name != nullForm {
-			return fmt.Errorf("%s: only null:TEXT can be for all attributes: name the attribute instead of %s", flag, every)
-		}
+	if name == every && f.Name != nullForm {
+		return fmt.Errorf("%s: only null:TEXT can be for all attributes: name the attribute instead of %s", flag, every)
 	}
 	attribute, err := c.find(flag, name)
 	switch {
