@@ -76,13 +76,13 @@ func TestRelationsWithTheSameName(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by as beside the references of comments_id in users",
-		"users: the relation posts cannot be included, as an attribute has the same name: give it another one, by inverse beside the references of user_id in posts",
-		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by inverse beside the references of user_id in comments",
-		"posts: the relation owner cannot be included, as an attribute has the same name: give it another one, by as beside the references of owner in posts",
-		"posts: the relation type cannot be included, as an attribute has the same name: give it another one, by as beside the references of type_id in posts",
-		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of writer_id in comments",
-		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of user_id in comments",
+		"users: the relation comments cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of comments_id in users",
+		"users: the relation posts cannot be used in include, filters and sorts, as an attribute has the same name: write inverse: and another name beside the references of user_id in posts",
+		"users: the relation comments cannot be used in include, filters and sorts, as another relation has the same name: write inverse: and another name beside the references of user_id in comments",
+		"posts: the relation owner cannot be used in include, filters and sorts, as an attribute has the same name: call the attribute owner_id (with renamed_from: owner, it keeps its values), or write as: and another name beside the references of owner in posts",
+		"posts: the relation type cannot be used in include, filters and sorts, as an attribute has the same name: write as: and another name beside the references of type_id in posts",
+		"comments: the relation user cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of writer_id in comments",
+		"comments: the relation user cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of user_id in comments",
 	}
 	if got := s.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("warnings\n%q\nwant\n%q", got, want)

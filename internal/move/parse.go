@@ -105,6 +105,9 @@ func (c *Columns) parse(flag, text string) error {
 	if !ok || name == "" || form == "" {
 		return fmt.Errorf("%s: must be ATTRIBUTE=FORM", flag)
 	}
+	if strings.HasPrefix(form, "%") {
+		return fmt.Errorf("%s: a layout is the argument of the form date: write %s=date:%s", flag, name, form)
+	}
 	form, argument, given := strings.Cut(form, ":")
 	at := slices.IndexFunc(Forms, func(f Form) bool { return f.Name == form })
 	if at < 0 {
@@ -277,7 +280,7 @@ func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.
 		text = string(unquoted)
 	}
 	var reading []string
-	for _, form := range []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,"} {
+	for _, form := range suggested {
 		name, argument, _ := strings.Cut(form, ":")
 		f := Forms[slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })]
 		if !f.fits(a) || name == "text" && value.Kind() == '"' { // which is a text already
@@ -288,13 +291,25 @@ func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.
 			reading = append(reading, form)
 		}
 	}
-	switch {
+	switch _, hasTime := parseUsual(text); {
 	case slices.ContainsFunc(nullWords, func(word string) bool { return strings.EqualFold(word, text) }):
 		reading = []string{nullForm + ":" + text}
-	case len(reading) > 1 && strings.HasPrefix(reading[0], "number:"):
-		return " --parse " + attribute + "=number:. or --parse " + attribute + "=number:, reads it."
+	case len(reading) > 0 && !strings.Contains(reading[0], ":"):
+		reading = reading[:1]
+	case len(reading) == 0 && hasTime && a.Format == string(model.Date):
+		return " It has a time, which an attribute with format: date-time keeps."
 	case len(reading) == 0:
 		return ""
 	}
-	return " --parse " + attribute + "=" + reading[0] + " reads it."
+	for n, form := range reading {
+		reading[n] = "--parse " + attribute + "=" + form
+		if strings.Contains(form, " ") {
+			reading[n] = "--parse '" + attribute + "=" + form + "'"
+		}
+	}
+	return " " + strings.Join(reading, " or ") + " reads it."
 }
+
+// suggested are the forms that would read a value, the likeliest first. Of those with an argument, several can.
+var suggested = []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,",
+	"date:%d.%m.%Y", "date:%d.%m.%Y %H:%M", "date:%d.%m.%Y %H:%M:%S", "date:%d/%m/%Y", "date:%m/%d/%Y"}

@@ -187,7 +187,7 @@ func (p *parser) keepGroups(names []string) {
 		name, op, hasOp := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(given.name, "having["), "]"), "][")
 		switch at := slices.Index(names, name); {
 		case !strings.HasPrefix(given.name, "having[") || !strings.HasSuffix(given.name, "]"):
-			p.fail(given, problem.CodeUnknownParameter, "Which groups are kept is written as having[count][gte]=2.")
+			p.fail(given, problem.CodeUnknownParameter, "Write what keeps groups in brackets, as in having[count][gte]=2.")
 		case at < 0:
 			p.fail(given, problem.CodeUnknownParameter, "Groups cannot be kept by %s, but by %s.%s", fault.Quote(name), suggest.OneOf(names), p.groupHint(name))
 		case hasOp && !slices.Contains(HavingOperators, op):

@@ -107,14 +107,8 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 
 // failCount reports a name that is not that of a relation to many.
 func (p *parser) failCount(given parameter, name string, use use) {
-	var known []string
-	for _, relation := range p.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); may && !relation.One {
-			known = append(known, countName+"."+relation.Name)
-		}
-	}
 	hint := " It has none."
-	if len(known) > 0 {
+	if known := p.countNames(); len(known) > 0 {
 		hint = " Use " + suggest.OneOf(known) + "."
 	}
 	p.fail(given, use.unknown, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
@@ -211,7 +205,7 @@ func (p *parser) failProperty(given parameter, to *target, a *model.Attribute, p
 	}
 	name, _, _ := strings.Cut(rest, ".")
 	p.fail(given, use.unknown, "The field %s has no declared property %s to %s.%s",
-		field, fault.Quote(path), use.to, cmp.Or(p.hint(to.name, use), suggested(suggest.Nearest(name, addressable(a)))))
+		field, fault.Quote(path), use.to, cmp.Or(p.insideHint(to, path, use), p.hint(to.name, use), suggested(suggest.Nearest(name, addressable(a)))))
 }
 
 // hint says how to write a name that was written as elsewhere.
@@ -240,6 +234,9 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 			switch {
 			case use.exists:
 				hint += ", or write filter[" + to.name + "][exists]=true."
+				if use.counts && !relation.One && to.operand.Through == nil {
+					hint += numberHint(relation)
+				}
 			case !relation.One && !use.toMany:
 				hint = " It is a relation to many resources. " + use.inPlaceOf(to, name)
 			default:
@@ -248,10 +245,10 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 	}
 	if hint == "" && to.operand.Through == nil {
-		hint = p.hint(to.name, use)
+		hint = cmp.Or(p.havingHint(to.name, use), p.countHint(to, name, use), p.relatedHint(to.name, use), p.hint(to.name, use))
 	}
 	if hint == "" {
-		hint = suggested(suggest.Nearest(name, known))
+		hint = cmp.Or(p.countHint(to, name, use), suggested(suggest.Nearest(name, known)))
 	}
 	p.fail(given, use.unknown, "The collection %s has no field %s to %s.%s", to.collection.Name, fault.Quote(name), use.to, hint)
 }
