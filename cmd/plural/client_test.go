@@ -246,7 +246,6 @@ Together Barbara Liskov
 null yes
 /email format Must be an email address such as ada@example.com.
 1
-1
 Edsger succeeded
 `
 	if err != nil || string(out) != want {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/schema"
 )
@@ -79,21 +80,41 @@ func (c *countedConnections) count(change int) {
 }
 
 // TestConnectionsOfAStart: a server without requests needs one connection each to listen, to read the change log, to execute operations, to
-// notify others and to delete what is old.
+// notify others and to delete what is old. Locks keep the tasks that delete from using a connection one after another by chance.
 func TestConnectionsOfAStart(t *testing.T) {
 	database := pgtest.URL(t)
+	s := start(t, schema.Example(), database)
+	stop(t, s.opened, t.Context())
 	counted := countConnections(t, database)
-	s := start(t, schema.Example(), counted.url)
-	c, err := pgx.Connect(t.Context(), database)
-	if err != nil {
+	connect := func() *pgx.Conn {
+		c, err := pgx.Connect(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close(context.Background()) })
+		return c
+	}
+	locker, watcher := connect(), connect() // a transaction always sees the same activity
+	if _, err := locker.Exec(t.Context(), "BEGIN; LOCK TABLE _plural_answers, _plural_queue, operations IN ACCESS EXCLUSIVE MODE"); err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(context.Background())
-	eventually(t, "the server listens", func() (listens bool) {
-		err := c.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN %')").Scan(&listens)
-		return err == nil && listens
+	s.another(func(c *plural.Config) { c.Database = counted.url })
+	sessions := func(of string) (count int) {
+		t.Helper()
+		err := watcher.QueryRow(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "+of).Scan(&count)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	eventually(t, "the server listens, and waits for the locks", func() bool {
+		return sessions("query LIKE 'LISTEN %' AND pid <> pg_backend_pid()") == 1 && sessions("wait_event_type = 'Lock'") == 2
 	})
-	s.get("/-/health").expect(t, 200, `{"status":"ok"}`)
+	for range 500 { // a task too many would begin meanwhile
+		if waiting := sessions("wait_event_type = 'Lock'"); waiting != 2 { // one to execute operations, one to delete
+			t.Fatalf("%d tasks wait for the locks", waiting)
+		}
+	}
 	counted.mutex.Lock()
 	defer counted.mutex.Unlock()
 	if counted.all > 5 {

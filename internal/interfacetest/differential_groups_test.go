@@ -12,14 +12,14 @@ func (d *drawing) groups(collection string) string {
 	keys = append(keys, "id")
 	integers, texts := []string{"count"}, []string{"name", "label", "state"}
 	if collection == "things" {
-		keys = append(keys, "day:year", "day:month", "moment:year", "moment:month", "moment:day", "moment:hour", "created_at:year")
+		keys = append(keys, "day:year", "day:quarter", "day:month", "day:week", "moment:year", "moment:quarter", "moment:week", "moment:month", "moment:day", "moment:hour", "created_at:year")
 	} else {
 		integers, texts = []string{"place"}, []string{"text"}
 	}
 	var given []string
 	give := func(name string, least, most int, known ...string) (names []string) {
 		for range d.some(name, least, most, "", func() string { return "." }) {
-			key := d.either(name, known, []string{"nope", "", "type", "list", "flag", "day:week", "name:year"})
+			key := d.either(name, known, []string{"nope", "", "type", "list", "flag", "day:hour", "name:year"})
 			if d.odd || !slices.Contains(names, key) {
 				names = append(names, key)
 			}
@@ -30,12 +30,22 @@ func (d *drawing) groups(collection string) string {
 		return names
 	}
 	by := give("by", 0, 3, keys...)
-	give("sum", 0, 1, integers...)
-	give("avg", 0, 1, integers...)
-	give("min", 0, 2, append(texts, integers...)...)
-	give("max", 0, 2, append(texts, integers...)...)
+	computed := []string{"count"}
+	compute := func(function string, most int, known ...string) {
+		for _, name := range give(function, 0, most, known...) {
+			computed = append(computed, function+"."+name)
+		}
+	}
+	compute("sum", 1, integers...)
+	compute("avg", 1, integers...)
+	compute("min", 2, append(texts, integers...)...)
+	compute("max", 2, append(texts, integers...)...)
+	compute("distinct", 1, keys[:len(keys)-1]...)
 	if d.chance("sort", 2) {
-		given = append(given, "sort="+d.one("direction", "", "-")+d.one("key", append(by, "count")...))
+		given = append(given, "sort="+d.one("direction", "", "-")+d.one("key", append(by, computed...)...))
+	}
+	if d.chance("having", 3) {
+		given = append(given, "having["+d.one("value", computed...)+"]["+d.one("operator", "eq", "ne", "lt", "lte", "gt", "gte", "in")+"]="+d.one("bound", "0", "1", "2", "a"))
 	}
 	if d.chance("range", 2) {
 		given = append(given, d.one("range", "limit=1", "limit=-2", "offset=1&limit=2", "o=2&l=-2", "offset=100", "limit=0"))

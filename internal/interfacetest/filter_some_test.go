@@ -104,6 +104,8 @@ func TestWrongConditionsOnOneRelatedResource(t *testing.T) {
 			"filter[none][8][lines.quantity]=1":                               "A group of filters has a number from 0 to 7: filter[none][0][relation.field]=value.",
 			"filter[some][00][lines.quantity]=1":                              "A group of filters has a number from 0 to 7: filter[some][0][relation.field]=value.",
 			"filter[any][100][state]=open":                                    "A group of filters has a number from 0 to 99: filter[any][0][field]=value.",
+			"filter[some][0][count.lines][gte]=1":                             "A number of related resources is one of the resource itself. Write filter[count.lines].",
+			"filter[count.lines][exists]=true":                                `The operator exists is for relations, and "count.lines" is a field. Write filter[count.lines][gte]=1.`,
 			"filter[some][0][state]=open":                                     "The conditions of filter[some] are on resources that a relation leads to, such as filter[some][0][lines.id]=value. Write filter[state] for the field itself.",
 			"filter[none][0][customer.name]=Ada":                              "The relation customer leads to one resource, and filter[none] is for relations to several. Write filter[customer.name].",
 			"filter[none][0][lines][exists]=true":                             "A condition of filter[none] is on a field of lines, such as filter[none][0][lines.id], or on a relation of it. Write filter[lines][exists] for the relation itself.",

@@ -94,6 +94,25 @@ func TestRelationsWithTheSameName(t *testing.T) {
 	}
 }
 
+// TestNamedLikeCounts: an attribute or a relation with the name of counts is reported where there is something to count.
+func TestNamedLikeCounts(t *testing.T) {
+	s, err := compile.Schema(
+		model.Collection{Name: "users", Attributes: []model.Attribute{{Name: "count", Type: model.Integer}}},
+		model.Collection{Name: "teams", Attributes: []model.Attribute{reference("lead_id", "users", "count", "")}},
+		model.Collection{Name: "posts", Attributes: []model.Attribute{{Name: "count", Type: model.Integer}, reference("user_id", "users", "", "posts"), reference("team_id", "teams", "", "posts")}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"users: the attribute count has the name by which related resources are counted: filters and sorts cannot use count.posts: give the attribute another name",
+		"teams: the relation count has the name by which related resources are counted: filters and sorts cannot use count.posts: give the relation another name",
+	}
+	if got := s.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("warnings\n%q\nwant\n%q", got, want)
+	}
+}
+
 // TestPropertiesWithoutAPath: a property that no filter can be about is reported.
 func TestPropertiesWithoutAPath(t *testing.T) {
 	text := model.Attribute{Type: model.String}

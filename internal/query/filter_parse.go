@@ -172,7 +172,11 @@ func (p *parser) operatorCondition(group *conditions, given parameter, to *targe
 	case op == "null":
 		return p.nullCondition(given, to)
 	case op == "exists":
-		p.fail(given, problem.CodeInvalidParameter, "The operator exists is for relations, and %q is a field. Write filter[%s][null]=true or false.", to.name, to.name)
+		instead := "[null]=true or false"
+		if to.operand.Count {
+			instead = "[gte]=1"
+		}
+		p.fail(given, problem.CodeInvalidParameter, "The operator exists is for relations, and %q is a field. Write filter[%s]%s.", to.name, to.name, instead)
 	case isHas(op) && to.attribute.ScalarItems() == nil:
 		p.fail(given, problem.CodeInvalidParameter, "The operator %s is for arrays whose items are declared as strings, numbers or booleans, which the field %q has not.", op, to.name)
 	case op == "has":

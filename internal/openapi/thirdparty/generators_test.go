@@ -68,7 +68,7 @@ func TestGeneratedClients(t *testing.T) {
 		}
 		// Not go tool: it ignores -trimpath, and would compile the standard library again.
 		run(t, module, "go", "run", "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen", "-generate", "types,client", "-package", "api", "-o", filepath.Join("api", "api.go"), document)
-		run(t, module, "go", "run", "-gcflags=-N -l", ".", url)
+		run(t, module, "go", "run", "-gcflags=-N -l", ".", url, document)
 	})
 }
 

@@ -5,23 +5,27 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"reflect"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
 	openapi_types "github.com/oapi-codegen/runtime/types"
 
 	"github.com/plural-go/plural/internal/openapi/thirdparty/oapi/api"
 )
 
 func main() {
-	if err := run(context.Background(), os.Args[1]); err != nil {
+	if err := run(context.Background(), os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, url string) error {
+func run(ctx context.Context, url, document string) error {
 	client, err := api.NewClientWithResponses(url)
 	if err != nil {
 		return err
@@ -68,6 +72,14 @@ func run(ctx context.Context, url string) error {
 	if want := []string{"Desk 129.00", "Lamp 19.90"}; !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("the list has %s, and not %s", strings.Join(got, ", "), strings.Join(want, ", "))
 	}
+	any := api.ProductsFilters{"filter[any][0][title]": "Chair", "filter[any][1][price][lt]": "20"}
+	list, err = client.ListProductsWithResponse(ctx, &api.ListProductsParams{Filters: &any, Sort: &sort})
+	if err != nil || list.JSON200 == nil || len(list.JSON200.Data) != 2 {
+		return fmt.Errorf("filters of any kind give %v, %v", list, err)
+	}
+	if err := validate(ctx, document, list.HTTPResponse.Request); err != nil {
+		return fmt.Errorf("a validator refuses %s: %w", list.HTTPResponse.Request.URL, err)
+	}
 	price := "21"
 	patched, err := client.UpdateProductWithResponse(ctx, ids[0], nil, api.ProductPatch{Price: &price})
 	if err != nil {
@@ -86,4 +98,17 @@ func run(ctx context.Context, url string) error {
 		}
 	}
 	return nil
+}
+
+// validate checks a request by the document, as proxies and middleware do.
+func validate(ctx context.Context, document string, request *http.Request) error {
+	spec, err := openapi3.NewLoader().LoadFromFile(document)
+	if err != nil {
+		return err
+	}
+	openapi3.DefineStringFormatCallback("decimal", func(string) error { return nil }) // its pattern says what it is
+	path := spec.Paths.Find("/products")
+	return openapi3filter.ValidateRequest(ctx, &openapi3filter.RequestValidationInput{
+		Request: request, Route: &routers.Route{Spec: spec, Path: "/products", PathItem: path, Method: http.MethodGet, Operation: path.Get},
+	})
 }

@@ -2,7 +2,7 @@ import { asked, count, expect } from "./checked.js";
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript.js";
 
-const api = createClient<paths>({ baseUrl: process.argv[2]! });
+const api = createClient<paths>({ baseUrl: process.argv[2]!, querySerializer: { object: { style: "form", explode: true } } });
 /** The whole resource: an answer with 202 has its id only. */
 function whole<T extends object>(data: T | undefined): Extract<T, { title: string }> {
   if (data === undefined || !("title" in data)) throw new Error(`not a whole resource: ${JSON.stringify(data)}`);
@@ -23,6 +23,8 @@ expect("the status of several", several.response.status, 201);
 const list = await api.GET("/products", { params: { query: { "filter[title]": ["Lamp", "Desk", "Bed"], "filter[rank][in]": [1, 2], "filter[state][not_in]": ["sold", "listed"], sort: ["-rank", "price"] } } });
 expect("the list", list.data?.data.map((each) => [each.title, each.price, each.weight]), [["Desk", "129.00", 1.1], ["Lamp", "19.90", 0.29]]);
 const sorted = await api.GET("/products", { params: { query: { sort: ["-rank", "price"], "filter[price][gte]": "19.9" } } });
+const any = await api.GET("/products", { params: { query: { filters: { "filter[any][0][title]": "Chair", "filter[any][1][price][lt]": "20" }, sort: ["-rank", "price"] } } });
+expect("a list with filters of any kind", any.data?.data.map((each) => each.title), ["Bed", "Chair", "Lamp"]);
 expect("the sorted list", sorted.data?.data.map((each) => each.title), ["Chair", "Desk", "Lamp"]);
 
 const patched = await api.PATCH("/products/{id}", { params: { path: { id: ids[0]! } }, body: { price: "21", state: "listed" } });
