@@ -3,7 +3,6 @@ package openapi
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,8 +93,8 @@ func (b *builder) several(component, name, description string, jsonSchema object
 }
 
 // someOf is the schema of some of the values, at most as many as are allowed.
-func someOf(values list, most int) object {
-	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+func someOf(values []string, most int) object {
+	return listOf(object{{"type", "string"}, {"enum", texts(values)}}, most)
 }
 
 // listOf is a list of different values.
@@ -227,6 +226,14 @@ func (b *builder) fields(c *model.Collection) []*model.Field {
 	return fields
 }
 
+// fieldNames lists their names.
+func (b *builder) fieldNames(c *model.Collection) (names []string) {
+	for _, field := range b.fields(c) {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
 func (b *builder) sort(c *model.Collection) object {
 	var names []string
 	for _, field := range b.fields(c) {
@@ -244,32 +251,26 @@ func (b *builder) sort(c *model.Collection) object {
 }
 
 // pathPattern is what follows the first name of a path.
-const pathPattern = `[a-z][^,:]*`
+const pathPattern = `\.[a-z][^,:]*`
 
 // keysOf is the schema of some of the names, at most as many as are allowed, perhaps with a minus before each. Patterns of further
 // names make it one pattern: a list of all paths would be long.
 func keysOf(names, patterns []string, signed bool, most int) object {
-	if len(patterns) == 0 {
-		values := list{}
-		for _, name := range names {
-			if values = append(values, name); signed {
-				values = append(values, "-"+name)
-			}
+	if len(patterns) > 0 {
+		pattern := oneOf(slices.Concat(patterns, names))
+		if signed {
+			pattern = "-?" + pattern
 		}
-		return someOf(values, most)
+		return listOf(object{{"type", "string"}, {"pattern", "^" + pattern + "$"}}, most)
 	}
-	all := slices.Clone(patterns)
-	for _, name := range names {
-		all = append(all, regexp.QuoteMeta(name))
-	}
-	sign := ""
 	if signed {
-		sign = "-?"
+		var both []string
+		for _, name := range names {
+			both = append(both, name, "-"+name)
+		}
+		names = both
 	}
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"pattern", "^" + sign + "(" + strings.Join(all, "|") + ")$"}}},
-	}
+	return someOf(names, most)
 }
 
 // filters lists the parameters by which a field can be filtered.
@@ -348,41 +349,48 @@ func valuesOf(value object) object {
 }
 
 // anyFilter is all filters of a collection: also groups, values inside objects, and fields of related resources, which are too many
-// to be declared one by one. It is one object, whose members are parameters of their own. Its schema allows other members, because
-// validators take all parameters of a query for members of such an object.
+// to be declared one by one.
 func (b *builder) anyFilter(c *model.Collection) object {
-	return b.parameter(c.Name+".filters", func() object {
-		var names []string
-		for _, field := range b.fields(c) {
-			names = append(names, regexp.QuoteMeta(field.Name))
-		}
-		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
-		objects, one, many := b.objects(c), b.relationNames(c, true), b.relationNames(c, false)
+	return b.openParameter(c.Name+".filters", "filters", func() (text, pattern string) {
+		const number = `(any\]\[[0-9]{1,2}\]\[)?`
+		operators := oneOf(query.AllOperators())
+		text = "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
+		objects, many, counts := b.objects(c), b.relationNames(c, false), b.counts(c)
 		if len(objects) > 0 {
 			text += " `filter[" + objects[0] + ".property]=value`: a declared property of an object."
 		}
-		related, operators := slices.Concat(one, many), strings.Join(query.AllOperators(), "|")
-		names = append(names, pathPatterns(`[^\[\]]+`, objects, related)...)
-		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(append(names, b.counts(c)...), "|") + `)\](\[(` + operators + `)\])?`
+		related := append(b.relationNames(c, true), many...)
+		names := slices.Concat(b.fieldNames(c), pathPatterns(`\.[^\[\]]+`, objects, related), counts)
+		pattern = number + oneOf(names) + `\](\[` + operators + `\])?`
 		if len(related) > 0 {
 			text += " `filter[" + related[0] + ".field]=value`: a field of a related resource, through one or two relations. `filter[" + related[0] + "][exists]=false`: there is no related resource."
-			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(related, "|") + `)\]\[exists\]`
+			pattern += "|" + number + oneOf(related) + `\]\[exists\]`
 		}
 		if len(many) > 0 {
 			text += " `filter[some][0][" + many[0] + ".field]=value`: one of `" + many[0] + "` fulfils all conditions with the same number; with `none`, none does."
-			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(many, "|") + `)\.[^\[\]]+\](\[(` + operators + `)\])?`
+			pattern += `|(some|none)\]\[[0-7]\]\[` + oneOf(many) + `\.[^\[\]]+\](\[` + operators + `\])?`
 		}
-		if counts := b.counts(c); len(counts) > 0 {
+		if counts != nil {
 			text += " `filter[count." + many[0] + "][gte]=1`: how many of `" + many[0] + "` there are."
 		}
-		pattern = `^filter\[(` + pattern + `)$`
+		return text + " The operators are those of other filters.", `filter\[(` + pattern + `)`
+	})
+}
+
+// openParameter is a reference to a parameter whose members are parameters of their own, with names of a pattern. Its schema allows other
+// members, because validators take all parameters of a query for members of such an object.
+func (b *builder) openParameter(component, name string, make func() (text, pattern string)) object {
+	return b.parameter(component, func() object {
+		text, pattern := make()
 		return object{
-			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
+			{"name", name}, {"in", "query"}, {"description", text}, {"style", "form"}, {"explode", true},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{"^" + pattern + "$", aText}}}, {"additionalProperties", aText}}},
 		}
 	})
 }
+
+// oneOf is the pattern of one of several names. Names have no characters that mean something in a pattern, or are patterns.
+func oneOf(names []string) string { return "(" + strings.Join(names, "|") + ")" }
 
 // objects lists the fields of objects with declared properties.
 func (b *builder) objects(c *model.Collection) (names []string) {
@@ -396,13 +404,11 @@ func (b *builder) objects(c *model.Collection) (names []string) {
 
 // counts is the pattern of the numbers of related resources, or nothing. A field or a relation named count is what count.x leads into.
 func (b *builder) counts(c *model.Collection) []string {
-	isCount := func(name string) bool { return name == "count" }
-	isField := slices.ContainsFunc(b.fields(c), func(field *model.Field) bool { return isCount(field.Name) })
-	many := b.relationNames(c, false)
-	if isField || len(many) == 0 || slices.ContainsFunc(append(b.relationNames(c, true), many...), isCount) {
+	one, many := b.relationNames(c, true), b.relationNames(c, false)
+	if len(many) == 0 || slices.Contains(slices.Concat(b.fieldNames(c), one, many), "count") {
 		return nil
 	}
-	return []string{`count\.(` + strings.Join(many, "|") + `)`}
+	return []string{`count\.` + oneOf(many)}
 }
 
 // pathPatterns is the pattern of paths that begin with some names, or nothing if there are no names.
@@ -411,7 +417,7 @@ func pathPatterns(rest string, names ...[]string) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	return []string{`(` + strings.Join(all, "|") + `)\.` + rest}
+	return []string{oneOf(all) + rest}
 }
 
 // relationNames lists the relations of a collection that lead to one resource, or to several.
