@@ -89,7 +89,7 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 	_, scope, may := p.seenThrough(relation)
 	switch {
 	case !use.counts:
-		p.fail(given, problem.CodeInvalidParameter, "A %s cannot be a number of related resources. Write filter[%s]=1 for those that have one number, and %s by another field.", use.key, countName+"."+short(name), use.to)
+		p.fail(given, problem.CodeInvalidParameter, "A %s cannot be a number of related resources. Write filter[%s]=1 for those that have one number, and %s another field.", use.key, countName+"."+short(name), use.to)
 	case to.operand.Through != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
 	case !may || relation.One:
