@@ -314,7 +314,7 @@ func TestMistakesOfTypedCalls(t *testing.T) {
 			"a list has no WithTotal":                                                                        list(params.WithTotal()),
 			"By, Sum, Avg, Min, Max, Distinct, Having and units of times are for Groups, and not for a list": list(params.By("title")),
 			`invalid_parameter at include: The collection novels has no relation "nope" to include.`:         list(params.Include("nope")),
-			`invalid_parameter at by: The collection novels has no field "nope".`:                            grouped,
+			`invalid_parameter at by: The collection novels has no field "nope" to group by.`:                grouped,
 			`invalid_parameter at include[writer][limit]: The relation "writer" leads to one resource`:       list(params.Include("writer", params.Limit(3))),
 			`unknown_parameter at include[remarks][filter][nope][eq]: The collection remarks`:                list(params.Include("remarks", where("nope").Is(1))),
 		} {

@@ -26,14 +26,13 @@ type use struct {
 	to, done string       // filter by, filtered by
 	key      string       // what has the name: filter
 	unknown  problem.Code // of a name that does not exist
-	toMany   bool         // a relation to many resources leads to values
-	exists   bool         // it can be asked whether a relation leads to a resource
+	toMany   bool         // a relation to many resources leads to values, and [exists] asks whether it leads to any
 	relation bool         // the name may be that of a relation
 	counts   bool         // the name may be that of a number of related resources
 }
 
 var (
-	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true, counts: true}
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, counts: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter, counts: true}
 	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
@@ -120,6 +119,14 @@ func (p *parser) seenThrough(relation *model.Relation) (visible model.ColumnSet,
 		return nil, nil, relation != nil
 	}
 	return p.limits.Related(relation)
+}
+
+// relations lists the relations of a collection that exist for the caller.
+func (p *parser) relations(c *model.Collection) []*model.Relation {
+	return slices.DeleteFunc(slices.Clone(c.Relations()), func(relation *model.Relation) bool {
+		_, _, may := p.seenThrough(relation)
+		return !may
+	})
 }
 
 func visibleField(c *model.Collection, visible model.ColumnSet, name string) *model.Field {
@@ -224,20 +231,17 @@ func addressable(a *model.Attribute) []string {
 // failField reports a field that the collection of a target does not have, or a relation.
 func (p *parser) failField(given parameter, to *target, visible model.ColumnSet, name string, use use) {
 	known, hint := visibleNames(to.collection, visible), ""
-	for _, relation := range to.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); !may {
-			continue
-		}
+	for _, relation := range p.relations(to.collection) {
 		known = append(known, relation.Name)
 		if relation.Name == name {
 			hint = " It is a relation: " + use.to + " a field behind it, such as " + to.name + ".id"
 			switch {
-			case use.exists:
+			case use.toMany:
 				hint += ", or write filter[" + to.name + "][exists]=true."
 				if use.counts && !relation.One && to.operand.Through == nil {
 					hint += numberHint(relation)
 				}
-			case !relation.One && !use.toMany:
+			case !relation.One:
 				hint = " It is a relation to many resources. " + use.inPlaceOf(to, name)
 			default:
 				hint += "."
