@@ -108,13 +108,14 @@ func TestConnectionsOfAStart(t *testing.T) {
 		return count
 	}
 	eventually(t, "the server listens, and waits for the locks", func() bool {
-		return sessions("query LIKE 'LISTEN %' AND pid <> pg_backend_pid()") == 1 && sessions("wait_event_type = 'Lock'") == 2
+		return sessions("query LIKE 'LISTEN %' AND pid <> pg_backend_pid()") == 1 && sessions("wait_event_type = 'Lock'") >= 2
 	})
 	for range 500 { // a task too many would begin meanwhile
-		if waiting := sessions("wait_event_type = 'Lock'"); waiting != 2 { // one to execute operations, one to delete
+		if waiting := sessions("wait_event_type = 'Lock'"); waiting > 2 { // one to execute operations, one to delete
 			t.Fatalf("%d tasks wait for the locks", waiting)
 		}
 	}
+	locker.Close(t.Context())
 	counted.mutex.Lock()
 	defer counted.mutex.Unlock()
 	if counted.all > 5 {
