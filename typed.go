@@ -346,7 +346,7 @@ func wanted(given []params.Param) (*params.Query, error) {
 	case q.Total:
 		err = errors.New("a list has no WithTotal: it is an option of Include, and the method Total counts")
 	case q.Groups():
-		err = errors.New("By, Sum, Avg, Min, Max, Distinct, Having and units of times are for Groups, and not for a list")
+		err = errors.New("a list has no By, Sum, Avg, Min, Max, Distinct, Having or unit of times: they are for Groups")
 	}
 	return q, callError(err)
 }

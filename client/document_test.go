@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/params"
@@ -16,6 +17,15 @@ import (
 type PostWithUser struct {
 	Post
 	User *User `json:"user,omitempty"`
+}
+
+type Author struct {
+	UserID string `json:"user_id"`
+	User   *User  `json:"user"`
+}
+
+type Latest struct {
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // document is the code of docs/client.md.
@@ -57,6 +67,15 @@ func document(ctx context.Context, url string) error {
 	page, err = page.Next(ctx)
 	if err != nil || page != nil {
 		return fmt.Errorf("there is another page %v: %w", page, err)
+	}
+
+	authors, err := client.Groups[Author, Latest](ctx, withUser, params.By("user_id"), params.Max("created_at"),
+		params.Having(params.Where("count").AtLeast(1)), params.Sort("-max.created_at"), params.Limit(10), params.Include("user", params.Fields("name")))
+	if err != nil {
+		return err
+	}
+	for _, group := range authors.Items {
+		fmt.Println(group.By.User.Name, group.Count, group.Max.CreatedAt.IsZero())
 	}
 
 	for user, err := range users.All(ctx, params.Where("active").Is(true)) {
@@ -203,6 +222,7 @@ func Example_document() {
 	// Notes
 	// Notes Ada
 	// Ada
+	// Ada 1 false
 	// Ada
 	// Notes
 	// listed Ada false

@@ -15,7 +15,7 @@ func (c *Collection[T]) newQuery(given []params.Param) (*params.Query, error) {
 	case err != nil:
 		return nil, err
 	case q.Groups():
-		return nil, errors.New("By, Sum, Avg, Min, Max, Distinct, Having and units of times are for Groups, and not for a list")
+		return nil, errors.New("a list has no By, Sum, Avg, Min, Max, Distinct, Having or unit of times: they are for Groups")
 	case q.FromNow || q.OnConnection != nil:
 		return nil, errors.New("a list has no FromNow and no OnConnection: they are for Watch")
 	case q.Since != "" && c.name != changesName:

@@ -18,6 +18,10 @@ func (p *parser) attribute(e entry, nested bool) model.Attribute {
 		p.wrong(e, "%s must be a mapping with a type: write {type: %s}", e.name, e.node.Value)
 		return a
 	}
+	if isTextNode(e.node) && !nested {
+		p.wrong(e, "%s must be a mapping such as {type: string}, but is %s: to refer to a collection of this name, write {references: %s}", e.name, describe(e.node), e.node.Value)
+		return a
+	}
 	given := map[string]entry{}
 	for _, e := range p.mapping(e, model.AttributeKeywords) {
 		given[e.name] = e

@@ -144,6 +144,8 @@ func TestParseBytes(t *testing.T) {
 		{"not UTF-8", "collections:\n  \u00fcs\xffers:\n", "2:5: the file must be text in UTF-8"},
 		{"control character", "collections:\n  users: \"\x01\"\n", "2:3: this is not YAML (control characters are not allowed)"},
 		{"byte order mark", "\ufeffcollections: {users: {}}\n", ""},
+		{"attribute that is a collection", "collections:\n  users: {}\n  posts:\n    attributes:\n      user: users\n",
+			`5:13: user must be a mapping such as {type: string}, but is the text "users": to refer to a collection of this name, write {references: users}`},
 		{"carriage returns", "collections:\r\n  users:\r\n    attributes: []\r\n", "3:5: attributes must be a mapping (lines of key: value, indented), but is a list"},
 		{"many lists", strings.Repeat("[", 20_000), "1:1: this is not YAML (exceeded max depth of 10000)"},
 	}

@@ -57,11 +57,14 @@ func TestDetails(t *testing.T) {
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
 		s.createAll("/orders", `{"id":"`+id(0)+`","n":1,"address":{"a.b":"x","a":{"b":"y"},"x[0]":"z"}}`, `{"id":"`+id(1)+`","n":2,"address":{"a.b":"y","a":{"b":"x"}}}`)
 		for path, want := range map[string]string{
-			"/-/groups/orders?by=address.city": "The parameter by takes the fields of orders itself, and not values inside objects or of related resources." +
-				" To group the resources that have one value, write filter[address.city]=value. To group by all values, declare the property as an attribute of its own.",
-			"/-/groups/orders?by=customer.n":                   "The parameter by takes the fields of orders itself, and not values inside objects or of related resources. Write by=customer_id.",
+			"/-/groups/orders?by=address.city": `Resources cannot be grouped by "address.city", which is inside an object.` +
+				" To group those that have one value, write filter[address.city]=value. To group by all values, declare the property as an attribute of its own.",
+			"/-/groups/orders?by=customer_id.n":                `The field customer_id has no declared property "n" to group by. It refers to another resource. Use customer.n.`,
 			"/-/groups/orders?sum=customer.n":                  "The parameter sum takes the fields of orders itself, and not values inside objects or of related resources.",
-			"/-/groups/orders?by=nope.n":                       "The parameter by takes the fields of orders itself, and not values inside objects or of related resources.",
+			"/-/groups/orders?by=nope.n":                       `The collection orders has no field "nope" to group by.`,
+			"/orders?sort=customer_id.n":                       `The field customer_id has no declared property "n" to sort by. It refers to another resource. Use customer.n.`,
+			"/orders?filter[text]=x":                           `The collection orders has no field "text" to filter by. Did you mean lines.text?`,
+			"/orders?filter[lines.count]=2":                    `The collection lines has no field "count" to filter by. For their number, use count.lines.`,
 			"/orders?filter[n]=01":                             `The value "01" must be an integer. Write it without leading zeros and without a plus sign: 1.`,
 			"/orders?filter[n][gt]=-007":                       `The value "-007" must be an integer. Write it without leading zeros and without a plus sign: -7.`,
 			"/orders?filter[n]=+0":                             `The value " 0" must be an integer. Write it without leading zeros and without a plus sign: 0.`,

@@ -109,7 +109,7 @@ func TestWrongConditionsOnOneRelatedResource(t *testing.T) {
 			"filter[some][0][state]=open":                                     "The conditions of filter[some] are on resources that a relation leads to, such as filter[some][0][lines.id]=value. Write filter[state] for the field itself.",
 			"filter[none][0][customer.name]=Ada":                              "The relation customer leads to one resource, and filter[none] is for relations to several. Write filter[customer.name].",
 			"filter[none][0][lines][exists]=true":                             "A condition of filter[none] is on a field of lines, such as filter[none][0][lines.id], or on a relation of it. Write filter[lines][exists] for the relation itself.",
-			"filter[some][0][lines]=1":                                        `The collection orders has no field "lines" to filter by. It is a relation: filter by a field behind it, such as lines.id, or write filter[lines][exists]=true.`,
+			"filter[some][0][lines]=1":                                        `The collection orders has no field "lines" to filter by. It is a relation: filter by a field behind it, such as lines.id, or write filter[lines][exists]=true. For their number, use count.lines.`,
 			"filter[any][0][some][0][lines.id]=1":                             "Groups of filters are not within each other. Write filter[any][0], a field and an operator.",
 			"filter[some][0][none][1][lines.id]=1":                            "Groups of filters are not within each other. Write filter[some][0], a field and an operator.",
 			"filter[some][0][lines.quantity]=x":                               `The value "x" must be an integer.`,

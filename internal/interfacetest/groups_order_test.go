@@ -184,6 +184,7 @@ func TestGroupsOrderRefusals(t *testing.T) {
 			"by=state&sort=-avg.price":       `Groups cannot be sorted by "avg.price", but by state or count, each with a minus before it to sort downwards. To ask for the value, add avg=price.`,
 			"having[count][between]=1":       `Groups are kept by the operators eq, ne, lt, lte, gt or gte, and not by "between".`,
 			"by=state&include=team":          `The relation "team" is included in groups by team_id: add it to by, as by=team_id.`,
+			"by=count.steps":                 `A group key cannot be a number of related resources. Write filter[count.steps]=1 for those that have one number, and group by another field.`,
 			"by=team.tasks.title":            `The relation tasks of teams leads to many resources, and a group key needs one value. Use fields, and relations to one resource.`,
 			"by=started:fortnight&sum=price": `There is no unit "fortnight" of date-times. Write started:year, started:quarter, started:month, started:week, started:day or started:hour.`,
 		} {

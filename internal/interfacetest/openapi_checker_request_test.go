@@ -71,21 +71,21 @@ func checkGroups(target *url.URL) (complaints []string) {
 		}
 		return all
 	}
-	known, sorted := append(items("by"), "count"), map[string]bool{}
+	ranks, sorted := []string{"count"}, map[string]bool{} // what groups are kept by
 	for _, function := range []string{"sum", "avg", "min", "max", "distinct"} {
 		for _, field := range items(function) {
-			known = append(known, function+"."+field)
+			ranks = append(ranks, function+"."+field)
 		}
 	}
 	for name := range target.Query() {
 		kept, isHaving := strings.CutPrefix(name, "having[")
-		if kept, _, _ = strings.Cut(kept, "]"); isHaving && (!slices.Contains(known, kept) || slices.Contains(items("by"), kept)) {
+		if kept, _, _ = strings.Cut(kept, "]"); isHaving && !slices.Contains(ranks, kept) {
 			complaints = append(complaints, "groups cannot be kept by "+kept)
 		}
 	}
 	for _, key := range items("sort") {
 		key = strings.TrimPrefix(key, "-")
-		if !slices.Contains(known, key) || sorted[key] {
+		if !slices.Contains(append(items("by"), ranks...), key) || sorted[key] {
 			complaints = append(complaints, "groups cannot be sorted by "+key)
 		}
 		sorted[key] = true

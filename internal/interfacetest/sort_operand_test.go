@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/plural-go/plural/schema"
 )
 
 // TestSortOperands sorts through references, into objects and by counts, for callers who see different resources. All ranges of each
@@ -120,6 +122,20 @@ func TestCountsOfRelated(t *testing.T) {
 		h.as("clerk", "GET", "/-/groups/orders?filter[count.lines][gte]=1&sum=priority", "").expect(t, 200,
 			`{"data":[{"id":"764c5c0b-c7a2-56dc-9682-d7a69d5739dd","type":"groups","by":{},"count":3,"sum":{"priority":9}}]}`)
 		h.as("clerk", "PATCH", "/orders?filter[count.lines]=0&dry_run=true", `{"state":"done"}`).expectPositions(t, "a range of writes", 12)
+	})
+}
+
+// TestAttributeNamedCount: an attribute with the name of counts has it, for callers who see it.
+func TestAttributeNamedCount(t *testing.T) {
+	eachStore(t, mustSchema(t,
+		schema.Collection{Name: "shelves", Singular: "shelf", NoTimestamps: true, Attributes: []schema.Attribute{
+			{Name: "count", Type: schema.Object, Properties: []schema.Attribute{{Name: "books", Type: schema.Integer}}}}},
+		schema.Collection{Name: "books", NoTimestamps: true, Attributes: []schema.Attribute{{Name: "shelf_id", References: &schema.Reference{Collection: "shelves"}, Inverse: "books"}}},
+	), func(t *testing.T, s *server) {
+		s.createAll("/shelves", `{"id":"`+id(1)+`","count":{"books":7}}`, `{"id":"`+id(2)+`","count":{"books":3}}`)
+		s.createAll("/books", `{"id":"`+id(3)+`","shelf_id":"`+id(2)+`"}`)
+		s.get("/shelves?sort=count.books").expectPositions(t, "sort", 2, 1)
+		s.get("/shelves?filter[count.books]=7").expectPositions(t, "filter", 1)
 	})
 }
 

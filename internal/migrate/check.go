@@ -3,7 +3,6 @@ package migrate
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -140,11 +139,11 @@ func (s *survey) find(p *pair, step *Step, rows *db.Builder, shown []shownColumn
 		columns += ", " + each.sql
 	}
 	err = db.Each(s.conn, func(row model.Row) {
-		var values []string
+		values := make([]stored, len(shown))
 		for i, each := range shown {
-			values = append(values, shownValue(each.kind, row, i+1))
+			values[i] = stored{each.kind, row, i + 1}
 		}
-		step.violate(row.ID(0), func() string { return strings.Join(values, " and ") }, problem, blocked)
+		step.violate(row.ID(0), values, problem, blocked)
 		named++
 	}, "SELECT "+columns+rows.String()+" ORDER BY "+s.id(p)+" LIMIT "+strconv.Itoa(maxExamples), rows.Args...)
 	step.Violations += found - named

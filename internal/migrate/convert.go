@@ -50,7 +50,7 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 						continue
 					}
 					if _, taken := seen[i][key]; taken {
-						u.step.violate(record.ID(model.IDColumn), func() string { return u.shown(p, record) }, notUnique, true)
+						u.step.violate(record.ID(model.IDColumn), u.values(p, record), notUnique, true)
 					}
 					seen[i][key] = struct{}{}
 				}
@@ -66,9 +66,9 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 }
 
 // noter records a violation of a step.
-type noter func(step *Step, id model.ID, value func() string, problem string, blocked bool)
+type noter func(step *Step, id model.ID, values []stored, problem string, blocked bool)
 
-func noteNothing(*Step, model.ID, func() string, string, bool) {}
+func noteNothing(*Step, model.ID, []stored, string, bool) {}
 
 // converted lists the columns of to whose values must be converted.
 func (p *pair) converted() (columns []int) {
@@ -132,13 +132,12 @@ func (c *change) convert(p *pair, record model.Record, note noter) {
 		from := p.from.Columns()[c.fromColumn].Kind
 		converted, problem := c.attribute.Convert(from, value)
 		if problem != nil {
-			shown := func() string { return shownValue(from, model.Record{value}, 0) }
-			note(c.value, id, shown, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
+			note(c.value, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 		}
 		record[c.toColumn] = converted
 	case c.required != nil:
 		if record[c.toColumn] = c.attribute.DefaultValue(); record[c.toColumn].IsNull() {
-			note(c.required, id, noValue, "it has no value", true)
+			note(c.required, id, nil, "it has no value", true)
 		}
 	}
 }
@@ -154,8 +153,7 @@ func (s *survey) dropMissing(c *change, records []model.Record, note noter) erro
 	}
 	for _, record := range records {
 		if value := record[c.toColumn]; !value.IsNull() && !exist[value] {
-			shown := func() string { return shownValue(c.attribute.Kind(), record, c.toColumn) }
-			note(c.link, record.ID(model.IDColumn), shown, c.refersToNothing(), c.attribute.Required)
+			note(c.link, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
 			record[c.toColumn] = model.Null
 		}
 	}
@@ -183,15 +181,14 @@ func (s *survey) existing(c *model.Collection, records []model.Record, column in
 	return exist, err
 }
 
-// shown are the values of a resource in the group, without those of new columns, of which all resources have the default.
-func (u uniqueChange) shown(p *pair, record model.Record) string {
-	var values []string
+// values are those of a resource in the group, without those of new columns, of which all resources have the default.
+func (u uniqueChange) values(p *pair, record model.Record) (values []stored) {
 	for _, to := range u.group {
 		if p.source[to] != noSource {
-			values = append(values, shownValue(p.to.Columns()[to].Kind, record, to))
+			values = append(values, stored{p.to.Columns()[to].Kind, record, to})
 		}
 	}
-	return strings.Join(values, " and ")
+	return values
 }
 
 // groupKey is a hash of the values of a unique group.

@@ -73,31 +73,28 @@ func (s *survey) neverChanged(collection int64, column string) (bool, error) {
 		if err != nil || !more {
 			return err == nil, err
 		}
-		if has, err := hasValue(rows.AppendText(nil, 0), column); err != nil || has {
-			return false, err
+		if mayHaveValue(rows.AppendText(nil, 0), column) {
+			return false, nil
 		}
 	}
 }
 
-// hasValue reports whether an object has a member with a value other than null.
-func hasValue(object []byte, name string) (bool, error) {
+// mayHaveValue reports whether an object has a member with a value other than null, or cannot be read.
+func mayHaveValue(object []byte, name string) bool {
 	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
 	if _, err := d.ReadToken(); err != nil {
-		return false, err
+		return true
 	}
 	for d.PeekKind() != '}' {
 		token, err := d.ReadToken()
 		if err != nil {
-			return false, err
+			return true
 		}
 		found := token.String() == name
 		value, err := d.ReadValue()
-		if err != nil {
-			return false, err
-		}
-		if found && value.Kind() != 'n' {
-			return true, nil
+		if err != nil || found && value.Kind() != 'n' {
+			return true
 		}
 	}
-	return false, nil
+	return false
 }

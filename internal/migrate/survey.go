@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -86,8 +87,8 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 	return db.Int(s.conn, sql)
 }
 
-// violate notes a resource that violates the step. Value gives what it has, and is called only for an example.
-func (s *Step) violate(id model.ID, value func() string, problem string, blocked bool) {
+// violate notes a resource that violates the step by some of its values.
+func (s *Step) violate(id model.ID, values []stored, problem string, blocked bool) {
 	s.Violations++
 	s.Blocked = s.Blocked || blocked
 	// Violations are found in any order. Those with the lowest ids are named.
@@ -96,7 +97,11 @@ func (s *Step) violate(id model.ID, value func() string, problem string, blocked
 		s.Problem = problem
 	}
 	if at < maxExamples {
-		s.Examples = slices.Insert(s.Examples, at, Example{id, value()})
+		texts := make([]string, len(values))
+		for i, value := range values {
+			texts[i] = value.shown()
+		}
+		s.Examples = slices.Insert(s.Examples, at, Example{id, strings.Join(texts, " and ")})
 		s.Examples = s.Examples[:min(len(s.Examples), maxExamples)]
 	}
 }
@@ -104,13 +109,18 @@ func (s *Step) violate(id model.ID, value func() string, problem string, blocked
 // longestShown is how many characters of a value are shown.
 const longestShown = 60
 
-// shownValue is the value of a column as JSON, for users. A long one is shortened.
-func shownValue(kind model.Kind, row model.Row, column int) string {
-	text := []rune(string(kind.AppendValue(nil, row, column)))
+// stored is the value of a column.
+type stored struct {
+	kind   model.Kind
+	row    model.Row
+	column int
+}
+
+// shown is the value as JSON, for users. A long one is shortened.
+func (s stored) shown() string {
+	text := []rune(string(s.kind.AppendValue(nil, s.row, s.column)))
 	if len(text) > longestShown {
 		text = append(text[:longestShown], '…')
 	}
 	return string(text)
 }
-
-func noValue() string { return "" }

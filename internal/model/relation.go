@@ -122,6 +122,10 @@ func (s *Schema) warnOfName(r *Relation, other string) {
 		keyword = "as"
 	}
 	from := r.Referring()
-	s.warnings = append(s.warnings, fmt.Sprintf("%s: the relation %s cannot be included, as %s has the same name: give it another one, by %s beside the references of %s in %s",
-		r.From.Name, r.Name, other, keyword, from.columns[r.Column].Name, from.Name))
+	attribute, instead := from.columns[r.Column].Name, ""
+	if r.One && attribute == r.Name {
+		instead = fmt.Sprintf("call the attribute %s_id (with renamed_from: %s, it keeps its values), or ", attribute, attribute)
+	}
+	s.warnings = append(s.warnings, fmt.Sprintf("%s: the relation %s cannot be used in include, filters and sorts, as %s has the same name: %swrite %s: and another name beside the references of %s in %s",
+		r.From.Name, r.Name, other, instead, keyword, attribute, from.Name))
 }

@@ -76,13 +76,13 @@ func TestRelationsWithTheSameName(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by as beside the references of comments_id in users",
-		"users: the relation posts cannot be included, as an attribute has the same name: give it another one, by inverse beside the references of user_id in posts",
-		"users: the relation comments cannot be included, as another relation has the same name: give it another one, by inverse beside the references of user_id in comments",
-		"posts: the relation owner cannot be included, as an attribute has the same name: give it another one, by as beside the references of owner in posts",
-		"posts: the relation type cannot be included, as an attribute has the same name: give it another one, by as beside the references of type_id in posts",
-		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of writer_id in comments",
-		"comments: the relation user cannot be included, as another relation has the same name: give it another one, by as beside the references of user_id in comments",
+		"users: the relation comments cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of comments_id in users",
+		"users: the relation posts cannot be used in include, filters and sorts, as an attribute has the same name: write inverse: and another name beside the references of user_id in posts",
+		"users: the relation comments cannot be used in include, filters and sorts, as another relation has the same name: write inverse: and another name beside the references of user_id in comments",
+		"posts: the relation owner cannot be used in include, filters and sorts, as an attribute has the same name: call the attribute owner_id (with renamed_from: owner, it keeps its values), or write as: and another name beside the references of owner in posts",
+		"posts: the relation type cannot be used in include, filters and sorts, as an attribute has the same name: write as: and another name beside the references of type_id in posts",
+		"comments: the relation user cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of writer_id in comments",
+		"comments: the relation user cannot be used in include, filters and sorts, as another relation has the same name: write as: and another name beside the references of user_id in comments",
 	}
 	if got := s.Warnings(); !slices.Equal(got, want) {
 		t.Errorf("warnings\n%q\nwant\n%q", got, want)
@@ -91,6 +91,25 @@ func TestRelationsWithTheSameName(t *testing.T) {
 		if got := relationsOf(s.Collection(name)); !slices.Equal(got, want) {
 			t.Errorf("%s has the relations %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestNamedLikeCounts: an attribute or a relation with the name of counts is reported where there is something to count.
+func TestNamedLikeCounts(t *testing.T) {
+	s, err := compile.Schema(
+		model.Collection{Name: "users", Attributes: []model.Attribute{{Name: "count", Type: model.Integer}}},
+		model.Collection{Name: "teams", Attributes: []model.Attribute{reference("lead_id", "users", "count", "")}},
+		model.Collection{Name: "posts", Attributes: []model.Attribute{{Name: "count", Type: model.Integer}, reference("user_id", "users", "", "posts"), reference("team_id", "teams", "", "posts")}},
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"users: the attribute count has the name by which related resources are counted: filters and sorts cannot use count.posts: give the attribute another name",
+		"teams: the relation count has the name by which related resources are counted: filters and sorts cannot use count.posts: give the relation another name",
+	}
+	if got := s.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("warnings\n%q\nwant\n%q", got, want)
 	}
 }
 

@@ -14,53 +14,36 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// numeral is a number that was read: its digits, and the power of ten that they are multiplied by. Nothing is rounded.
-type numeral struct {
-	negative bool
-	digits   string // at least one, without zeros at the beginning unless the number is zero
-	exponent int
-}
+// maxNumber bounds the digits of a number and its exponent: no attribute has as many.
+const maxNumber = 400
 
-// maxNumeral bounds the digits of a number and its exponent: no attribute has as many.
-const maxNumeral = 400
+// signs are those of numbers, as others write them.
+var signs = map[string]string{"": "", "+": "", "-": "-", "−": "-"}
 
-// parseNumeral reads a number. With a mark, which is a point or a comma, digits before it can be in groups of three with the
-// other one, spaces or apostrophes between them.
-func parseNumeral(text string, mark byte) (n numeral, ok bool) {
-	separators, point := "", "."
-	if mark != 0 {
-		separators, point = " \u00a0\u202f'’", string(mark)
-		separators += map[byte]string{'.': ",", ',': "."}[mark]
+// parseNumber reads a number, and rounds nothing. With a mark, which is a point or a comma, digits before it can be in groups of
+// three with the other one, spaces or apostrophes between them.
+func parseNumber(text, mark string) (n *big.Rat, ok bool) {
+	point, separators := ".", ""
+	if mark != "" {
+		point, separators = mark, " \u00a0\u202f'’"+map[string]string{".": ",", ",": "."}[mark]
 	}
 	text = strings.TrimSpace(text)
 	unsigned := strings.TrimLeft(text, "+-−")
-	switch text[:len(text)-len(unsigned)] {
-	case "-", "−":
-		n.negative = true
-	case "", "+":
-	default:
-		return n, false
+	sign, ok := signs[text[:len(text)-len(unsigned)]]
+	mantissa, power, scientific := strings.Cut(strings.ToLower(unsigned), "e")
+	if !scientific {
+		power = "0"
 	}
-	power := ""
-	if at := strings.IndexAny(unsigned, "eE"); at >= 0 {
-		unsigned, power = unsigned[:at], unsigned[at+1:]
-		exponent, err := strconv.ParseInt(power, 10, 32)
-		if err != nil || exponent < -maxNumeral || exponent > maxNumeral {
-			return n, false
-		}
-		n.exponent = int(exponent)
+	exponent, err := strconv.Atoi(power)
+	if !ok || err != nil || exponent < -maxNumber || exponent > maxNumber {
+		return nil, false
 	}
-	whole, fraction, _ := strings.Cut(unsigned, point)
+	whole, fraction, _ := strings.Cut(mantissa, point)
 	whole, ok = joined(whole, separators)
-	if !ok || !areDigits(whole) || !areDigits(fraction) || whole+fraction == "" || len(whole+fraction) > maxNumeral {
-		return n, false
+	if digits := whole + fraction; !ok || digits == "" || !areDigits(digits) || len(digits) > maxNumber {
+		return nil, false
 	}
-	n.digits = strings.TrimLeft(whole+fraction, "0")
-	n.exponent -= len(fraction)
-	if n.digits == "" {
-		return numeral{digits: "0"}, true
-	}
-	return n, true
+	return new(big.Rat).SetString(sign + whole + "." + fraction + "e" + power)
 }
 
 // joined removes one kind of separator between groups of three digits.
@@ -81,52 +64,26 @@ func joined(whole, separators string) (digits string, ok bool) {
 
 func areDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// append appends the number as JSON writes it, without an exponent and without zeros at the end of its fraction.
-func (n numeral) append(body []byte) []byte {
-	if n.negative {
-		body = append(body, '-')
-	}
-	digits := n.digits
-	if n.exponent >= 0 {
-		body = append(body, digits...)
-		if digits == "0" {
-			return body
-		}
-		return append(body, strings.Repeat("0", n.exponent)...)
-	}
-	if missing := 1 - n.exponent - len(digits); missing > 0 {
-		digits = strings.Repeat("0", missing) + digits
-	}
-	whole, fraction := digits[:len(digits)+n.exponent], strings.TrimRight(digits[len(digits)+n.exponent:], "0")
-	body = append(body, whole...)
-	if fraction != "" {
-		body = append(append(body, '.'), fraction...)
-	}
-	return body
-}
-
-func numberReader(argument string, a client.Attribute) (reader, error) {
-	var mark byte
-	expected := "a number such as 1234.5"
-	switch argument {
-	case "":
-	case ",":
-		mark, expected = ',', "a number with a decimal comma, such as 1234,5 or 1.234,5"
-	case ".":
-		mark, expected = '.', "a number with a decimal point, such as 1234.5 or 1,234.5"
-	default:
+func numberReader(mark string, a client.Attribute) (reader, error) {
+	expected, ok := map[string]string{
+		"":  "a number such as 1234.5",
+		",": "a number with a decimal comma, such as 1234,5 or 1.234,5",
+		".": "a number with a decimal point, such as 1234.5 or 1,234.5",
+	}[mark]
+	if !ok {
 		return nil, fmt.Errorf("write %[1]s=number:, for a decimal comma, or %[1]s=number:. for a decimal point", a.Name)
 	}
-	quoted := a.Type == "string"
+	quote := ""
+	if a.Type == "string" {
+		quote = `"`
+	}
 	return func(body []byte, text string) ([]byte, string) {
-		n, ok := parseNumeral(text, mark)
+		n, ok := parseNumber(text, mark)
 		if !ok {
 			return nil, expected
 		}
-		if !quoted {
-			return n.append(body), ""
-		}
-		return append(n.append(append(body, '"')), '"'), ""
+		places, _ := n.FloatPrec() // exact, as it was read from decimal digits
+		return append(body, quote+n.FloatString(places)+quote...), ""
 	}, nil
 }
 
@@ -198,45 +155,29 @@ func appendDated(body []byte, at time.Time, a client.Attribute) ([]byte, string)
 	return append(model.AppendTime(append(body, '"'), at), '"'), ""
 }
 
-// sinceReader reads numbers since 1970 in units of a power of ten of a second.
-func sinceReader(unit int) func(string, client.Attribute) (reader, error) {
-	name := map[int]string{0: "seconds", -3: "milliseconds", -6: "microseconds"}[unit]
-	example := "1735639200" + strings.Repeat("0", -unit)
-	return func(_ string, a client.Attribute) (reader, error) {
-		return func(body []byte, text string) ([]byte, string) {
-			n, ok := parseNumeral(text, 0)
-			if !ok {
-				return nil, "a number of " + name + " since 1970, such as " + example
-			}
-			n.exponent += unit
-			millis, ok := n.millis()
-			if !ok {
-				return nil, "a number of " + name + " between the years 0000 and 9999, such as " + example
-			}
-			return appendDated(body, time.UnixMilli(millis).UTC(), a)
-		}, nil
-	}
-}
-
 // The first and the last date-time there are, in milliseconds since 1970.
 const (
 	firstMilli = -62167219200000
 	lastMilli  = 253402300799999
 )
 
-// millis is a number of seconds in milliseconds, without further digits: the millisecond that it is in.
-func (n numeral) millis() (int64, bool) {
-	exact, _ := new(big.Int).SetString(n.digits, 10)
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(n.exponent+3, -n.exponent-3))), nil)
-	if n.negative {
-		exact.Neg(exact)
+// sinceReader reads numbers of units since 1970. Less than a millisecond is left out: the result is the millisecond that a time is in.
+func sinceReader(units string, perSecond int64) func(string, client.Attribute) (reader, error) {
+	example := strconv.FormatInt(1735639200*perSecond, 10)
+	return func(_ string, a client.Attribute) (reader, error) {
+		return func(body []byte, text string) ([]byte, string) {
+			n, ok := parseNumber(text, "")
+			if !ok {
+				return nil, "a number of " + units + " since 1970, such as " + example
+			}
+			n.Mul(n, big.NewRat(1000, perSecond))
+			millis := new(big.Int).Div(n.Num(), n.Denom()) // towards the past, as the denominator is positive
+			if !millis.IsInt64() || millis.Int64() < firstMilli || millis.Int64() > lastMilli {
+				return nil, "a number of " + units + " between the years 0000 and 9999, such as " + example
+			}
+			return appendDated(body, time.UnixMilli(millis.Int64()).UTC(), a)
+		}, nil
 	}
-	if n.exponent+3 >= 0 {
-		exact.Mul(exact, power)
-	} else {
-		exact.Div(exact, power) // towards the past, as the divisor is positive
-	}
-	return exact.Int64(), exact.IsInt64() && exact.Int64() >= firstMilli && exact.Int64() <= lastMilli
 }
 
 var errLayout = errors.New("a layout has %d, %m and %Y or %y, once each, and can have %H %M %S %f %I %p %b %B %a %A %e %z and %%, such as date:%d.%m.%Y")

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"time"
 
 	"github.com/plural-go/plural/client"
@@ -309,34 +308,6 @@ func (i *importer) sendAll(ctx context.Context, rows []Row) error {
 	return nil
 }
 
-// refusal is a bad row, and what is wrong with it.
-type refusal struct {
-	row    Row
-	reason string
-}
-
-func (i *importer) refuse(row Row, reason string) {
-	i.done.Bad++
-	i.refused = append(i.refused, refusal{row, reason})
-}
-
-// report reports the bad rows of a batch.
-func (i *importer) report() {
-	slices.SortFunc(i.refused, func(a, b refusal) int { return cmp.Compare(a.row.Number, b.row.Number) })
-	for _, each := range i.refused {
-		if i.Bad != nil {
-			i.Bad(each.row, each.reason)
-		}
-	}
-	i.refused = i.refused[:0]
-}
-
-func (i *importer) refuseBad(rows []Row) {
-	for _, row := range rows {
-		i.refuse(row, row.Bad.Error())
-	}
-}
-
 var errTooLarge = errors.New("the server takes smaller arrays")
 
 // send creates the resources of rows. If the server refuses the array, send removes the rows that
@@ -376,32 +347,6 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 		return cmp.Or(i.countBad(ctx, unread), ErrStopped)
 	}
 	return nil
-}
-
-// after are the rows after the last one that a response lists.
-func after(rows []Row, refused *client.Error) []Row {
-	last := -1
-	for _, each := range refused.Errors {
-		if item, _, ok := each.Source.Item(); ok {
-			last = max(last, item)
-		}
-	}
-	return rows[min(last+1, len(rows)):]
-}
-
-// countBad finds the bad rows after those that a response lists, and stores none of the others: an import that ends says how
-// many rows of the array are bad.
-func (i *importer) countBad(ctx context.Context, rows []Row) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	attempt := *i.Import
-	attempt.DryRun = true
-	counting := &importer{Import: &attempt, most: i.most}
-	err := counting.sendAll(ctx, rows)
-	i.done.Bad += counting.done.Bad
-	i.refused = append(i.refused, counting.refused...)
-	return err
 }
 
 // post sends rows as an array. Refused is the response to bad rows; err is any other error.
@@ -469,17 +414,4 @@ func (i *importer) body(rows []Row) []byte {
 		body = append(append(body, ','), last.Body...)
 	}
 	return append(body, ']')
-}
-
-// withoutItem removes the errors of one item. It returns nil if there are no others.
-func withoutItem(refused *client.Error, item int) *client.Error {
-	left := *refused
-	left.Errors = slices.DeleteFunc(slices.Clone(refused.Errors), func(each *problem.Error) bool {
-		at, _, ok := each.Source.Item()
-		return ok && at == item
-	})
-	if len(left.Errors) == 0 {
-		return nil
-	}
-	return &left
 }

@@ -48,7 +48,7 @@ func newLayout(text string) (layout, error) {
 // parse reads a time. Without a zone it is in UTC.
 func (l layout) parse(text string) (time.Time, bool) {
 	s := scan{rest: text, month: 1, day: 1, zone: time.UTC}
-	for i := 0; i < len(l) && s.ok(); i++ {
+	for i := 0; i < len(l) && !s.failed; i++ {
 		switch {
 		case l[i] == '%':
 			i++
@@ -95,12 +95,8 @@ type scan struct {
 	zone                     *time.Location
 }
 
-func (s *scan) ok() bool { return !s.failed }
-
-func (s *scan) literal(text string) {
-	rest, ok := strings.CutPrefix(s.rest, text)
-	s.rest, s.failed = rest, s.failed || !ok
-}
+// literal removes a text, which must be there.
+func (s *scan) literal(text string) { s.failed = !s.next(text) || s.failed }
 
 // next removes a text, if it is there.
 func (s *scan) next(text string) bool {
@@ -232,19 +228,15 @@ func (s *scan) time() (time.Time, bool) {
 func parseUsual(text string) (time.Time, bool) {
 	s := scan{rest: text, zone: time.UTC}
 	s.directive('Y')
-	separator := ""
-	if s.rest != "" && strings.Contains("-/", s.rest[:1]) {
-		separator = s.rest[:1]
-	}
-	digits := 1
-	if separator == "" {
-		digits = 2
+	separator, digits := "", 2
+	if strings.HasPrefix(s.rest, "-") || strings.HasPrefix(s.rest, "/") {
+		separator, digits = s.rest[:1], 1
 	}
 	s.literal(separator)
 	s.month = s.number(digits, 2)
 	s.literal(separator)
 	s.day = s.number(digits, 2)
-	if s.ok() && (s.next("T") || s.next("t") || s.next(" ")) {
+	if !s.failed && (s.next("T") || s.next("t") || s.next(" ")) {
 		s.directive('H')
 		s.literal(":")
 		s.minute = s.number(2, 2)
@@ -254,8 +246,7 @@ func parseUsual(text string) (time.Time, bool) {
 				s.fraction()
 			}
 		}
-		s.rest = strings.TrimLeft(s.rest, " ")
-		if s.rest != "" {
+		if s.rest = strings.TrimLeft(s.rest, " "); s.rest != "" {
 			s.offset()
 		}
 	}

@@ -41,9 +41,9 @@ var Forms = []Form{
 		Reads: "true/false, yes/no, 1/0, on/off, t/f, y/n, in any case; or the two given texts"},
 	{Name: "date", Argument: "LAYOUT", optional: true, Fits: "dates, date-times", fits: isDated, reader: dateReader,
 		Reads: "2024-12-31, 2024/12/31, 20241231, 2024-12-31 10:00:00.123456+01:00; or a layout of strptime, as in date:%d.%m.%Y"},
-	{Name: "seconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(0), Reads: "seconds since 1970 in UTC, also with a fraction"},
-	{Name: "milliseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-3), Reads: "milliseconds since 1970"},
-	{Name: "microseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader(-6), Reads: "microseconds since 1970"},
+	{Name: "seconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("seconds", 1), Reads: "seconds since 1970 in UTC, also with a fraction"},
+	{Name: "milliseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("milliseconds", 1e3), Reads: "milliseconds since 1970"},
+	{Name: "microseconds", Fits: "dates, date-times", fits: isDated, reader: sinceReader("microseconds", 1e6), Reads: "microseconds since 1970"},
 	{Name: "text", Fits: "strings", fits: isText, reader: textReader, Reads: "a number or a boolean of JSON, with all its digits"},
 	{Name: nullForm, Argument: "TEXT", Fits: "all attributes", Reads: "the text as null; may be repeated, also beside another form"},
 }
@@ -105,16 +105,17 @@ func (c *Columns) parse(flag, text string) error {
 	if !ok || name == "" || form == "" {
 		return fmt.Errorf("%s: must be ATTRIBUTE=FORM", flag)
 	}
+	if strings.HasPrefix(form, "%") {
+		return fmt.Errorf("%s: a layout is the argument of the form date: write %s=date:%s", flag, name, form)
+	}
 	form, argument, given := strings.Cut(form, ":")
 	at := slices.IndexFunc(Forms, func(f Form) bool { return f.Name == form })
 	if at < 0 {
 		return fmt.Errorf("%s: there is no form %q%s", flag, form, instead(form))
 	}
 	f := Forms[at]
-	if name == every {
-		if f.Name != nullForm {
-			return fmt.Errorf("%s: only null:TEXT can be for all attributes: name the attribute instead of %s", flag, every)
-		}
+	if name == every && f.Name != nullForm {
+		return fmt.Errorf("%s: only null:TEXT can be for all attributes: name the attribute instead of %s", flag, every)
 	}
 	attribute, err := c.find(flag, name)
 	switch {
@@ -279,7 +280,7 @@ func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.
 		text = string(unquoted)
 	}
 	var reading []string
-	for _, form := range []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,"} {
+	for _, form := range suggested {
 		name, argument, _ := strings.Cut(form, ":")
 		f := Forms[slices.IndexFunc(Forms, func(f Form) bool { return f.Name == name })]
 		if !f.fits(a) || name == "text" && value.Kind() == '"' { // which is a text already
@@ -290,13 +291,25 @@ func (c *Columns) formOf(attribute string, value jsontext.Value, wrong *problem.
 			reading = append(reading, form)
 		}
 	}
-	switch {
+	switch _, hasTime := parseUsual(text); {
 	case slices.ContainsFunc(nullWords, func(word string) bool { return strings.EqualFold(word, text) }):
 		reading = []string{nullForm + ":" + text}
-	case len(reading) > 1 && strings.HasPrefix(reading[0], "number:"):
-		return " --parse " + attribute + "=number:. or --parse " + attribute + "=number:, reads it."
+	case len(reading) > 0 && !strings.Contains(reading[0], ":"):
+		reading = reading[:1]
+	case len(reading) == 0 && hasTime && a.Format == string(model.Date):
+		return " It has a time, which an attribute with format: date-time keeps."
 	case len(reading) == 0:
 		return ""
 	}
-	return " --parse " + attribute + "=" + reading[0] + " reads it."
+	for n, form := range reading {
+		reading[n] = "--parse " + attribute + "=" + form
+		if strings.Contains(form, " ") {
+			reading[n] = "--parse '" + attribute + "=" + form + "'"
+		}
+	}
+	return " " + strings.Join(reading, " or ") + " reads it."
 }
+
+// suggested are the forms that would read a value, the likeliest first. Of those with an argument, several can.
+var suggested = []string{"number", "boolean", "date", "seconds", "milliseconds", "microseconds", "text", "number:.", "number:,",
+	"date:%d.%m.%Y", "date:%d.%m.%Y %H:%M", "date:%d.%m.%Y %H:%M:%S", "date:%d/%m/%Y", "date:%m/%d/%Y"}

@@ -150,6 +150,7 @@ func TestForms(t *testing.T) {
 		{"decimal", "decimal", "", `--parse a=decimal: there is no form "decimal": write number, which reads integers and decimals`},
 		{"date-time", "ISO-8601", "", `--parse a=ISO-8601: there is no form "ISO-8601": write date, which reads date-times too`},
 		{"date", "dates", "", `--parse a=dates: there is no form "dates" (did you mean date?): use number[:MARK], boolean[:TRUE/FALSE], date[:LAYOUT], seconds, milliseconds, microseconds, text or null:TEXT`},
+		{"date", "%d.%m.%Y", "", `--parse a=%d.%m.%Y: a layout is the argument of the form date: write a=date:%d.%m.%Y`},
 		{"date", "null", "", "--parse a=null: write a=null:TEXT"},
 		{"date-time", "seconds:3", "", "--parse a=seconds:3: the form seconds takes no argument: write a=seconds"},
 		{"string", "number", "", "--parse a=number: the form number is for integers, numbers, decimals, and a is a string: use text or null:TEXT"},
@@ -336,6 +337,11 @@ func TestFormsAreSuggested(t *testing.T) {
 			{"good", `"maybe"`, `Must be a boolean, but is a string.`},
 			{"born", `"2024-12-31 00:00:00"`, `Must be a date such as 2026-11-14. --parse born=date reads it.`},
 			{"seen_at", `"2024-12-31 10:00:00"`, `Must be a date-time such as 2026-11-14T09:30:00.123Z. --parse seen_at=date reads it.`},
+			{"born", `"31.12.2024"`, `Must be a date such as 2026-11-14. --parse born=date:%d.%m.%Y reads it.`},
+			{"born", `"3/4/2024"`, `Must be a date such as 2026-11-14. --parse born=date:%d/%m/%Y or --parse born=date:%m/%d/%Y reads it.`},
+			{"born", `"12/31/2024"`, `Must be a date such as 2026-11-14. --parse born=date:%m/%d/%Y reads it.`},
+			{"born", `"2024-12-31 10:00:00"`, `Must be a date such as 2026-11-14. It has a time, which an attribute with format: date-time keeps.`},
+			{"seen_at", `"31.12.2024 10:00"`, `Must be a date-time such as 2026-11-14T09:30:00.123Z. --parse 'seen_at=date:%d.%m.%Y %H:%M' reads it.`},
 			{"seen_at", `1735639200123`, `Must be a string, but is a number. --parse seen_at=milliseconds reads it.`},
 			{"code", `12`, `Must be a string, but is a number. --parse code=text reads it.`},
 			{"contact", `"nobody"`, `Must be an email address such as ada@example.com.`},
@@ -346,7 +352,9 @@ func TestFormsAreSuggested(t *testing.T) {
 			same(t, done, Imported{Bad: 1, Next: 1})
 			same(t, bad, []string{"1: " + test.attribute + " " + test.value + ": " + test.want})
 			_, hint, ok := strings.Cut(test.want, "--parse ")
-			if flag, _, _ := strings.Cut(hint, " "); ok {
+			if flag, _, _ := strings.Cut(hint, " reads it"); ok {
+				flag, _, _ = strings.Cut(flag, " or ")
+				flag = strings.Trim(flag, "'")
 				done, bad, err := w.mapped(row, NDJSON, Mapping{Parsed: []string{flag}}, dryRun)
 				same(t, fmt.Sprint(done, bad, err), fmt.Sprint(Imported{Created: 1, Next: 2}, []string(nil), error(nil)))
 			}

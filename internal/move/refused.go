@@ -1,6 +1,7 @@
 package move
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -247,4 +248,71 @@ func (m *minter) next(now time.Time) (id model.ID) {
 	binary.BigEndian.PutUint64(id[:8], m.last>>12<<16|0x7000|m.last&0xfff)
 	id[8] = id[8]&0x3f | 0x80
 	return id
+}
+
+// refusal is a bad row, and what is wrong with it.
+type refusal struct {
+	row    Row
+	reason string
+}
+
+func (i *importer) refuse(row Row, reason string) {
+	i.done.Bad++
+	i.refused = append(i.refused, refusal{row, reason})
+}
+
+// report reports the bad rows of a batch.
+func (i *importer) report() {
+	slices.SortFunc(i.refused, func(a, b refusal) int { return cmp.Compare(a.row.Number, b.row.Number) })
+	for _, each := range i.refused {
+		if i.Bad != nil {
+			i.Bad(each.row, each.reason)
+		}
+	}
+	i.refused = i.refused[:0]
+}
+
+func (i *importer) refuseBad(rows []Row) {
+	for _, row := range rows {
+		i.refuse(row, row.Bad.Error())
+	}
+}
+
+// after are the rows after the last one that a response lists.
+func after(rows []Row, refused *client.Error) []Row {
+	last := -1
+	for _, each := range refused.Errors {
+		if item, _, ok := each.Source.Item(); ok {
+			last = max(last, item)
+		}
+	}
+	return rows[min(last+1, len(rows)):]
+}
+
+// countBad finds the bad rows after those that a response lists, and stores none of the others: an import that ends says how
+// many rows of the array are bad.
+func (i *importer) countBad(ctx context.Context, rows []Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	attempt := *i.Import
+	attempt.DryRun = true
+	counting := &importer{Import: &attempt, most: i.most}
+	err := counting.sendAll(ctx, rows)
+	i.done.Bad += counting.done.Bad
+	i.refused = append(i.refused, counting.refused...)
+	return err
+}
+
+// withoutItem removes the errors of one item. It returns nil if there are no others.
+func withoutItem(refused *client.Error, item int) *client.Error {
+	left := *refused
+	left.Errors = slices.DeleteFunc(slices.Clone(refused.Errors), func(each *problem.Error) bool {
+		at, _, ok := each.Source.Item()
+		return ok && at == item
+	})
+	if len(left.Errors) == 0 {
+		return nil
+	}
+	return &left
 }

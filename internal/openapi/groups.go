@@ -43,24 +43,12 @@ func (b *builder) groupKeys(c *model.Collection) (names []string, kinds []model.
 	return names, kinds
 }
 
-// groupPaths is a pattern of keys through references, empty if there are none.
-func (b *builder) groupPaths(c *model.Collection) string {
-	var names []string
-	for _, relation := range b.groupRelations(c) {
-		names = append(names, relation.Name)
-	}
-	if names == nil {
-		return ""
-	}
-	return `(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_]*){1,2}(:[a-z]+)?`
+// groupPaths is the pattern of keys through references, or nothing if there are none.
+func (b *builder) groupPaths(c *model.Collection) []string {
+	return pathPatterns(`(\.[a-z][a-z0-9_]*){1,2}(:[a-z]+)?`, b.relationNames(c, true))
 }
 
-// groupRelations lists the relations through which groups have keys.
-func (b *builder) groupRelations(c *model.Collection) []*model.Relation {
-	return slices.DeleteFunc(b.relations(c), func(r *model.Relation) bool { return !r.One })
-}
-
-// groupIncluded lists those of them whose resources groups can include.
+// groupIncluded lists the relations whose resources groups can include.
 func (b *builder) groupIncluded(c *model.Collection) []*model.Relation {
 	return slices.DeleteFunc(b.included(c), func(r *model.Relation) bool { return !r.One || query.IsMember(r.Name) })
 }
@@ -68,10 +56,9 @@ func (b *builder) groupIncluded(c *model.Collection) []*model.Relation {
 // groupParameters is all that groups can be asked by.
 func (b *builder) groupParameters(c *model.Collection) list {
 	keys, _ := b.groupKeys(c)
-	var paths []string
-	text := ""
-	if pattern := b.groupPaths(c); pattern != "" {
-		paths, text = []string{pattern}, " `"+b.groupRelations(c)[0].Name+".field` is a field of the resource that is referred to, through one or two references."
+	paths, text := b.groupPaths(c), ""
+	if paths != nil {
+		text = " `" + b.relationNames(c, true)[0] + ".field` is a field of the resource that is referred to, through one or two references."
 	}
 	all := list{b.several(c.Name+".by", "by", "Fields whose values make the groups. Dates and date-times can be truncated, in UTC; a week is its Monday, a quarter its first day."+text+" Without it, all resources are one group.", keysOf(keys, paths, false, query.MaxGroupKeys), keys[0])}
 	values := []string{"count"}
@@ -82,7 +69,7 @@ func (b *builder) groupParameters(c *model.Collection) list {
 		}
 		all = append(all, b.several(c.Name+"."+string(function), string(function), functionTexts[function], someOf(fields, query.MaxGroupValues), fields[0]))
 		for _, field := range fields {
-			values = append(values, string(function)+`\.`+field.(string))
+			values = append(values, string(function)+`\.`+field)
 		}
 	}
 	keys = append(slices.DeleteFunc(keys, func(key string) bool { return key == values[0] }), values[0]) // a field named count cannot be sorted by
@@ -90,32 +77,20 @@ func (b *builder) groupParameters(c *model.Collection) list {
 		keysOf(keys, append(paths, values[1:]...), true, query.MaxGroupKeys+query.MaxGroupValues+1), values[0]))
 	all = append(all, b.having(c, values))
 	if relations := b.groupIncluded(c); len(relations) > 0 {
-		all = append(all, b.groupInclude(c, relations))
+		names := namesOf(relations)
+		all = append(all, b.include(c.Name+".groups.include",
+			"The resources to which keys of the groups refer: `"+names[0]+"` with `by="+c.Columns()[relations[0].Column].Name+"`. Relations of these are embedded as in lists.", names))
 	}
 	all = append(all, b.shared("offset"), b.shared("o"), b.limit("limit"), b.limit("l"))
 	return append(all, b.conditions(c)...)
 }
 
-// having says which groups are kept, in the form of anyFilter.
+// having says which groups are kept.
 func (b *builder) having(c *model.Collection, values []string) object {
-	return b.parameter(c.Name+".having", func() object {
-		pattern := `^having\[(` + strings.Join(values, "|") + `)\](\[(` + strings.Join(query.HavingOperators, "|") + `)\])?$`
-		return object{
-			{"name", "having"}, {"in", "query"}, {"description", "Which groups are kept, each condition as a parameter of its own: `having[count][gte]=2`, and `having[sum.price][gt]=1000` for values that are asked for. The operators are " + strings.Join(query.HavingOperators, ", ") + "."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
-		}
+	return b.openParameter(c.Name+".having", "having", func() (text, pattern string) {
+		return "Which groups are kept, each condition as a parameter of its own: `having[count][gte]=2`, and `having[sum.price][gt]=1000` for values that are asked for. The operators are " + strings.Join(query.HavingOperators, ", ") + ".",
+			`having\[` + oneOf(values) + `\](\[` + oneOf(query.HavingOperators) + `\])?`
 	})
-}
-
-func (b *builder) groupInclude(c *model.Collection, relations []*model.Relation) object {
-	names := make([]string, len(relations))
-	for i, relation := range relations {
-		names[i] = relation.Name
-	}
-	return b.several(c.Name+".groups.include", "include",
-		"The resources to which keys of the groups refer: `"+names[0]+"` with `by="+c.Columns()[relations[0].Column].Name+"`. Relations of these are embedded as in lists.",
-		object{{"type", "array"}, {"minItems", 1}, {"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}}}, names[0])
 }
 
 var functionTexts = map[query.Function]string{
@@ -128,8 +103,7 @@ var functionTexts = map[query.Function]string{
 }
 
 // groupFields lists the fields of which a function computes values.
-func (b *builder) groupFields(c *model.Collection, function query.Function) list {
-	fields := list{}
+func (b *builder) groupFields(c *model.Collection, function query.Function) (fields []string) {
 	for _, field := range b.fields(c) {
 		if field.Column != model.NoColumn && function.AppliesTo(field.Kind) {
 			fields = append(fields, field.Name)
@@ -148,41 +122,35 @@ func (b *builder) grouped(c *model.Collection) object {
 }
 
 func (b *builder) groupSchema(c *model.Collection) object {
-	by := object{}
+	keys := object{}
 	names, kinds := b.groupKeys(c)
 	for i, name := range names {
-		by.add(name, storedSchema(kinds[i], true))
+		keys.add(name, storedSchema(kinds[i], true))
+	}
+	by := closedObject("The values of the fields that the resources are grouped by.", keys, nil)
+	for _, paths := range b.groupPaths(c) {
+		by.add("patternProperties", object{{"^" + paths + "$", object{{"type", list{"string", "number", "boolean", "null"}}}}})
 	}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}, {"description", "A UUIDv5 of the collection and of `by`."}}},
 		{"type", object{{"type", "string"}, {"const", query.GroupsType}}},
-		{"by", b.groupValues(c, by)},
+		{"by", by},
 		{"count", object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many resources the group has."}}},
 	}
 	for _, function := range query.Functions {
 		values := object{}
 		for _, name := range b.groupFields(c, function) {
-			kind := query.GroupValue{Function: function, Kind: c.Field(name.(string)).Kind}.ResultKind()
-			values.add(name.(string), storedSchema(kind, function != query.Sum && function != query.Distinct))
+			kind := query.GroupValue{Function: function, Kind: c.Field(name).Kind}.ResultKind()
+			values.add(name, storedSchema(kind, function != query.Sum && function != query.Distinct))
 		}
 		if len(values) > 0 {
 			properties.add(string(function), closedObject(fmt.Sprintf("The values that `%s` asked for.", function), values, nil))
 		}
 	}
 	for _, relation := range b.groupIncluded(c) {
-		one, column := b.schemaOf(place{collection: relation.To}, readVariant), c.Columns()[relation.Column].Name
-		properties.add(relation.Name, object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}})
+		properties.add(relation.Name, b.embedded(relation))
 	}
 	return closedObject("Resources that have the same values.", properties, list{"id", "type", "by", "count"})
-}
-
-// groupValues is the schema of the values that make a group.
-func (b *builder) groupValues(c *model.Collection, by object) object {
-	values := closedObject("The values of the fields that the resources are grouped by.", by, nil)
-	if paths := b.groupPaths(c); paths != "" {
-		values.add("patternProperties", object{{"^" + paths + "$", object{{"type", list{"string", "number", "boolean", "null"}}}}})
-	}
-	return values
 }
 
 // storedSchema is the schema of a value as the server shows it.

@@ -1,9 +1,7 @@
 package openapi
 
 import (
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,30 +47,6 @@ func (b *builder) reserveParameters(c *model.Collection) {
 	}
 }
 
-// definitionOf is the definition of a field, nil if it has none.
-func definitionOf(c *model.Collection, field *model.Field) *model.Attribute {
-	if field.Column == model.NoColumn {
-		return nil
-	}
-	return c.Columns()[field.Column].Attribute
-}
-
-func operatorsOf(c *model.Collection, field *model.Field) []string {
-	return query.Operators(field.Kind, definitionOf(c, field), slices.Contains(c.SearchColumns(), field.Column))
-}
-
-// filterPrefix is the component of the plain filter of a field, with which those of its operators begin. Filters are components
-// if several operations have them: those of fields that every collection has, and those of the change log. Of others it is empty.
-func (b *builder) filterPrefix(c *model.Collection, field *model.Field) string {
-	switch {
-	case definitionOf(c, field) == nil:
-		return "filter." + field.Name
-	case c == b.schema.Changes():
-		return c.Name + ".filter." + field.Name
-	}
-	return ""
-}
-
 // inQuery is a reference to a parameter of the query.
 func (b *builder) inQuery(component, name, description string, jsonSchema object, example any) object {
 	return b.parameter(component, func() object { return parameterIn("query", name, description, jsonSchema, example) })
@@ -94,8 +68,8 @@ func (b *builder) several(component, name, description string, jsonSchema object
 }
 
 // someOf is the schema of some of the values, at most as many as are allowed.
-func someOf(values list, most int) object {
-	return listOf(object{{"type", "string"}, {"enum", values}}, most)
+func someOf(values []string, most int) object {
+	return listOf(object{{"type", "string"}, {"enum", texts(values)}}, most)
 }
 
 // listOf is a list of different values.
@@ -161,37 +135,6 @@ func (b *builder) selection(c *model.Collection, limit func(name string) object)
 	return append(list{b.shared("offset"), b.shared("o"), limit("limit"), limit("l"), b.shared("cursor"), b.sort(c)}, b.conditions(c)...)
 }
 
-// conditions is the search and all filters of a collection, the latter as one parameter: a document of many collections would be
-// mostly filters if each operation had them one by one.
-func (b *builder) conditions(c *model.Collection) list {
-	return append(b.search(c), b.anyFilter(c))
-}
-
-// fieldFilters is the filters of fields one by one, with the types of their values.
-func (b *builder) fieldFilters(c *model.Collection) list {
-	var all list
-	for _, field := range b.fields(c) {
-		all = append(all, b.filters(c, field)...)
-	}
-	return all
-}
-
-// search lists the parameter of a collection in which the reader can search.
-func (b *builder) search(c *model.Collection) list {
-	var names []string
-	for _, name := range c.SearchNames(b.By.Visible(c)) {
-		names = append(names, "`"+name+"`")
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	text := fmt.Sprintf("Each of these words is the beginning of a word in %s. Case and accents do not matter. At most %d words.", strings.Join(names, " or "), query.MaxWords)
-	return list{b.inQuery(c.Name+".search", "search", text, searchSchema, "ada lov")}
-}
-
-// searchSchema is a text with words.
-var searchSchema = object{{"type", "string"}, {"maxLength", query.MaxSearch}, {"pattern", `[\p{L}\p{N}]`}}
-
 func (b *builder) limit(name string) object {
 	text := "How many resources: a negative number counts back from where the range starts. There may be fewer."
 	if name == "l" {
@@ -227,6 +170,14 @@ func (b *builder) fields(c *model.Collection) []*model.Field {
 	return fields
 }
 
+// fieldNames lists their names.
+func (b *builder) fieldNames(c *model.Collection) (names []string) {
+	for _, field := range b.fields(c) {
+		names = append(names, field.Name)
+	}
+	return names
+}
+
 func (b *builder) sort(c *model.Collection) object {
 	var names []string
 	for _, field := range b.fields(c) {
@@ -244,145 +195,42 @@ func (b *builder) sort(c *model.Collection) object {
 }
 
 // pathPattern is what follows the first name of a path.
-const pathPattern = `[a-z][^,:]*`
+const pathPattern = `\.[a-z][^,:]*`
 
 // keysOf is the schema of some of the names, at most as many as are allowed, perhaps with a minus before each. Patterns of further
 // names make it one pattern: a list of all paths would be long.
 func keysOf(names, patterns []string, signed bool, most int) object {
-	if len(patterns) == 0 {
-		values := list{}
-		for _, name := range names {
-			if values = append(values, name); signed {
-				values = append(values, "-"+name)
-			}
+	if len(patterns) > 0 {
+		pattern := oneOf(slices.Concat(patterns, names))
+		if signed {
+			pattern = "-?" + pattern
 		}
-		return someOf(values, most)
+		return listOf(object{{"type", "string"}, {"pattern", "^" + pattern + "$"}}, most)
 	}
-	all := slices.Clone(patterns)
-	for _, name := range names {
-		all = append(all, regexp.QuoteMeta(name))
-	}
-	sign := ""
 	if signed {
-		sign = "-?"
+		var both []string
+		for _, name := range names {
+			both = append(both, name, "-"+name)
+		}
+		names = both
 	}
-	return object{
-		{"type", "array"}, {"minItems", 1}, {"maxItems", most}, {"uniqueItems", true},
-		{"items", object{{"type", "string"}, {"pattern", "^" + sign + "(" + strings.Join(all, "|") + ")$"}}},
-	}
+	return someOf(names, most)
 }
 
-// filters lists the parameters by which a field can be filtered.
-func (b *builder) filters(c *model.Collection, field *model.Field) list {
-	prefix, jsonSchema := b.filterPrefix(c, field), b.choiceSchema(c, field)
-	of := func(suffix string, make func() object) object {
-		if prefix == "" {
-			return make()
-		}
-		return b.parameter(prefix+suffix, make)
-	}
-	all := list{of("", func() object { return plainFilter(field, jsonSchema) })}
-	for _, op := range operatorsOf(c, field) {
-		all = append(all, of("."+op, func() object { return operatorFilter(field, op, jsonSchema, definitionOf(c, field).ScalarItems()) }))
-	}
-	return all
-}
-
-func plainFilter(field *model.Field, value object) object {
-	jsonSchema := valuesOf(value)
-	text := fmt.Sprintf("`%s` is this, or one of these; without `=`, not null.", field.Name)
-	switch field.Kind {
-	case model.KindBoolean:
-		text = fmt.Sprintf("`%s` is this; without a value, true.", field.Name)
-	case model.KindJSON:
-		text = fmt.Sprintf("`%s` is not null. Written without `=`.", field.Name)
-		jsonSchema = object{{"type", "array"}, {"items", aText}, {"maxItems", 0}}
-	}
-	return object{
-		{"name", "filter[" + field.Name + "]"}, {"in", "query"}, {"description", text},
-		{"allowEmptyValue", true}, {"schema", jsonSchema},
-	}
-}
-
-// opTexts says when a filter holds.
-var opTexts = map[string]string{
-	"eq": "equals this", "ne": "does not equal this, or is null",
-	"lt": "is less than this", "lte": "is at most this", "gt": "is more than this", "gte": "is at least this",
-	"in": "is one of these. " + commaText, "not_in": "is none of these, or is null. " + commaText,
-	"has": "has this item, or one of these", "has_all": "has all of these items. " + commaText,
-	"contains": "contains this, with the same upper and lower case", "starts_with": "starts with this, with the same upper and lower case",
-	"search": "has words that begin with each of these words, in upper or lower case, with or without accents", "null": "is null, or with `false` is not",
-}
-
-// commaText says how the values of a list are written in one parameter.
-const commaText = "In one parameter with commas between them, `\\,` within a value"
-
-// operatorFilter is the parameter of an operator. Items is the definition of the items of an array.
-func operatorFilter(field *model.Field, op string, value object, items *model.Attribute) object {
-	filter := object{
-		{"name", "filter[" + field.Name + "][" + op + "]"}, {"in", "query"},
-		{"description", "`" + field.Name + "` " + opTexts[op] + "."},
-	}
-	switch op {
-	case "in", "not_in":
-		return append(filter, member{"schema", valuesOf(value)})
-	case "has":
-		return append(filter, member{"schema", valuesOf(valueSchema(items.Kind(), false))})
-	case "has_all":
-		value = aText
-	case "null":
-		value = aFlag
-	case "contains", "starts_with":
-		value = object{{"type", "string"}, {"maxLength", query.MaxPart}}
-	case "search":
-		value = searchSchema
-	case "lt", "lte", "gt", "gte":
-		value = valueSchema(field.Kind, false)
-	}
-	return append(filter, member{"schema", value})
-}
-
-// valuesOf is the schema of the values of one filter.
-func valuesOf(value object) object {
-	return object{{"type", "array"}, {"minItems", 1}, {"maxItems", query.MaxValues}, {"items", value}}
-}
-
-// anyFilter is all filters of a collection: also groups, values inside objects, and fields of related resources, which are too many
-// to be declared one by one. It is one object, whose members are parameters of their own. Its schema allows other members, because
-// validators take all parameters of a query for members of such an object.
-func (b *builder) anyFilter(c *model.Collection) object {
-	return b.parameter(c.Name+".filters", func() object {
-		var names []string
-		for _, field := range b.fields(c) {
-			names = append(names, regexp.QuoteMeta(field.Name))
-		}
-		text := "All filters, each as a parameter of its own. `filter[field]=value` and `filter[field][operator]=value`: those that `GET /" + c.Name + "` has one by one. `filter[any][0][field]=value`: conditions with the same number must all hold, and those of one number at least."
-		objects, one, many := b.objects(c), b.relationNames(c, true), b.relationNames(c, false)
-		if len(objects) > 0 {
-			text += " `filter[" + objects[0] + ".property]=value`: a declared property of an object."
-		}
-		related, operators := slices.Concat(one, many), strings.Join(query.AllOperators(), "|")
-		names = append(names, pathPatterns(`[^\[\]]+`, objects, related)...)
-		pattern := `(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(append(names, b.counts(c)...), "|") + `)\](\[(` + operators + `)\])?`
-		if len(related) > 0 {
-			text += " `filter[" + related[0] + ".field]=value`: a field of a related resource, through one or two relations. `filter[" + related[0] + "][exists]=false`: there is no related resource."
-			pattern += `|(any\]\[[0-9]{1,2}\]\[)?(` + strings.Join(related, "|") + `)\]\[exists\]`
-		}
-		if len(many) > 0 {
-			text += " `filter[some][0][" + many[0] + ".field]=value`: one of `" + many[0] + "` fulfils all conditions with the same number; with `none`, none does."
-			pattern += `|(some|none)\]\[[0-7]\]\[(` + strings.Join(many, "|") + `)\.[^\[\]]+\](\[(` + operators + `)\])?`
-		}
-		if counts := b.counts(c); len(counts) > 0 {
-			text += " `filter[count." + many[0] + "][gte]=1`: how many of `" + many[0] + "` there are."
-		}
-		pattern = `^filter\[(` + pattern + `)$`
+// openParameter is a reference to a parameter whose members are parameters of their own, with names of a pattern. Its schema allows other
+// members, because validators take all parameters of a query for members of such an object.
+func (b *builder) openParameter(component, name string, make func() (text, pattern string)) object {
+	return b.parameter(component, func() object {
+		text, pattern := make()
 		return object{
-			{"name", "filters"}, {"in", "query"}, {"description", text + " The operators are those of other filters."},
-			{"style", "form"}, {"explode", true},
-			{"schema", object{{"type", "object"}, {"patternProperties", object{{pattern, aText}}}, {"additionalProperties", aText}}},
+			{"name", name}, {"in", "query"}, {"description", text}, {"style", "form"}, {"explode", true},
+			{"schema", object{{"type", "object"}, {"patternProperties", object{{"^" + pattern + "$", aText}}}, {"additionalProperties", aText}}},
 		}
 	})
 }
+
+// oneOf is the pattern of one of several names. Names have no characters that mean something in a pattern, or are patterns.
+func oneOf(names []string) string { return "(" + strings.Join(names, "|") + ")" }
 
 // objects lists the fields of objects with declared properties.
 func (b *builder) objects(c *model.Collection) (names []string) {
@@ -396,13 +244,11 @@ func (b *builder) objects(c *model.Collection) (names []string) {
 
 // counts is the pattern of the numbers of related resources, or nothing. A field or a relation named count is what count.x leads into.
 func (b *builder) counts(c *model.Collection) []string {
-	isCount := func(name string) bool { return name == "count" }
-	isField := slices.ContainsFunc(b.fields(c), func(field *model.Field) bool { return isCount(field.Name) })
-	many := b.relationNames(c, false)
-	if isField || len(many) == 0 || slices.ContainsFunc(append(b.relationNames(c, true), many...), isCount) {
+	one, many := b.relationNames(c, true), b.relationNames(c, false)
+	if len(many) == 0 || slices.Contains(slices.Concat(b.fieldNames(c), one, many), "count") {
 		return nil
 	}
-	return []string{`count\.(` + strings.Join(many, "|") + `)`}
+	return []string{`count\.` + oneOf(many)}
 }
 
 // pathPatterns is the pattern of paths that begin with some names, or nothing if there are no names.
@@ -411,43 +257,12 @@ func pathPatterns(rest string, names ...[]string) []string {
 	if len(all) == 0 {
 		return nil
 	}
-	return []string{`(` + strings.Join(all, "|") + `)\.` + rest}
+	return []string{oneOf(all) + rest}
 }
 
 // relationNames lists the relations of a collection that lead to one resource, or to several.
-func (b *builder) relationNames(c *model.Collection, one bool) (names []string) {
-	for _, relation := range b.relations(c) {
-		if relation.One == one {
-			names = append(names, relation.Name)
-		}
-	}
-	return names
-}
-
-// choiceSchema is what a filter can ask to be equal: of changes, only kinds and collections that
-// there are for the caller.
-func (b *builder) choiceSchema(c *model.Collection, field *model.Field) object {
-	jsonSchema := valueSchema(field.Kind, false)
-	if c != b.schema.Changes() {
-		if a := definitionOf(c, field); a != nil {
-			enum := choices(a, false, false)
-			jsonSchema.addIf(enum != nil, "enum", enum)
-		}
-		return jsonSchema
-	}
-	switch field.Name {
-	case "kind":
-		return append(jsonSchema, member{"enum", list{"created", "updated", "deleted"}})
-	case model.ChangeCollection:
-		var names list
-		for _, each := range b.schema.Collections() {
-			if b.By.MayKnow(each) {
-				names = append(names, each.Name)
-			}
-		}
-		return append(jsonSchema, member{"enum", names})
-	}
-	return jsonSchema
+func (b *builder) relationNames(c *model.Collection, one bool) []string {
+	return namesOf(slices.DeleteFunc(b.relations(c), func(r *model.Relation) bool { return r.One != one }))
 }
 
 // valueSchema is a value of a field: what a filter can compare it with, or as it is stored. The caller may change it.

@@ -32,7 +32,8 @@ func (b *builder) partParameters(c *model.Collection) list {
 	if len(relations) == 0 {
 		return all
 	}
-	all = append(all, b.include(c, relations))
+	names := namesOf(relations)
+	all = append(all, b.include(c.Name+".include", "Related resources to embed: "+strings.Join(names, ", ")+". A path such as `"+names[0]+".other` embeds relations of these, at most 3 levels deep. Filters of an included collection are written `include[name][filter][field]`.", names))
 	for _, relation := range relations {
 		name := "include[" + relation.Name + "]"
 		all = append(all, b.fieldsOf(relation.To, c.Name+".fields."+relation.Name, "fields["+relation.Name+"]", "Attributes of the included `"+relation.Name+"` to return."))
@@ -54,37 +55,41 @@ func (b *builder) partParameters(c *model.Collection) list {
 	return all
 }
 
-func (b *builder) include(c *model.Collection, relations []*model.Relation) object {
-	names := make([]string, len(relations))
-	for i, relation := range relations {
-		names[i] = relation.Name
+func namesOf(relations []*model.Relation) (names []string) {
+	for _, relation := range relations {
+		names = append(names, relation.Name)
 	}
-	return b.several(c.Name+".include", "include",
-		"Related resources to embed: "+strings.Join(names, ", ")+". A path such as `"+names[0]+".other` embeds relations of these, at most 3 levels deep. Filters of an included collection are written `include[name][filter][field]`.",
-		object{{"type", "array"}, {"minItems", 1}, {"items", object{{"type", "string"}, {"pattern", `^(` + strings.Join(names, "|") + `)(\.[a-z][a-z0-9_-]*){0,2}$`}}}}, names[0])
+	return names
+}
+
+// include is a parameter that embeds the resources of some relations, and of relations behind them.
+func (b *builder) include(component, description string, names []string) object {
+	return b.several(component, "include", description,
+		object{{"type", "array"}, {"minItems", 1}, {"items", object{{"type", "string"}, {"pattern", "^" + oneOf(names) + `(\.[a-z][a-z0-9_-]*){0,2}$`}}}}, names[0])
 }
 
 // fieldsOf is a parameter that selects attributes of a collection.
 func (b *builder) fieldsOf(c *model.Collection, component, name, description string) object {
-	var names list
-	for _, field := range b.fields(c) {
-		names = append(names, field.Name)
-	}
-	return b.several(component, name, description, object{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", object{{"type", "string"}, {"enum", names}}}}, "id")
+	names := object{{"type", "string"}, {"enum", texts(b.fieldNames(c))}}
+	return b.several(component, name, description, object{{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", names}}, "id")
 }
 
 // addRelations adds what is embedded to the properties of a resource. None of it is required.
 func (b *builder) addRelations(properties *object, c *model.Collection) {
 	for _, relation := range b.included(c) {
-		one := b.schemaOf(place{collection: relation.To}, readVariant)
-		column := relation.Referring().Columns()[relation.Column].Name
-		if relation.One {
-			properties.add(relation.Name, object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}})
-			continue
-		}
-		properties.add(relation.Name, object{{"type", "array"}, {"description", "Resources of " + relation.To.Name + " that refer to this one by `" + column + "`, if `include` names them."}, {"items", one}})
-		if c.Field(relation.TotalName()) == nil && c.Relation(relation.TotalName()) == nil {
+		properties.add(relation.Name, b.embedded(relation))
+		if !relation.One && c.Field(relation.TotalName()) == nil && c.Relation(relation.TotalName()) == nil {
 			properties.add(relation.TotalName(), object{{"type", "integer"}, {"format", "int64"}, {"minimum", 0}, {"description", "How many there are of `" + relation.Name + "`, if `include[" + relation.Name + "][total]` asks for it."}})
 		}
 	}
+}
+
+// embedded is the schema of what a relation embeds: a resource, or an array of them.
+func (b *builder) embedded(relation *model.Relation) object {
+	one := b.schemaOf(place{collection: relation.To}, readVariant)
+	column := relation.Referring().Columns()[relation.Column].Name
+	if relation.One {
+		return object{{"description", "The resource that `" + column + "` refers to, if `include` names it; null if there is none."}, {"oneOf", list{one, object{{"type", "null"}}}}}
+	}
+	return object{{"type", "array"}, {"description", "Resources of " + relation.To.Name + " that refer to this one by `" + column + "`, if `include` names them."}, {"items", one}}
 }

@@ -29,11 +29,8 @@ const MaxRelatedGroups = 8
 // maxGroup is the highest number of the groups of a kind. There are no more groups of any than filters.
 var maxGroup = map[string]int{anyGroup: MaxFilters - 1, someGroup: MaxRelatedGroups - 1, noneGroup: MaxRelatedGroups - 1}
 
-// isNumber reports whether a part of the name of a filter is a number, as that of a group is.
-func isNumber(text string) bool {
-	_, ok := parseInt(text)
-	return ok
-}
+// isRelated reports whether the conditions of a kind of groups are on related resources.
+func isRelated(kind string) bool { return kind == someGroup || kind == noneGroup }
 
 // conditions are filters of one group, all of which must hold.
 type conditions struct {
@@ -45,7 +42,9 @@ type conditions struct {
 // group finds the conditions that a filter belongs to, or adds them. Nil: there is no such group.
 func (p *parser) group(given parameter, name filterName) *conditions {
 	key := groupKey{kind: name.group}
-	if _, isKind := maxGroup[name.field]; isKind && isNumber(strings.Split(name.op, "][")[0]) {
+	behind, _, _ := strings.Cut(name.op, "][")
+	_, isKind := maxGroup[name.field]
+	if _, isNumber := parseInt(behind); isKind && isNumber { // filter[any][0], or one group within another
 		if key.kind != "" {
 			p.fail(given, problem.CodeInvalidParameter, "Groups of filters are not within each other. Write filter[%s][%s], a field and an operator.", key.kind, short(name.number))
 			return nil
@@ -87,7 +86,7 @@ func (p *parser) failGroup(given parameter, kind, wrong string) {
 // within makes the target of a condition of some or none one on the resources that the group is about. False: it leads
 // elsewhere, which is reported.
 func (p *parser) within(given parameter, kind string, group *conditions, to *target) bool {
-	if kind != someGroup && kind != noneGroup {
+	if !isRelated(kind) {
 		return true
 	}
 	step, first := to.operand.Through, ""
@@ -115,8 +114,8 @@ func (p *parser) within(given parameter, kind string, group *conditions, to *tar
 
 // manyExample is a field behind a relation to several resources.
 func (p *parser) manyExample() string {
-	for _, relation := range p.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); may && !relation.One {
+	for _, relation := range p.relations(p.collection) {
+		if !relation.One {
 			return relation.Name + ".id"
 		}
 	}

@@ -104,7 +104,7 @@ func (p *parser) filter(given parameter, name filterName) {
 		}
 	case name.op == "":
 		p.plainFilter(group, given, to)
-	case name.op == "null" && name.group != someGroup && name.group != noneGroup && given.value == "true" && to.operand.toMany() != "":
+	case name.op == "null" && !isRelated(name.group) && given.value == "true" && to.operand.toMany() != "":
 		p.failNullToMany(given, to)
 	default:
 		if condition := p.operatorCondition(group, given, to, name.op); condition != nil {
@@ -323,11 +323,11 @@ func (p *parser) failChoice(given parameter, to *target, text string, choices []
 // enumTexts are the values of an enum as they are written in a filter.
 func enumTexts(kind model.Kind, enum []model.Value) (texts []string) {
 	for _, value := range enum {
-		text := string(kind.AppendValue(nil, model.Record{value}, 0))
 		if kind == model.KindText {
-			text = value.Text()
+			texts = append(texts, value.Text())
+		} else {
+			texts = append(texts, strings.Trim(string(kind.AppendValue(nil, model.Record{value}, 0)), `"`))
 		}
-		texts = append(texts, strings.Trim(text, `"`))
 	}
 	return texts
 }

@@ -53,9 +53,8 @@ func (g *Groups) Ranked() (values []int) {
 // GroupKey is a field whose values make the groups.
 type GroupKey struct {
 	Operand
-	Name  string     // as the client wrote it: customer.country, created_at:month
-	Shown model.Kind // of the values
-	Unit  Unit       // to which values are truncated; empty: they are not
+	Name string // as the client wrote it: customer.country, created_at:month
+	Unit Unit   // to which values are truncated; empty: they are not
 }
 
 // Holds reports whether a value is one of the key. The Monday of a week may be before all dates, and is none then.

@@ -28,7 +28,7 @@ func (g *Groups) Append(dst []byte, c *model.Collection, group *Group) []byte {
 			by = append(by, ',')
 		}
 		by = append(append(append(by, '"'), key.Name...), `":`...)
-		by = key.Shown.AppendValue(by, group.By, i)
+		by = key.Kind.AppendValue(by, group.By, i)
 	}
 	by = append(by, '}')
 	dst = append(dst, `{"id":"`...)

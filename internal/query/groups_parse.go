@@ -52,7 +52,9 @@ func (p *parser) groupKey(given parameter, text string) {
 	case len(*by) == MaxGroupKeys:
 		p.failOnce(given, "Resources can be grouped by at most %d fields.", MaxGroupKeys)
 	default:
-		*by = append(*by, GroupKey{Operand: to.operand, Name: text, Shown: to.field.Kind, Unit: Unit(unit)})
+		key := GroupKey{Operand: to.operand, Name: text, Unit: Unit(unit)}
+		key.Kind = to.field.Kind
+		*by = append(*by, key)
 	}
 }
 
@@ -111,18 +113,6 @@ func (p *parser) failConstant(given parameter, name string) {
 // countName is the name by which groups are sorted and kept by how many resources they have.
 const countName = "count"
 
-// groupName finds what groups are sorted or kept by: a column of their Record. A name that a key and a value have in common is that of the value.
-func (p *parser) groupName(names []string, name string) (column int, ok bool) {
-	groups := p.query.Groups
-	for column := groups.CountColumn(); column < len(names); column++ {
-		if names[column] == name {
-			return column, true
-		}
-	}
-	column = slices.Index(names, name)
-	return column, column >= 0
-}
-
 // groupHint says how to ask for a value that groups cannot be sorted or kept by yet.
 func (p *parser) groupHint(name string) string {
 	function, of, _ := strings.Cut(name, ".")
@@ -159,8 +149,13 @@ func (p *parser) sortGroups(names []string) {
 	for _, given := range p.groupSorts {
 		for text := range strings.SplitSeq(given.value, ",") {
 			name, descending := strings.CutPrefix(text, "-")
-			switch column, known := p.groupName(names, name); {
-			case !known:
+			// The last one: a name that a key has in common with the count or a value is that of these.
+			column := len(names) - 1
+			for column >= 0 && names[column] != name {
+				column--
+			}
+			switch {
+			case column < 0:
 				p.fail(given, problem.CodeInvalidParameter, "Groups cannot be sorted by %s, but by %s, each with a minus before it to sort downwards.%s", fault.Quote(name), suggest.OneOf(names), p.groupHint(name))
 			case sorted[column]:
 				p.fail(given, problem.CodeInvalidParameter, "The key %q is given twice.", name)
@@ -187,7 +182,7 @@ func (p *parser) keepGroups(names []string) {
 		name, op, hasOp := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(given.name, "having["), "]"), "][")
 		switch at := slices.Index(names, name); {
 		case !strings.HasPrefix(given.name, "having[") || !strings.HasSuffix(given.name, "]"):
-			p.fail(given, problem.CodeUnknownParameter, "Which groups are kept is written as having[count][gte]=2.")
+			p.fail(given, problem.CodeUnknownParameter, "Write what keeps groups in brackets, as in having[count][gte]=2.")
 		case at < 0:
 			p.fail(given, problem.CodeUnknownParameter, "Groups cannot be kept by %s, but by %s.%s", fault.Quote(name), suggest.OneOf(names), p.groupHint(name))
 		case hasOp && !slices.Contains(HavingOperators, op):

@@ -58,6 +58,9 @@ func oneHint(name string) string {
 
 // parameterHint says what to write in place of an unknown parameter.
 func (p *parser) parameterHint(name string) string {
+	if hint := p.groupsHint(name); hint != "" {
+		return hint
+	}
 	if hint := find(parameterHints, name); hint != "" {
 		return " " + hint
 	}

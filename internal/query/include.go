@@ -190,10 +190,8 @@ func (p *parser) newInclude(given parameter, c *model.Collection, name string, i
 // relationHint lists the relations that the caller may include.
 func (p *parser) relationHint(c *model.Collection, name string) string {
 	var names []string
-	for _, relation := range c.Relations() {
-		if _, _, may := p.seenThrough(relation); may {
-			names = append(names, relation.Name)
-		}
+	for _, relation := range p.relations(c) {
+		names = append(names, relation.Name)
 	}
 	if len(names) == 0 {
 		return " It has none."

@@ -14,7 +14,7 @@ type Operand struct {
 	Count   bool  // the number of resources to which Through, one relation to many, leads
 	Column  int
 	Path    []string   // of the value in a column of objects; nil: the column itself
-	Kind    model.Kind // of the value, inside objects as model.Kind.Inside; not set for a column of the resource itself: see KindOn
+	Kind    model.Kind // of the value, inside objects as model.Kind.Inside; a column of the resource itself has it only in a GroupKey: see KindOn
 }
 
 // Step is a relation on the way to a value. The value is null where there is no related resource in the scope.

@@ -26,14 +26,13 @@ type use struct {
 	to, done string       // filter by, filtered by
 	key      string       // what has the name: filter
 	unknown  problem.Code // of a name that does not exist
-	toMany   bool         // a relation to many resources leads to values
-	exists   bool         // it can be asked whether a relation leads to a resource
+	toMany   bool         // a relation to many resources leads to values, and [exists] asks whether it leads to any
 	relation bool         // the name may be that of a relation
 	counts   bool         // the name may be that of a number of related resources
 }
 
 var (
-	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, exists: true, counts: true}
+	forFilter = use{to: "filter by", done: "filtered by", key: "filter", unknown: problem.CodeUnknownParameter, toMany: true, counts: true}
 	forSort   = use{to: "sort by", done: "sorted by", key: "sort key", unknown: problem.CodeInvalidParameter, counts: true}
 	forGroup  = use{to: "group by", done: "grouped by", key: "group key", unknown: problem.CodeInvalidParameter}
 )
@@ -90,7 +89,7 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 	_, scope, may := p.seenThrough(relation)
 	switch {
 	case !use.counts:
-		p.fail(given, problem.CodeInvalidParameter, "A %s cannot be a number of related resources. Write filter[%s]=1 for those that have one number, and %s by another field.", use.key, countName+"."+short(name), use.to)
+		p.fail(given, problem.CodeInvalidParameter, "A %s cannot be a number of related resources. Write filter[%s]=1 for those that have one number, and %s another field.", use.key, countName+"."+short(name), use.to)
 	case to.operand.Through != nil:
 		p.fail(given, problem.CodeInvalidParameter, "Only resources that are related to one of %s itself can be counted, and %s leads to another collection first.", p.collection.Name, fault.Quote(to.name))
 	case !may || relation.One:
@@ -107,14 +106,8 @@ func (p *parser) targetCount(given parameter, to *target, name string, use use) 
 
 // failCount reports a name that is not that of a relation to many.
 func (p *parser) failCount(given parameter, name string, use use) {
-	var known []string
-	for _, relation := range p.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); may && !relation.One {
-			known = append(known, countName+"."+relation.Name)
-		}
-	}
 	hint := " It has none."
-	if len(known) > 0 {
+	if known := p.countNames(); len(known) > 0 {
 		hint = " Use " + suggest.OneOf(known) + "."
 	}
 	p.fail(given, use.unknown, "The collection %s has no relation %s to many resources, which could be counted.%s", p.collection.Name, fault.Quote(name), hint)
@@ -126,6 +119,14 @@ func (p *parser) seenThrough(relation *model.Relation) (visible model.ColumnSet,
 		return nil, nil, relation != nil
 	}
 	return p.limits.Related(relation)
+}
+
+// relations lists the relations of a collection that exist for the caller.
+func (p *parser) relations(c *model.Collection) []*model.Relation {
+	return slices.DeleteFunc(slices.Clone(c.Relations()), func(relation *model.Relation) bool {
+		_, _, may := p.seenThrough(relation)
+		return !may
+	})
 }
 
 func visibleField(c *model.Collection, visible model.ColumnSet, name string) *model.Field {
@@ -211,7 +212,7 @@ func (p *parser) failProperty(given parameter, to *target, a *model.Attribute, p
 	}
 	name, _, _ := strings.Cut(rest, ".")
 	p.fail(given, use.unknown, "The field %s has no declared property %s to %s.%s",
-		field, fault.Quote(path), use.to, cmp.Or(p.hint(to.name, use), suggested(suggest.Nearest(name, addressable(a)))))
+		field, fault.Quote(path), use.to, cmp.Or(p.insideHint(to, path, use), p.hint(to.name, use), suggested(suggest.Nearest(name, addressable(a)))))
 }
 
 // hint says how to write a name that was written as elsewhere.
@@ -230,17 +231,17 @@ func addressable(a *model.Attribute) []string {
 // failField reports a field that the collection of a target does not have, or a relation.
 func (p *parser) failField(given parameter, to *target, visible model.ColumnSet, name string, use use) {
 	known, hint := visibleNames(to.collection, visible), ""
-	for _, relation := range to.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); !may {
-			continue
-		}
+	for _, relation := range p.relations(to.collection) {
 		known = append(known, relation.Name)
 		if relation.Name == name {
 			hint = " It is a relation: " + use.to + " a field behind it, such as " + to.name + ".id"
 			switch {
-			case use.exists:
+			case use.toMany:
 				hint += ", or write filter[" + to.name + "][exists]=true."
-			case !relation.One && !use.toMany:
+				if use.counts && !relation.One && to.operand.Through == nil {
+					hint += numberHint(relation)
+				}
+			case !relation.One:
 				hint = " It is a relation to many resources. " + use.inPlaceOf(to, name)
 			default:
 				hint += "."
@@ -248,10 +249,10 @@ func (p *parser) failField(given parameter, to *target, visible model.ColumnSet,
 		}
 	}
 	if hint == "" && to.operand.Through == nil {
-		hint = p.hint(to.name, use)
+		hint = cmp.Or(p.havingHint(to.name, use), p.countHint(to, name, use), p.relatedHint(to.name, use), p.hint(to.name, use))
 	}
 	if hint == "" {
-		hint = suggested(suggest.Nearest(name, known))
+		hint = cmp.Or(p.countHint(to, name, use), suggested(suggest.Nearest(name, known)))
 	}
 	p.fail(given, use.unknown, "The collection %s has no field %s to %s.%s", to.collection.Name, fault.Quote(name), use.to, hint)
 }

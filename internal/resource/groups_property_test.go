@@ -317,7 +317,7 @@ func truncated(value model.Value, key query.GroupKey) model.Value {
 	}
 	kept := map[query.Unit]string{"year": "-01-01T00:00:00.000Z", "month": "-01T00:00:00.000Z", "day": "T00:00:00.000Z", "hour": ":00:00.000Z"}[key.Unit]
 	length := len("2026-11-14T09:30:00.123Z") - len(kept)
-	if key.Shown == model.KindDate {
+	if key.Kind == model.KindDate {
 		return model.TextValue(value.Text()[:length] + kept[:len("2026-11-14")-length])
 	}
 	return model.TimeValue(value.Text()[:length] + kept)
@@ -334,7 +334,7 @@ func truncatedDay(value model.Value, key query.GroupKey) model.Value {
 	} else {
 		day = day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
 	}
-	if key.Shown == model.KindDate {
+	if key.Kind == model.KindDate {
 		return model.TextValue(day.Format(time.DateOnly))
 	}
 	return model.TimeValue(model.FormatTime(day))

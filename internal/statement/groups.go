@@ -16,7 +16,7 @@ import (
 // GroupOverflow has read the first one.
 func (t *Tables) Groups(c *model.Collection, plan Plan, groups *query.Groups, skip, take int64) *Statement {
 	s := t.Statement(c)
-	if groups.Having != nil || isRankedBySums(groups) {
+	if groups.Having != nil || slices.ContainsFunc(ranked(groups), groupValue.isSum) {
 		s.comparedGroups(plan, groups, skip, take)
 		return s
 	}
@@ -24,10 +24,6 @@ func (t *Tables) Groups(c *model.Collection, plan Plan, groups *query.Groups, sk
 	s.groupOrder(groups)
 	s.groupRange(skip, take)
 	return s
-}
-
-func isRankedBySums(groups *query.Groups) bool {
-	return slices.ContainsFunc(groups.Ranked(), func(i int) bool { return groupValue{groups.Values[i], i}.isSum() })
 }
 
 // CountGroups selects the number of groups. It is negative if they cannot be compared: GroupOverflow says why.
@@ -45,17 +41,17 @@ func (t *Tables) CountGroups(c *model.Collection, plan Plan, groups *query.Group
 }
 
 // CanOverflow reports whether groups are sorted or kept by values that may be out of range.
-func CanOverflow(groups *query.Groups) bool { return len(groupSums(groups)) > 0 }
+func CanOverflow(groups *query.Groups) bool { return len(rankedSums(groups)) > 0 }
 
 // GroupOverflow is the error of the first row of Groups, if a value that groups are sorted or kept by is out of range.
 func GroupOverflow(groups *query.Groups, row model.Row) error {
 	column := len(groups.By) + 1
-	for i, value := range groups.Values {
-		column += groupValue{value, i}.columns()
+	for i := range groups.Values {
+		column += valueOf(groups, i).columns()
 	}
-	for rank, i := range groupSums(groups) {
+	for rank, value := range rankedSums(groups) {
 		if row.Null(column + rank) {
-			return groupValue{groups.Values[i], i}.outOfRange()
+			return value.outOfRange()
 		}
 	}
 	return nil
@@ -65,7 +61,7 @@ func GroupOverflow(groups *query.Groups, row model.Row) error {
 func ReadGroup(groups *query.Groups, row model.Row) (*query.Group, error) {
 	group, column := &query.Group{}, 0
 	for _, key := range groups.By {
-		value := key.Shown.Read(row, column)
+		value := key.Kind.Read(row, column)
 		if !key.Holds(value) {
 			return nil, fault.Parameter("by", problem.CodeOutOfRange, "The first days of the year 0 are in a week that begins before it. Filter, so that %s is later.", key.Name)
 		}
@@ -74,8 +70,8 @@ func ReadGroup(groups *query.Groups, row model.Row) (*query.Group, error) {
 	}
 	group.Count = row.Int(column)
 	column++
-	for i, each := range groups.Values {
-		value := groupValue{each, i}
+	for i := range groups.Values {
+		value := valueOf(groups, i)
 		computed, ok := value.read(row, column)
 		if !ok {
 			return nil, value.outOfRange()
@@ -91,8 +87,8 @@ func (s *Statement) grouped(plan Plan, groups *query.Groups) {
 	s.Write("SELECT ")
 	s.groupKeys(groups.By)
 	s.Write(db.Choose(len(groups.By) > 0, ", ", ""), "count(*) AS _count")
-	for i, value := range groups.Values {
-		s.groupValue(groupValue{value, i})
+	for i := range groups.Values {
+		s.groupValue(valueOf(groups, i))
 	}
 	s.from(plan, groups.By)
 }
@@ -102,7 +98,7 @@ func (s *Statement) groupKeys(by []query.GroupKey) {
 	s.List(len(by), ", ", "", func(i int) {
 		key := s.operand(by[i].Operand)
 		if by[i].Unit != "" {
-			key = s.dialect.Truncate(key, by[i].Shown, string(by[i].Unit))
+			key = s.dialect.Truncate(key, by[i].Kind, string(by[i].Unit))
 		}
 		s.Write(key, " AS ", keyAlias(i))
 	})
@@ -129,8 +125,30 @@ type groupValue struct {
 	at int // in the list of all values
 }
 
+func valueOf(groups *query.Groups, i int) groupValue { return groupValue{groups.Values[i], i} }
+
+// ranked lists the values by which groups are sorted or kept.
+func ranked(groups *query.Groups) (values []groupValue) {
+	for _, i := range groups.Ranked() {
+		values = append(values, valueOf(groups, i))
+	}
+	return values
+}
+
+// rankedSums lists those of them that can be out of range.
+func rankedSums(groups *query.Groups) []groupValue {
+	return slices.DeleteFunc(ranked(groups), func(v groupValue) bool { return !v.canOverflow() })
+}
+
 // alias is the name of its first column.
 func (v groupValue) alias() string { return "_value" + strconv.Itoa(v.at) }
+
+// A sum has two more: its lower half, or large numbers, and how many values there are.
+func (v groupValue) low() string   { return v.alias() + "l" }
+func (v groupValue) count() string { return v.alias() + "n" }
+
+// rank is the name of a sum as one column.
+func (v groupValue) rank() string { return "_rank" + strconv.Itoa(v.at) }
 
 // isSum reports whether a value is made of a sum.
 func (v groupValue) isSum() bool { return v.Function == query.Sum || v.Function == query.Avg }
@@ -153,7 +171,7 @@ func (v groupValue) scale() int {
 // are added up apart and scaled, as some databases fail when a sum exceeds a double, also in a group that
 // the range does not have. Averages are divided here, so that they are the same on each database.
 func (s *Statement) groupValue(v groupValue) {
-	column, first, second, count := s.table.Columns[v.Column], v.alias(), v.alias()+"l", v.alias()+"n"
+	column, first, second, count := s.table.Columns[v.Column], v.alias(), v.low(), v.count()
 	switch {
 	case v.Function == query.Distinct:
 		s.Write(", count(DISTINCT ", column, ") AS ", first)

@@ -2,7 +2,6 @@ package statement
 
 import (
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/db"
@@ -15,7 +14,7 @@ import (
 // A rank is null if its sum is out of range. Then groups cannot be compared, and first comes such a group, whatever the range.
 func (s *Statement) comparedGroups(plan Plan, groups *query.Groups, skip, take int64) {
 	s.allGroups(plan, groups)
-	if sums := groupSums(groups); len(sums) > 0 {
+	if sums := rankedSums(groups); len(sums) > 0 {
 		s.Write("SELECT * FROM (SELECT * FROM _groups WHERE ")
 		s.overflows(sums)
 		for i := range groups.By {
@@ -34,7 +33,7 @@ func (s *Statement) comparedGroups(plan Plan, groups *query.Groups, skip, take i
 func (s *Statement) countCompared(plan Plan, groups *query.Groups) {
 	s.allGroups(plan, groups)
 	s.Write("SELECT CASE WHEN EXISTS (SELECT 1 FROM _groups WHERE ")
-	s.overflows(groupSums(groups))
+	s.overflows(rankedSums(groups))
 	s.Write(") THEN -1 ELSE (SELECT count(*) FROM _groups")
 	s.having(groups)
 	s.Write(") END")
@@ -42,23 +41,16 @@ func (s *Statement) countCompared(plan Plan, groups *query.Groups) {
 
 func (s *Statement) allGroups(plan Plan, groups *query.Groups) {
 	s.Write("WITH _groups AS MATERIALIZED (SELECT _all.*")
-	for _, i := range groupSums(groups) {
-		s.Write(", ", groupValue{groups.Values[i], i}.sum(), " AS ", rankAlias(i))
+	for _, value := range rankedSums(groups) {
+		s.Write(", ", value.sum(), " AS ", value.rank())
 	}
 	s.Write(" FROM (")
 	s.grouped(plan, groups)
 	s.Write(") AS _all) ")
 }
 
-func rankAlias(value int) string { return "_rank" + strconv.Itoa(value) }
-
-// groupSums lists the values that can be out of range, and by which groups are sorted or kept.
-func groupSums(groups *query.Groups) []int {
-	return slices.DeleteFunc(groups.Ranked(), func(i int) bool { return !groupValue{groups.Values[i], i}.canOverflow() })
-}
-
-func (s *Statement) overflows(sums []int) {
-	s.List(len(sums), " OR ", "1=0", func(i int) { s.Write(rankAlias(sums[i]), " IS NULL") })
+func (s *Statement) overflows(sums []groupValue) {
+	s.List(len(sums), " OR ", "1=0", func(i int) { s.Write(sums[i].rank(), " IS NULL") })
 }
 
 func (s *Statement) having(groups *query.Groups) {
@@ -88,32 +80,32 @@ func (s *Statement) groupRange(skip, take int64) {
 
 // groupColumn is a column of the Record of a group as SQL.
 func (s *Statement) groupColumn(groups *query.Groups, column int) string {
-	i := column - groups.CountColumn() - 1
-	if i < -1 {
+	switch count := groups.CountColumn(); {
+	case column < count:
 		return keyAlias(column)
-	}
-	if i == -1 {
+	case column == count:
 		return "_count"
+	default:
+		column -= count + 1
 	}
-	value := groupValue{groups.Values[i], i}
-	alias := value.alias()
+	value := valueOf(groups, column)
 	switch {
 	case value.Function == query.Sum:
-		return rankAlias(i)
+		return value.rank()
 	case value.Function != query.Avg:
-		return alias
+		return value.alias()
 	case value.Kind == model.KindNumber:
-		return averageOf(rankAlias(i), alias+"n")
+		return averageOf(value.rank(), value.count())
 	}
-	return s.dialect.Average(alias, alias+"l", alias+"n", value.scale())
+	return s.dialect.Average(value.alias(), value.low(), value.count(), value.scale())
 }
 
 // sum is a sum as one column, null if it is out of range.
 func (v groupValue) sum() string {
-	high, low := "coalesce("+v.alias()+", 0)", "coalesce("+v.alias()+"l, 0)"
 	if v.Kind == model.KindNumber {
-		return sumOfNumbers(v.alias(), v.alias()+"l")
+		return sumOfNumbers(v.alias(), v.low())
 	}
+	high, low := "coalesce("+v.alias()+", 0)", "coalesce("+v.low()+", 0)"
 	carried := "(" + high + " + (" + low + " >> 32))"
 	sum := "(" + carried + " * 4294967296 + (" + low + " & 4294967295))"
 	if v.Kind.IsDecimal() {

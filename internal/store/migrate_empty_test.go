@@ -103,6 +103,15 @@ func TestEmptyNeedsNoPermission(t *testing.T) {
 			},
 			withoutName, nil, []string{"users: attribute name is removed (losing)"},
 		},
+		"an attribute with a former value that cannot be read": {
+			func(t *testing.T, st *Store, users, _ *model.Collection) {
+				update(t, st, users, `{"name":"Ada"}`, `{}`)
+				write(t, st, func(tx *Tx) error {
+					return db.ExecAll(tx.conn, "UPDATE "+db.ChangesTable+` SET previous = replace(previous, 'Ada"', 'Ada')`)
+				})
+			},
+			withoutName, nil, []string{"users: attribute name is removed (losing)"},
+		},
 		"an attribute whose number is a property": {
 			func(t *testing.T, st *Store, users, _ *model.Collection) {
 				update(t, st, users, strings.ReplaceAll(nulls, "null", "1"), `{}`)

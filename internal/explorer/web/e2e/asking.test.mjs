@@ -203,6 +203,7 @@ test('a chart shows the groups with the most of what it measures, by name, and o
   await page.waitForURL(`${server.explorer}/issues?chart=assignee_id&sum=priority&limit=2`)
   await shows(bars, wanted.slice(0, 2))
   await chart.getByText('The 2 groups with the greatest values are shown.').waitFor()
+  await chart.getByText('sum of priority').last().waitFor() // as in what is shown
   await chart.getByLabel('Groups at most').fill('')
   await page.keyboard.press('Enter')
   await chart.getByLabel('Only with at least').fill(wanted[1][1])
@@ -233,6 +234,13 @@ test('a chart shows the groups with the most of what it measures, by name, and o
   await total(page, 7)
   await page.goto(`${server.explorer}/issues?chart=due_on:quarter`)
   await shows(points, ['Q4 2026 40'])
+
+  // More periods than fit have their dates in full, and the latest are in view.
+  await page.setViewportSize({ width: 700, height: 800 })
+  await page.goto(`${server.explorer}/issues?chart=due_on`)
+  await chart.getByRole('listitem').first().waitFor()
+  await shows(() => chart.locator('.when').evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length), 0)
+  await shows(() => chart.locator('ol').evaluate((list) => list.scrollWidth > list.clientWidth && list.scrollWidth - list.clientWidth - list.scrollLeft < 2), true)
 
   // What the server refuses can be removed.
   await page.goto('about:blank')

@@ -99,7 +99,7 @@ test('text is written in the direction of its letters', async () => {
 
 test('the line of a chart does not strike its values through', async () => {
   const page = await open(browser, `${server.explorer}/issues?chart=due_on`)
-  const value = page.locator('.point span').first()
+  const value = page.locator('.point span').last()
   await value.waitFor()
   const look = await value.evaluate((span) => {
     const { left, top, width, height } = span.getBoundingClientRect()

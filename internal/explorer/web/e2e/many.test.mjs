@@ -178,7 +178,7 @@ test('more than the server takes at once are written in several requests', async
     await dialog.getByLabel('priority', { exact: true }).fill('5')
     await dialog.getByRole('button', { name: `Set for ${before.length}` }).click()
     // It is told which values would be lost, and nothing is set before the answer.
-    await dialog.getByText('The priority of 29 changes; the others have this value already.').waitFor()
+    await dialog.getByText('The priority of 29 becomes 5; the others have this value already.').waitFor()
     await dialog.getByText('19 have another value now, which is replaced. You can undo it for a moment.').waitFor()
     await accessible(page, 'a question before values are replaced')
     assert.deepEqual(sent, [])
