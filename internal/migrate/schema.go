@@ -39,7 +39,12 @@ func (p *pair) number(n *catalog.Numbering, before catalog.NumberedCollection, l
 	for column := first; column < end; column++ {
 		a := p.to.Columns()[column].Attribute
 		if p.source[column] != noSource {
-			numbered.Attributes[a.Name] = before.Attributes[p.from.Columns()[p.source[column]].Name]
+			source := p.from.Columns()[p.source[column]]
+			kept := before.Attributes[source.Name]
+			if source.Kind != p.to.Columns()[column].Kind {
+				kept.Fill = nil // it has the former type, and no entry of the log needs it: see convertsHistory
+			}
+			numbered.Attributes[a.Name] = kept
 			continue
 		}
 		added := catalog.NumberedAttribute{Number: n.Assign(), AddedAfter: last}

@@ -395,3 +395,32 @@ func TestTriggersAreNotLost(t *testing.T) {
 		t.Errorf("what leaves the table alone: %v", err)
 	}
 }
+
+// TestAnotherTypeAfterADefault: what existing resources got when an attribute was added has its former type.
+func TestAnotherTypeAfterADefault(t *testing.T) {
+	versions := []string{
+		"collections: {things: {}}",
+		"collections: {things: {attributes: {a: {type: string, default: '12'}}}}",
+		"collections: {things: {attributes: {a: {type: integer}}}}",
+	}
+	for _, rows := range []int{0, 1} {
+		eachDatabase(t, func(t *testing.T, url string) {
+			s := parse(t, versions[0])
+			st := open(t, url, s)
+			for range rows {
+				insert(t, st, s.Collection("things"), `{}`)
+			}
+			closeStore(t, st)
+			for _, version := range versions[1:] {
+				if _, err := migrate.Run(context.Background(), url, parse(t, version), migrate.Options{}); err != nil {
+					t.Fatal(err)
+				}
+				closeStore(t, open(t, url, parse(t, version)))
+			}
+			want := []string{`"a":12`}[:rows]
+			if got := attributesOf(t, open(t, url, parse(t, versions[2]))); !slices.Equal(got, want) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
