@@ -39,9 +39,9 @@ func acceptable(r *http.Request) error {
 // maxWait bounds how long a request waits for its operation, or for a change.
 const maxWait = 5 * time.Minute
 
-// setTiming reads when a write is to be executed. Dry runs, and steps that change several resources or may do one of two things, are
+// setAsync reads whether a write is to be executed later. Dry runs, and steps that change several resources or may do one of two things, are
 // never asynchronous. Nor are arrays, which are only known when the body is decoded.
-func setTiming(r *http.Request, request *resource.Request) {
+func setAsync(r *http.Request, request *resource.Request) {
 	step := request.Steps[0]
 	if request.DryRun || step.Range != nil || step.Conflict != nil {
 		return

@@ -51,7 +51,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 		step.Range = &q
 	}
 	request := resource.Request{Steps: []resource.Step{step}, DryRun: q.DryRun}
-	setTiming(r, &request)
+	setAsync(r, &request)
 	return request, nil
 }
 

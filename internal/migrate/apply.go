@@ -80,7 +80,7 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 		return "", false
 	}
 	before, after := p.from.Columns()[from], p.to.Columns()[to]
-	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.toColumn == to && (c.value != nil || c.link != nil) })
+	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.toColumn == to && (c.valueStep != nil || c.linkStep != nil) })
 	if before.Kind == after.Kind && !(before.NotNull && givesUp) {
 		return "", false
 	}

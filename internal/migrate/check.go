@@ -13,7 +13,7 @@ import (
 // restricted are read.
 func (s *survey) check(p *pair) error {
 	for _, c := range p.changes {
-		if c.value != nil {
+		if c.valueStep != nil {
 			continue
 		}
 		if err := s.checkRequired(p, c); err != nil {
@@ -37,7 +37,7 @@ func (s *survey) check(p *pair) error {
 // converts reports whether only Go can tell the new values of a column of to.
 func (p *pair) converts(to int) bool {
 	c := p.changeOf(to)
-	return c != nil && c.value != nil
+	return c != nil && c.valueStep != nil
 }
 
 // changeOf is the change of a column of to, nil if there is none.
@@ -52,25 +52,25 @@ func (p *pair) changeOf(to int) *change {
 
 // checkRequired finds resources without a value that must have one and get no default.
 func (s *survey) checkRequired(p *pair, c *change) error {
-	if c.required == nil || !c.attribute.DefaultValue().IsNull() {
+	if c.requiredStep == nil || !c.attribute.DefaultValue().IsNull() {
 		return nil
 	}
 	rows := s.rowsOf(p)
 	if c.fromColumn != noSource {
 		rows.Write(" WHERE ", s.column(p, c.toColumn), " IS NULL")
 	}
-	return s.find(p, c.required, rows, nil, "it has no value", true)
+	return s.find(p, c.requiredStep, rows, nil, "it has no value", true)
 }
 
 // checkLink finds references to resources that do not exist.
 func (s *survey) checkLink(p *pair, c *change) error {
-	if c.link == nil {
+	if c.linkStep == nil {
 		return nil
 	}
 	column, rows := s.column(p, c.toColumn), s.rowsOf(p)
 	rows.Write(" WHERE ", column, " IS NOT NULL AND NOT ", s.exists(c.target, column))
 	shown := []shownColumn{{column, p.from.Columns()[c.fromColumn].Kind}}
-	return s.find(p, c.link, rows, shown, c.refersToNothing(), c.attribute.Required)
+	return s.find(p, c.linkStep, rows, shown, c.refersToNothing(), c.attribute.Required)
 }
 
 func (c *change) refersToNothing() string { return "no resource of " + c.target.Name + " has this id" }
@@ -170,12 +170,12 @@ func (s *survey) column(p *pair, to int) string {
 // value writes the new value of a column of to, which has a source. If it must be converted, it is the present one.
 func (s *survey) value(b *db.Builder, p *pair, to int) {
 	c, column := p.changeOf(to), s.column(p, to)
-	if c == nil || c.value != nil {
+	if c == nil || c.valueStep != nil {
 		b.Write(column)
 		return
 	}
 	b.Write("CASE")
-	if fill := c.attribute.DefaultValue(); c.required != nil && !fill.IsNull() {
+	if fill := c.attribute.DefaultValue(); c.requiredStep != nil && !fill.IsNull() {
 		b.Write(" WHEN ", column, " IS NULL THEN ")
 		b.Arg(fill)
 	}

@@ -73,7 +73,7 @@ func noteNothing(*Step, model.ID, []stored, string, bool) {}
 // converted lists the columns of to whose values must be converted.
 func (p *pair) converted() (columns []int) {
 	for _, c := range p.changes {
-		if c.value != nil {
+		if c.valueStep != nil {
 			columns = append(columns, c.toColumn)
 		}
 	}
@@ -110,7 +110,7 @@ func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(be
 			converted[i] = slices.Clone(before)
 		}
 		for _, c := range p.changes {
-			if c.value == nil {
+			if c.valueStep == nil {
 				continue
 			}
 			for _, record := range converted {
@@ -132,19 +132,19 @@ func (c *change) convert(p *pair, record model.Record, note noter) {
 		from := p.from.Columns()[c.fromColumn].Kind
 		converted, problem := c.attribute.Convert(from, value)
 		if problem != nil {
-			note(c.value, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
+			note(c.valueStep, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 		}
 		record[c.toColumn] = converted
-	case c.required != nil:
+	case c.requiredStep != nil:
 		if record[c.toColumn] = c.attribute.DefaultValue(); record[c.toColumn].IsNull() {
-			note(c.required, id, nil, "it has no value", true)
+			note(c.requiredStep, id, nil, "it has no value", true)
 		}
 	}
 }
 
 // dropMissing drops converted references to resources that do not exist.
 func (s *survey) dropMissing(c *change, records []model.Record, note noter) error {
-	if c.link == nil {
+	if c.linkStep == nil {
 		return nil
 	}
 	exist, err := s.existing(c.target, records, c.toColumn)
@@ -153,7 +153,7 @@ func (s *survey) dropMissing(c *change, records []model.Record, note noter) erro
 	}
 	for _, record := range records {
 		if value := record[c.toColumn]; !value.IsNull() && !exist[value] {
-			note(c.link, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
+			note(c.linkStep, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
 			record[c.toColumn] = model.Null
 		}
 	}

@@ -22,7 +22,7 @@ func (p *plan) convertsHistory() bool {
 			return true
 		}
 		for _, c := range pair.changes {
-			if c.value != nil && c.value.Class != Additive && pair.from.Columns()[c.fromColumn].Kind != pair.to.Columns()[c.toColumn].Kind {
+			if c.valueStep != nil && c.valueStep.Class != Additive && pair.from.Columns()[c.fromColumn].Kind != pair.to.Columns()[c.toColumn].Kind {
 				return true
 			}
 		}

@@ -93,7 +93,7 @@ type pair struct {
 // Instead of a number of a column:
 const (
 	noSource     = -1 // a new column has no source
-	allResources = -1 // the cost of a step depends on no column
+	allResources = -1 // the cost of a step, or what it affects, depends on no column
 )
 
 // change is a column of both schemas whose values must be checked, as it is numbered in each.
@@ -101,10 +101,11 @@ type change struct {
 	fromColumn, toColumn int
 	attribute            *model.Attribute
 
-	value    *Step // the definition changed: values are converted and checked
-	required *Step // null is no longer allowed; a default takes its place
-	link     *Step // the referenced resource must exist in target
-	target   *model.Collection
+	// Nil: there is no such step.
+	valueStep    *Step // the definition changed: values are converted and checked
+	requiredStep *Step // null is no longer allowed; a default takes its place
+	linkStep     *Step // the referenced resource must exist in target
+	target       *model.Collection
 }
 
 // uniqueChange is a group of columns of to that must become unique.

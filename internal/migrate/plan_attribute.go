@@ -21,7 +21,7 @@ func (p *plan) newAttribute(pair *pair, column int) {
 		p.add(Additive, costOf("writes", pair.from, allResources), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
 	case a.Required:
 		step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new attribute %s (%s), which is required and has no default for existing resources", name, a.Name, what).in(pair.from, allResources)
-		pair.changes = append(pair.changes, &change{fromColumn: noSource, toColumn: column, attribute: a, required: step})
+		pair.changes = append(pair.changes, &change{fromColumn: noSource, toColumn: column, attribute: a, requiredStep: step})
 	default:
 		p.add(Additive, nil, "%s: new attribute %s (%s)", name, a.Name, what)
 	}
@@ -38,20 +38,20 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	}
 	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {
-		c.value = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a)).in(pair.from, fromColumn)
+		c.valueStep = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a)).in(pair.from, fromColumn)
 	} else if keywords := a.Tightened(before); len(keywords) > 0 {
-		c.value = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", ")).in(pair.from, fromColumn)
+		c.valueStep = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", ")).in(pair.from, fromColumn)
 	}
 	switch {
 	case a.Required && !before.Required && !a.DefaultValue().IsNull():
-		c.required = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name).in(pair.from, allResources)
+		c.requiredStep = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name).in(pair.from, allResources)
 	case a.Required && !before.Required:
-		c.required = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name).in(pair.from, allResources)
+		c.requiredStep = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name).in(pair.from, allResources)
 	case !a.Required && before.Required:
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}
 	p.compareLinks(pair, c, values)
-	if c.value != nil || c.required != nil || c.link != nil {
+	if c.valueStep != nil || c.requiredStep != nil || c.linkStep != nil {
 		pair.changes = append(pair.changes, c)
 	}
 	if len(p.steps) == steps && !sameAttribute(before, a) {
@@ -72,7 +72,7 @@ func (p *plan) compareLinks(pair *pair, c *change, values func(*survey) (string,
 			return
 		}
 		c.target = after.To
-		c.link = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, after.To.Name).in(pair.from, c.fromColumn)
+		c.linkStep = p.add(Rewriting, values, "%s: %s refers to %s", name, c.attribute.Name, after.To.Name).in(pair.from, c.fromColumn)
 	}
 }
 

@@ -100,9 +100,9 @@ func (p *pair) keepUnique() {
 	for _, group := range p.to.UniqueGroups() {
 		known := slices.ContainsFunc(p.unique, func(u uniqueChange) bool { return slices.Equal(u.group, group) })
 		for _, c := range p.changes {
-			step := c.value
+			step := c.valueStep
 			if step == nil {
-				step = c.required
+				step = c.requiredStep
 			}
 			if !known && step != nil && slices.Contains(group, c.toColumn) {
 				p.unique = append(p.unique, uniqueChange{group, step})

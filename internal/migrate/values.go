@@ -53,7 +53,7 @@ func (m *migration) fillNewColumns(p *pair) error {
 func (m *migration) replaceValues(p *pair) error {
 	var columns []int
 	for _, c := range p.changes {
-		if c.value == nil && c.fromColumn != noSource {
+		if c.valueStep == nil && c.fromColumn != noSource {
 			columns = append(columns, c.toColumn)
 		}
 	}

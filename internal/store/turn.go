@@ -9,8 +9,7 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// turn is what a read holds of the gate for reads of its kind; the place of a resource in a list is a statement.Place. Callers have shares
-// of a gate, so that a caller with slow queries, or one that does not read the responses, does not block everybody else. An empty key
+// turn is what a read holds of the gate for reads of its kind. Callers have shares of a gate, so that a caller with slow queries, or one that does not read the responses, does not block everybody else. An empty key
 // is that of the program.
 type turn struct {
 	gate *limit.Gate // nil: no place
