@@ -124,6 +124,9 @@ func (p *parser) manyExample() string {
 
 // finishFilters joins the conditions of all groups.
 func (p *parser) finishFilters() {
+	if len(p.groups) == 0 {
+		return
+	}
 	var all And
 	var any Or
 	for _, key := range slices.SortedFunc(maps.Keys(p.groups), groupKey.compare) {
