@@ -110,7 +110,7 @@ func (p *parser) failConstant(given parameter, name string) {
 	p.fail(given, problem.CodeInvalidParameter, "The field %q is the same for all resources of a collection. Leave it out.", name)
 }
 
-// countName is the name by which groups are sorted and kept by how many resources they have.
+// countName is the name of how many resources a group has, and of how many are related to a resource before the relation: count.orders.
 const countName = "count"
 
 // groupHint says how to ask for a value that groups cannot be sorted or kept by yet.

@@ -43,8 +43,8 @@ func numberHint(relation *model.Relation) string {
 
 // countNames lists the numbers of related resources that a caller may know.
 func (p *parser) countNames() (known []string) {
-	for _, relation := range p.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); may && !relation.One {
+	for _, relation := range p.relations(p.collection) {
+		if !relation.One {
 			known = append(known, countName+"."+relation.Name)
 		}
 	}
@@ -57,8 +57,8 @@ func (p *parser) insideHint(to *target, path string, use use) string {
 	if use.key == forGroup.key && slices.Contains(Units(to.field.Kind), Unit(path)) {
 		return " Use " + before + to.field.Name + ":" + path + "."
 	}
-	for _, relation := range to.collection.Relations() {
-		if _, _, may := p.seenThrough(relation); may && relation.One && relation.Column == to.field.Column {
+	for _, relation := range p.relations(to.collection) {
+		if relation.One && relation.Column == to.field.Column {
 			return " It refers to another resource. Use " + before + relation.Name + "." + path + "."
 		}
 	}

@@ -2,13 +2,14 @@ package sqlite
 
 import (
 	"fmt"
-	"github.com/plural-go/plural/internal/db"
-	"github.com/plural-go/plural/internal/model"
 	"maps"
 	"strconv"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
+
+	"github.com/plural-go/plural/internal/db"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // dialect is the SQL of SQLite.
