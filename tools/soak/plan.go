@@ -77,7 +77,7 @@ func (p Plan) Run(ctx context.Context, out io.Writer) (ok bool, err error) {
 func (p Plan) crashes(ctx context.Context, server string, report *Report, out io.Writer) error {
 	for n := uint64(0); ; n++ {
 		kills, cuts := report.Crashes[killed], report.Crashes[cut]
-		fmt.Fprintf(out, "%s: %d kills, %d power cuts, %d writes acknowledged, %d findings\n",
+		fmt.Fprintf(out, "%s: kills %d, power cuts %d, acknowledged writes %d, findings %d\n",
 			time.Now().Format(time.TimeOnly), kills, cuts, report.Acknowledged(), len(report.Findings))
 		if kills >= p.Kills && cuts >= p.Cuts && report.Acknowledged() >= p.Writes {
 			return nil
