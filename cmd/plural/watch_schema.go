@@ -19,6 +19,7 @@ type schemaWatch struct {
 	logger *slog.Logger
 
 	seen   fileVersion // at the previous look
+	read   bool        // that version
 	logged []byte      // the last version that was logged; inUse before the first
 }
 
@@ -55,11 +56,14 @@ func (w *schemaWatch) look() {
 	}
 	version := fileVersion{info.Size(), info.ModTime()}
 	if version != w.seen {
-		w.seen = version
+		w.seen, w.read = version, false
+		return
+	}
+	if w.read {
 		return
 	}
 	text, err := os.ReadFile(w.file) // #nosec G304 -- the operator names it
-	if err != nil || bytes.Equal(text, w.logged) {
+	if w.read = err == nil; err != nil || bytes.Equal(text, w.logged) {
 		return
 	}
 	w.logged = text
