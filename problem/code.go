@@ -42,6 +42,7 @@ const (
 	CodeIDExists   Code = "id_exists"
 	CodeNotUnique  Code = "not_unique"
 	CodeReferenced Code = "referenced"
+	CodeTransition Code = "transition"
 	CodeConflict   Code = "conflict"
 	CodeKeyInUse   Code = "idempotency_key_in_use"
 
@@ -78,6 +79,7 @@ const (
 	CodeUnknownReference Code = "unknown_reference"
 	CodeParentMismatch   Code = "parent_mismatch"
 	CodeTooManyWords     Code = "too_many_words"
+	CodeCheck            Code = "check"
 	CodeRefused          Code = "refused"
 	CodeKeyReused        Code = "idempotency_key_reused"
 
@@ -134,6 +136,7 @@ var meanings = map[Code]meaning{
 	CodeIDExists:   {409, "The id exists already"},
 	CodeNotUnique:  {409, "The value is taken"},
 	CodeReferenced: {409, "Other resources refer to this one"},
+	CodeTransition: {409, "The lifecycle does not allow this state"},
 	CodeConflict:   {409, "In conflict with a rule of this server"},
 	CodeKeyInUse:   {409, "The first request with this key is not finished"},
 
@@ -167,6 +170,7 @@ var meanings = map[Code]meaning{
 	CodeUnknownReference: {422, "The resource referred to does not exist"},
 	CodeParentMismatch:   {422, "The parent in the body is not the one in the path"},
 	CodeTooManyWords:     {422, "Too many different words to be searched"},
+	CodeCheck:            {422, "A check does not hold"},
 	CodeRefused:          {422, "Refused by a rule of this server"},
 	CodeKeyReused:        {422, "The key was used for another request"},
 

@@ -50,6 +50,10 @@ type Grant struct {
 	// Rules restrict a verb to certain resources. That of read decides which
 	// resources exist for the role; list and changes have none of their own.
 	Rules map[AccessVerb]Rule
+
+	// Transitions restrict the changes to a state of a lifecycle, by attribute and state, in addition to
+	// update and create.
+	Transitions map[string]map[string]Rule
 }
 
 // AccessVerb is something that a role can be granted.

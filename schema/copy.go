@@ -29,6 +29,15 @@ func copyValue(to, from reflect.Value) {
 				copyValue(to.Index(i), from.Index(i))
 			}
 		}
+	case reflect.Map:
+		if !from.IsNil() {
+			to.Set(reflect.MakeMapWithSize(to.Type(), from.Len()))
+			for each := from.MapRange(); each.Next(); {
+				value := reflect.New(to.Type().Elem()).Elem()
+				copyValue(value, each.Value())
+				to.SetMapIndex(each.Key(), value)
+			}
+		}
 	default:
 		to.Set(from.Convert(to.Type()))
 	}

@@ -126,6 +126,8 @@ func (p *parser) collection(e entry, index int) model.Collection {
 			c.RequireIfMatch = p.boolean(e)
 		case "async":
 			c.Async = p.methods(e)
+		case "checks":
+			c.Checks = p.checks(e)
 		default:
 			*texts[e.name] = p.text(e)
 		}

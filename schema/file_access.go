@@ -68,6 +68,8 @@ func (p *parser) grant(e entry) Grant {
 			g.Visible = p.attributeNames(e)
 		case "writable":
 			g.Writable = p.attributeNames(e)
+		case "transitions":
+			g.Transitions = p.transitionRules(e)
 		default:
 			p.verb(e, &g)
 		}
@@ -92,15 +94,37 @@ func (p *parser) verb(e entry, g *Grant) {
 		return
 	}
 	g.Verbs = append(g.Verbs, verb)
-	rule := Rule{Text: e.node.Value, Line: e.node.Line, Column: e.node.Column}
-	switch e.node.Style {
+	g.Rules[verb] = Rule(ruleOf(e.node))
+}
+
+// transitionRules reads the rules of transitions, by attribute and state. False is a rule that nobody meets.
+func (p *parser) transitionRules(e entry) map[string]map[string]Rule {
+	rules := map[string]map[string]Rule{}
+	for _, e := range p.mapping(e, nil) {
+		states := map[string]Rule{}
+		rules[e.name] = states
+		for _, e := range p.mapping(e, nil) {
+			if !isTextNode(e.node) && (e.node.Kind != yaml.ScalarNode || e.node.ShortTag() != "!!bool") {
+				p.wrong(e, "%s must be true, false or a rule, but is %s", e.name, describe(e.node))
+				continue
+			}
+			states[e.name] = Rule(ruleOf(e.node))
+		}
+	}
+	return rules
+}
+
+// ruleOf is the text of an expression, with the place of its first character.
+func ruleOf(node *yaml.Node) model.Rule {
+	rule := model.Rule{Text: node.Value, Line: node.Line, Column: node.Column}
+	switch node.Style {
 	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
 		rule.Column++
 	case yaml.LiteralStyle, yaml.FoldedStyle:
 		rule.Line++ // after the line of | or >
 		rule.Column = 1
 	}
-	g.Rules[verb] = rule
+	return rule
 }
 
 func (p *parser) tokens(e entry) *Tokens {

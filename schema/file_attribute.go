@@ -54,6 +54,15 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 		*field = p.number(e)
 	case *bool:
 		*field = p.boolean(e) != k.Negated
+	case *model.Rule:
+		*field = p.expression(e)
+	case *[]string:
+		*field = p.texts(e, "states")
+	case *map[string][]string:
+		*field = map[string][]string{}
+		for _, e := range p.mapping(e, nil) {
+			(*field)[e.name] = p.texts(e, "states")
+		}
 	case *any:
 		*field = p.constant(e)
 	case *[]any:
@@ -76,6 +85,33 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 	default:
 		panic("schema: no value of a file fits the field of " + k.Name)
 	}
+}
+
+// expression reads an expression in CEL.
+func (p *parser) expression(e entry) model.Rule {
+	if text := p.text(e); text == "" {
+		return model.Rule{}
+	}
+	return ruleOf(e.node)
+}
+
+// checks reads the rules that every resource must meet.
+func (p *parser) checks(e entry) (checks []model.Check) {
+	for _, e := range p.list(e, "checks, each with a rule and a message") {
+		check := model.Check{}
+		for _, e := range p.mapping(e, checkKeys) {
+			switch e.name {
+			case "rule":
+				check.Rule = p.expression(e)
+			case "message":
+				check.Message = p.text(e)
+			case "attribute":
+				check.Attribute = p.text(e)
+			}
+		}
+		checks = append(checks, check)
+	}
+	return checks
 }
 
 func (p *parser) typeName(e entry) model.Type {

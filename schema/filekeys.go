@@ -73,6 +73,8 @@ var collectionKeys = []model.Keyword{
 		Description: "The attribute with text that names a resource to people. It is always searched."},
 	{Name: "parent", JSONSchema: model.NameOrSchema(parentKeys, "collection"),
 		Description: "Makes this a sub-collection, /users/<id>/posts, with an attribute for the id of the parent."},
+	{Name: "checks", JSONSchema: map[string]any{"type": "array", "items": model.ObjectSchema(checkKeys, "rule", "message")},
+		Description: "Rules that every resource must meet when it is stored."},
 	{Name: "singular", JSONSchema: model.ReferenceSchema("collectionName"),
 		Description: "The name of one of them. Default: derived from the name of the collection by the rules of English."},
 	{Name: "timestamps", JSONSchema: model.With(model.FlagSchema, "default", true),
@@ -83,6 +85,15 @@ var collectionKeys = []model.Keyword{
 		Description: "Whether writes are accepted and done later: all of them (true), or those of a list of methods. An array of resources is always created at once."},
 	{Name: "renamed_from", JSONSchema: model.ReferenceSchema("collectionName"),
 		Description: "The name that the collection had before. A migration keeps its resources then."},
+}
+
+var checkKeys = []model.Keyword{
+	{Name: "rule", JSONSchema: model.TextSchema,
+		Description: "The expression in CEL that must hold, such as resource.ends_on >= resource.starts_on. Required."},
+	{Name: "message", JSONSchema: model.TextSchema,
+		Description: "What clients read if it does not hold. Required."},
+	{Name: "attribute", JSONSchema: model.ReferenceSchema("attributeName"),
+		Description: "The attribute that the error points at. Default: none."},
 }
 
 var accessKeys = []model.Keyword{
@@ -112,6 +123,8 @@ var grantKeys = []model.Keyword{
 		Description: "Whether resources can be deleted: true, or a rule that they must meet."},
 	{Name: "changes", JSONSchema: model.FlagSchema,
 		Description: "Whether the history of the resources that can be read is shown: former values, and who changed them."},
+	{Name: "transitions", JSONSchema: model.OptionalSchema(map[string]any{"additionalProperties": map[string]any{"type": "object", "additionalProperties": ruleSchema}}),
+		Description: "Rules of the transitions to a state, by attribute and state, in addition to update: {state: {published: auth.role == 'editor'}}."},
 	{Name: "visible", JSONSchema: model.NamesSchema,
 		Description: "The attributes that are shown. Default: all. id, type, created_at and updated_at are always shown."},
 	{Name: "writable", JSONSchema: model.NamesSchema,

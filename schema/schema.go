@@ -106,6 +106,20 @@ type Attribute struct {
 	// resource to those that refer to it; default: none, or for a parent the name of the collection.
 	As, Inverse string
 
+	// Transitions declares a lifecycle of a string with an enum: the states that each state may change to. A state
+	// without an entry leads nowhere. Initial lists the states of new resources; default: the default of the
+	// attribute, or else any state.
+	Transitions map[string][]string
+	Initial     []string
+
+	// Computed is the expression by which the server sets the value at every write, or, if When is "create", only
+	// when the resource is created. Clients do not set it.
+	Computed Rule
+	When     string
+
+	// WriteOnce: the value is set when the resource is created, and does not change after that.
+	WriteOnce bool
+
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
 	RenamedFrom string
@@ -149,6 +163,9 @@ type Collection struct {
 	Parent       *Parent
 	NoTimestamps bool // without created_at and updated_at
 
+	// Checks must hold for every resource that is stored.
+	Checks []Check
+
 	// RequireIfMatch refuses changes of a resource that do not say, by If-Match,
 	// which state of it they are about.
 	RequireIfMatch bool
@@ -159,6 +176,14 @@ type Collection struct {
 	// RenamedFrom is the name that the collection had before. A migration keeps
 	// its resources then; it means nothing once that is done.
 	RenamedFrom string
+}
+
+// Check is a rule that every state of a resource must meet.
+type Check struct {
+	Rule    Rule
+	Message string // for clients, if the rule does not hold
+	// Attribute is the one that the error points at; empty: none.
+	Attribute string
 }
 
 // Schema is a checked set of collections, for plural.Config. It does not change.

@@ -62,7 +62,14 @@ type layout struct {
 	names      [][]byte // `,"name":` for every column
 	attributes map[string]int
 	builtIn    bool
+	rules      any
 }
+
+// Rules is what package rules made of the rules of the collection; nil: it has none. Use rules.Of.
+func (c *Collection) Rules() any { return c.rules }
+
+// SetRules is for package compile.
+func (c *Collection) SetRules(rules any) { c.rules = rules }
 
 // Columns lists the columns of the collection's table: id, the attributes in
 // the order of the schema, created_at and updated_at if there are any, of

@@ -98,6 +98,14 @@ type Attribute struct {
 	As         string     `json:"as,omitempty"`
 	Inverse    string     `json:"inverse,omitempty"`
 
+	// Rules: the transitions of a lifecycle and its first states, the expression that computes the value, and whether
+	// only a create sets it.
+	Transitions map[string][]string `json:"transitions,omitzero"`
+	Initial     []string            `json:"initial,omitempty"`
+	Computed    Rule                `json:"computed,omitzero"`
+	When        string              `json:"when,omitempty"` // WhenCreate, or empty: by every write
+	WriteOnce   bool                `json:"write_once,omitempty"`
+
 	RenamedFrom string `json:"-"`
 
 	compiled Constraints
@@ -132,6 +140,7 @@ type Collection struct {
 
 	Parent       *Parent `json:"parent,omitempty"`
 	NoTimestamps bool    `json:"no_timestamps,omitempty"` // without created_at and updated_at
+	Checks       []Check `json:"checks,omitempty"`
 
 	RequireIfMatch bool     `json:"-"`
 	Async          []string `json:"-"`
