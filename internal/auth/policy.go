@@ -65,17 +65,13 @@ func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []
 		rules: map[schema.AccessVerb]*rule{},
 	}
 	g.columnsTag = c.ColumnsTag(g.visible)
-	k, err := newCompiler(c)
-	if err != nil {
-		return nil, schema.Problems{{Path: at, Message: err.Error()}}
-	}
 	var problems schema.Problems
 	for _, verb := range schema.AccessVerbs() {
 		source, ok := declared.Rules[verb]
 		if !ok {
 			continue
 		}
-		compiled, wrong := k.compile(source, append(slices.Clone(at), string(verb)))
+		compiled, wrong := compileRule(c, source, append(slices.Clone(at), string(verb)))
 		problems = append(problems, wrong...)
 		if compiled != nil {
 			for _, warning := range compiled.warnings {

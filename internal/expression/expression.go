@@ -133,13 +133,13 @@ func (e *Expression) AttributeOf(part ast.Expr) (a Attribute, ok bool) {
 func (e *Expression) UsesPrevious() bool { return e.previous }
 
 // UsesNow reports whether the expression depends on the time.
-func (e *Expression) UsesNow() bool { return e.uses(nowName) }
+func (e *Expression) UsesNow() bool { return e.Uses(nowName) }
 
 // UsesAuth reports whether the expression depends on the caller.
-func (e *Expression) UsesAuth() bool { return e.uses("auth.sub", "auth.role", "auth.claims") }
+func (e *Expression) UsesAuth() bool { return e.Uses("auth.sub", "auth.role", "auth.claims") }
 
-// uses reports whether the expression names one of some variables.
-func (e *Expression) uses(variables ...string) (found bool) {
+// Uses reports whether the expression names one of some variables.
+func (e *Expression) Uses(variables ...string) (found bool) {
 	Visit(e.Tree.Expr(), func(part ast.Expr) { found = found || slices.Contains(variables, Identifier(part)) })
 	return found
 }

@@ -225,7 +225,7 @@ func appendDouble(dst []byte, kind model.Kind, value float64) ([]byte, error) {
 
 // appendExact appends a decimal with the digits of a kind, or with all its digits if it does not fit.
 func appendExact(dst []byte, kind model.Kind, value *Decimal) []byte {
-	if units, fits, _ := value.Units(kind.Scale()); fits {
+	if units, fits := value.Units(kind.Scale()); fits {
 		value = NewDecimal(units, kind.Scale())
 	}
 	return append(append(append(dst, '"'), value.String()...), '"')
