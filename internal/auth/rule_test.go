@@ -20,7 +20,7 @@ func TestMistakesInRules(t *testing.T) {
 	}
 	things := s.Collection("things")
 	for rule, want := range map[string]string{
-		"":                                 "3:5 the rule is empty: write true if everything is allowed",
+		"":                                 "3:5 the expression is empty: write true for a rule that always holds",
 		"resource.flag and":                "3:19 write && instead of and (expressions are written in CEL, with ==, !=, <, in, &&, || and !)",
 		"resource.whole":                   "3:5 a rule must be true or false, but the type of this one is integer",
 		"resource.flag &&\n resource.nope": "4:1 things has no attribute nope",

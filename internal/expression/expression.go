@@ -79,7 +79,7 @@ func Compile(source model.Rule, scope Scope, result model.Kind) (*Expression, []
 	}
 	e.env = env
 	if strings.TrimSpace(source.Text) == "" {
-		return nil, e.whole("the rule is empty: write true if everything is allowed")
+		return nil, e.whole("the expression is empty: write true for a rule that always holds")
 	}
 	parsed, issues := env.Parse(source.Text)
 	if issues.Err() != nil {
@@ -104,6 +104,7 @@ func Compile(source model.Rule, scope Scope, result model.Kind) (*Expression, []
 	}
 	e.Tree = checked.NativeRep()
 	e.checkDecimals()
+	e.checkConstants()
 	e.wholeClaims(e.Tree.Expr())
 	if len(e.problems) == 0 {
 		e.checkResult(checked.OutputType(), result)
