@@ -1,6 +1,9 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Rule is an expression in CEL, as it is declared. Package rules compiles it.
 type Rule struct {
@@ -32,3 +35,42 @@ func (a *Attribute) IsComputed() bool { return !a.Computed.IsZero() }
 
 // HasLifecycle reports whether the attribute declares transitions.
 func (a *Attribute) HasLifecycle() bool { return a.Transitions != nil }
+
+// InitialStates are the states of a lifecycle that a create may give; nil: any.
+func (a *Attribute) InitialStates() []string {
+	if state, ok := a.Default.(string); ok && a.HasLifecycle() && a.Initial == nil {
+		return []string{state}
+	}
+	return a.Initial
+}
+
+// RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
+type RuleMember struct {
+	Name  string
+	Value any
+}
+
+// RuleMembers lists the rules of the data that an attribute declares. An expression that may not be shown is nil.
+func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
+	for _, k := range RuleKeywords {
+		value := k.Value(a)
+		switch {
+		case k.Name == "initial":
+			value = a.InitialStates()
+			if a.InitialStates() == nil {
+				continue
+			}
+		case !k.Given(a):
+			continue
+		case k.Name == "computed" && !shown(a.Computed):
+			value = nil
+		}
+		members = append(members, RuleMember{k.Name, value})
+	}
+	return members
+}
+
+// ShownChecks lists the checks that may be shown.
+func (c *Collection) ShownChecks(shown func(Rule) bool) []Check {
+	return slices.DeleteFunc(slices.Clone(c.Checks), func(check Check) bool { return !shown(check.Rule) })
+}
