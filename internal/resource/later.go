@@ -32,6 +32,9 @@ func (w *Work) accept(step decodedStep) (Outcome, error) {
 	if step.verb == Create {
 		id = step.setID(w.tx.NewID)
 	}
+	if err := w.findUnfinished(step.Path.Collection, id); err != nil {
+		return Outcome{}, err
+	}
 	var awaited []model.ID
 	err := w.undone(func() error {
 		if err := w.tryPending(step.Path.Collection, id); err != nil {

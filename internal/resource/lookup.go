@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -17,6 +18,17 @@ type lookup struct {
 	creating     []identity
 	countPending bool       // include resources that pending operations will create
 	awaited      []model.ID // pending operations that create what it has found
+
+	// unsettled: unfinished operations on the resource are executed before this one. What depends on its state before is checked then.
+	unsettled bool
+}
+
+// findUnfinished sets unsettled for a step that is executed later.
+func (s *lookup) findUnfinished(c *model.Collection, id model.ID) (err error) {
+	if rules.Of(c) != nil {
+		s.unsettled, err = s.tx.HasUnfinished(c, id)
+	}
+	return err
 }
 
 // isPending reports whether a pending operation will create a resource. If a rule restricts

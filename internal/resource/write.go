@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -29,6 +30,9 @@ func (w *Work) do(step decodedStep) ([]Resource, error) {
 	if by := step.Path.By; by != nil {
 		w.by = by
 		w.tx.As(by.Caller.ID)
+	}
+	if w.resources.ForceStates {
+		w.tx.As(forcedStates)
 	}
 	w.tx.UseTexts(cmp.Or(step.texts, &store.Texts{})) // of each step its own, so that a long transaction does not keep all
 	w.countPending = w.countPending || step.countPending
@@ -68,11 +72,18 @@ func (w *Work) announce(steps []decodedStep) error {
 	return w.tx.Announce(named...)
 }
 
-// requireOn returns why the caller may not change a resource that they see, or nil.
-func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
-	allowed, err := p.By.Allows(verb, p.Collection, before, tx.Find)
+// requireOn returns why the caller may not delete a resource that they see, or change it by an input, or nil.
+func (s *lookup) requireOn(path Path, verb Verb, before model.Record, input model.Input) error {
+	allowed, err := path.By.Allows(verb, path.Collection, before, s.tx.Find)
 	if err == nil && !allowed {
-		err = p.By.Denied("You may not %s this resource.", verb)
+		err = path.By.Denied("You may not %s this resource.", verb)
+	}
+	if err != nil || verb != Update || s.unsettled {
+		return err
+	}
+	allowed, err = query.Holds(path.By.TransitionRule(path.Collection, before, input), before, s.tx.Find)
+	if err == nil && !allowed {
+		err = path.By.Denied("You may not change this resource to this state.")
 	}
 	return err
 }
@@ -87,7 +98,11 @@ func (w *Work) load(step decodedStep) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := step.Path.requireOn(w.tx, step.verb, record); err != nil {
+	var input model.Input // empty for a deletion
+	if step.verb == Update {
+		input = step.inputs[0]
+	}
+	if err := w.requireOn(step.Path, step.verb, record, input); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkCondition(w.tx, step, record)
