@@ -3,25 +3,30 @@ package resource
 import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/problem"
 )
 
-// refuseStates returns the faults of the resources that their rules do not allow.
-func (w *Work) refuseStates(path Path, before, after []model.Record, pointer func(i int) string) problem.Errors {
+// refusals returns the faults of the resources that their rules do not allow.
+func (w *Work) refusals(path reads.Path, before, after []model.Record, pointer func(i int) string) error {
 	set := rules.Of(path.Collection)
-	if set == nil || w.unsettled {
+	if set == nil {
 		return nil
 	}
-	faults := make([]problem.Errors, len(after))
+	invalid, conflicts := make([]problem.Errors, len(after)), make([]problem.Errors, len(after))
 	for i := range after {
-		faults[i] = set.WriteOnce(before[i], after[i])
+		unsettled, err := w.isUnsettled(path.Collection, before[i])
+		if err != nil {
+			return err
+		}
+		if !unsettled {
+			invalid[i] = set.WriteOnce(before[i], after[i])
+			conflicts[i] = w.transitions(path, set, before[i], after[i])
+		}
 	}
-	if refused := fault.Joined(pointer, faults); len(refused) > 0 {
+	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
 		return refused
 	}
-	for i := range after {
-		faults[i] = w.transitions(path, set, before[i], after[i])
-	}
-	return fault.Joined(pointer, faults)
+	return fault.Joined(pointer, conflicts).Err()
 }

@@ -7,12 +7,13 @@ import (
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // doUnlessFailed executes a step, or returns why preparing it has failed. Only now are the other errors of an invalid body found.
-func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
+func (w *Work) doUnlessFailed(step decodedStep) ([]reads.Resource, error) {
 	if step.invalid {
 		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.failure)
 	}
@@ -23,7 +24,7 @@ func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
 }
 
 // do executes a step in the transaction.
-func (w *Work) do(step decodedStep) ([]Resource, error) {
+func (w *Work) do(step decodedStep) ([]reads.Resource, error) {
 	if err := step.require(); err != nil {
 		return nil, err
 	}
@@ -73,15 +74,20 @@ func (w *Work) announce(steps []decodedStep) error {
 }
 
 // requireOn returns why the caller may not delete a resource that they see, or change it by an input, or nil.
-func (s *lookup) requireOn(path Path, verb Verb, before model.Record, input model.Input) error {
-	allowed, err := path.By.Allows(verb, path.Collection, before, s.tx.Find)
+func (s *lookup) requireOn(path reads.Path, verb Verb, before model.Record, input model.Input) error {
+	c := path.Collection
+	allowed, err := path.By.Allows(verb, c, before, s.tx.Find)
 	if err == nil && !allowed {
 		err = path.By.Denied("You may not %s this resource.", verb)
 	}
-	if err != nil || verb != Update || s.unsettled {
+	rule := path.By.TransitionRule(c, before, input)
+	if err != nil || rule == nil {
 		return err
 	}
-	allowed, err = query.Holds(path.By.TransitionRule(path.Collection, before, input), before, s.tx.Find)
+	if unsettled, err := s.isUnsettled(c, before); err != nil || unsettled {
+		return err
+	}
+	allowed, err = query.Holds(rule, before, s.tx.Find)
 	if err == nil && !allowed {
 		err = path.By.Denied("You may not change this resource to this state.")
 	}
@@ -91,10 +97,10 @@ func (s *lookup) requireOn(path Path, verb Verb, before model.Record, input mode
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
 // 412 or 428 if the condition fails.
 func (w *Work) load(step decodedStep) (model.Record, error) {
-	if err := w.requireParentOfItem(step.Path); err != nil {
+	if err := step.Path.RequireParentOfItem(w.exists); err != nil {
 		return nil, err
 	}
-	record, err := step.Path.get(w.tx, step.ID)
+	record, err := step.Path.Get(w.tx, step.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -115,13 +121,12 @@ func (r *Resources) checkCondition(tx *store.Tx, step decodedStep, record model.
 		return nil
 	}
 	c := step.Path.Collection
-	tag := r.etag(step.Path, record.Int(c.RevisionColumn()))
+	declaredIn := r.store.DeclaredIn(c)
 	if step.schema != 0 {
-		declaredIn, err := tx.DeclaredInOther(c, step.schema)
-		if err != nil {
+		var err error
+		if declaredIn, err = tx.DeclaredInOther(c, step.schema); err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), declaredIn, step.Path.By.ColumnsTag(c))
 	}
-	return step.condition.AllowsChange(tag)
+	return step.condition.AllowsChange(r.ETag(step.Path, record.Int(c.RevisionColumn()), declaredIn))
 }
