@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 )
 
 // Problem is one mistake in a schema.
@@ -48,7 +49,11 @@ func Schema(declared ...model.Collection) (*model.Schema, error) {
 	if len(k.Problems) > 0 {
 		return nil, k.Problems
 	}
-	return model.NewSchema(declared, operations(), changes()), nil
+	s := model.NewSchema(declared, operations(), changes())
+	for _, c := range s.Collections() {
+		rules.Compile(c)
+	}
+	return s, nil
 }
 
 // Stored compiles what Schema.Document has written.

@@ -5,7 +5,6 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/rules"
-	"github.com/plural-go/plural/schema"
 )
 
 // A write of many resources is bounded by the bytes of what its caller can see. If values that are hidden
@@ -46,8 +45,8 @@ func (w *Work) newLoader(path reads.Path) *loader {
 			needed[column] = true
 		}
 	}
-	for _, verb := range schema.AccessVerbs() { // an upsert creates too, and its rules may read what it updates
-		query.EachColumn(path.By.Rule(verb, c), c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+	for _, rule := range path.By.Rules(c) { // an upsert creates too, and its rules may read what it updates
+		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
 	}
 	if set := rules.Of(c); set != nil { // it reads the visible ones, too
 		reads := set.Reads()

@@ -29,17 +29,12 @@ func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(conflict.Source.Pointer, "/"), "/")
 		field := path.Collection.Field(name)
-		if conflict.Code == problem.CodeNotUnique || field == nil || visible.Has(field.Column) {
+		if conflict.Code == problem.CodeNotUnique || field == nil || !unknown(field.Column) {
 			continue
 		}
 		hidden := *conflict
-		if unknown(field.Column) {
-			hidden.Source.Pointer = ""
-		}
-		switch {
-		case conflict.Code == problem.CodeTransition: // the detail has the state
-			hidden.Detail = "The lifecycle of the resource does not allow this change."
-		case conflict.Code != problem.CodeCheck && unknown(field.Column):
+		hidden.Source.Pointer = ""
+		if conflict.Code != problem.CodeCheck { // which has a message of its own
 			hidden.Detail = "The value of an attribute that you may not see would not be allowed."
 		}
 		redacted[i] = &hidden

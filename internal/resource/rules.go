@@ -71,23 +71,13 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 		}
 		if !change.Unsettled {
 			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(before[i], after[i]))...)
-			conflicts[i] = redact(path, set.Transition(before[i], after[i]))
+			conflicts[i] = w.transitions(path, set, before[i], after[i])
 		}
 		if len(invalid[i]) == 0 {
 			invalid[i] = redact(path, set.Check(change))
 		}
 	}
 	return conflicts, nil
-}
-
-// isUnsettled reports whether operations on a resource are unfinished while another is accepted: they may change the state that
-// it will find.
-func (s *lookup) isUnsettled(c *model.Collection, before model.Record) (bool, error) {
-	if !s.countPending || before == nil {
-		return false, nil
-	}
-	unfinished, err := s.tx.Unfinished(c, before.ID(model.IDColumn))
-	return len(unfinished) > 0, err
 }
 
 // nameInDetail names the resources of a range in the errors of checks and lifecycles, as the body has no place for each.

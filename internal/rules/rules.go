@@ -10,6 +10,16 @@ import (
 // Set is the compiled rules of a collection.
 type Set struct {
 	collection *model.Collection
+	lifecycles []lifecycle
+	writeOnce  []int
+}
+
+// Compile compiles the rules of a collection, and sets them, if there are any.
+func Compile(c *model.Collection) {
+	set := &Set{collection: c, lifecycles: lifecyclesOf(c), writeOnce: writeOnceColumns(c)}
+	if len(set.lifecycles)+len(set.writeOnce) > 0 {
+		c.SetRules(set)
+	}
 }
 
 // Change is a state of a resource that would be stored.
@@ -43,9 +53,3 @@ func (s *Set) Compute(change Change) problem.Errors { return nil }
 
 // Check returns a fault for each check that does not hold.
 func (s *Set) Check(change Change) problem.Errors { return nil }
-
-// Transition returns a fault for each lifecycle that does not allow the change: 409.
-func (s *Set) Transition(before, after model.Record) problem.Errors { return nil }
-
-// WriteOnce returns a fault for each write-once attribute that the change would give another value: 422.
-func (s *Set) WriteOnce(before, after model.Record) problem.Errors { return nil }
