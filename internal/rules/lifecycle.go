@@ -68,7 +68,7 @@ func (l lifecycle) refuse(before, after model.Record) *problem.Error {
 	case from == to || slices.Contains(next, to):
 		return nil
 	case len(next) == 0:
-		return fault.At("/"+name, problem.CodeTransition, "The %s cannot change from %s to %s. %s is the last state.", name, from, to, from)
+		return fault.At("/"+name, problem.CodeTransition, "The %s cannot change from %s to %s. No transition leads out of %s.", name, from, to, from)
 	}
 	return fault.At("/"+name, problem.CodeTransition, "The %s cannot change from %s to %s. It can change to %s.", name, from, to, suggest.OneOf(next))
 }
