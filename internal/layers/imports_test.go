@@ -49,9 +49,9 @@ var mayImport = map[string][]string{
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
 	"internal/catalog":      {"internal/model", "internal/compile", "internal/db"},
-	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
+	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
 
-	"internal/changelog": {"internal/suggest", "internal/model", "internal/query", "internal/db", "internal/catalog"},
+	"internal/changelog": {"internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
