@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/params"
 )
 
@@ -29,7 +29,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.
 		return nil, callError(err)
 	}
 	all := []params.Group[K, V]{}
-	path := resource.Path{Collection: c.collection}
+	path := reads.Path{Collection: c.collection}
 	err = server.call(ctx, &path, mayList, func() error {
 		limits := path.Limits()
 		limits.DefaultLimit = c.limit

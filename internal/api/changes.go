@@ -14,13 +14,13 @@ import (
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
 // logRequest is what a request on the change log asks for.
 func logRequest(t *target, q query.Query) feed.LogRequest {
-	request := feed.LogRequest{Path: resource.Path{By: t.path.By}, Query: q}
+	request := feed.LogRequest{Path: reads.Path{By: t.path.By}, Query: q}
 	if t.history {
 		request.Path, request.ID = t.path, t.id
 	}

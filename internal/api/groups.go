@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // groupsPrefix is the path below which the groups of collections are.
@@ -15,7 +15,7 @@ func (a *API) groupsTarget(name string) (*target, error) {
 	if c == nil {
 		return nil, &unknownName{word: name, groups: true}
 	}
-	return &target{kind: groupsPath, pattern: groupsPrefix + "/" + c.Name, path: resource.Path{Collection: c}}, nil
+	return &target{kind: groupsPath, pattern: groupsPrefix + "/" + c.Name, path: reads.Path{Collection: c}}, nil
 }
 
 // groups replies with a range of the groups of a collection.

@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
@@ -22,8 +22,8 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	parts    func(resource.ListPart) []resource.ListPart // of a piece of a list of resources
-	applied  []string                                    // preferences
+	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list of resources
+	applied  []string                              // preferences
 	header   http.Header
 }
 
@@ -41,9 +41,9 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if err != nil {
 		return nil, err
 	}
-	pieces := &pieceTimer{begun: time.Now(), last: resource.ListPart{Path: t.path, Query: q}}
+	pieces := &pieceTimer{begun: time.Now(), last: reads.ListPart{Path: t.path, Query: q}}
 	if mode == query.OfList {
-		pieces.report = func(part resource.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
+		pieces.report = func(part reads.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
 	}
 	p, err := open(q, headers.PrefersExactCount(r.Header))
 	if err != nil {
@@ -62,10 +62,10 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 
 // pieceTimer reports the time that each piece of a list of resources took, also if reading it has failed.
 type pieceTimer struct {
-	begun  time.Time                                   // when the request was understood, so that waiting for a connection counts
-	last   resource.ListPart                           // the piece reported last
-	parts  func(resource.ListPart) []resource.ListPart // of a piece; nil: it has none
-	report func(resource.ListPart)                     // nil: nobody wants to know
+	begun  time.Time                             // when the request was understood, so that waiting for a connection counts
+	last   reads.ListPart                        // the piece reported last
+	parts  func(reads.ListPart) []reads.ListPart // of a piece; nil: it has none
+	report func(reads.ListPart)                  // nil: nobody wants to know
 }
 
 // endFirst reports the first piece.
@@ -78,7 +78,7 @@ func (t *pieceTimer) end(took time.Duration) {
 	}
 	t.last.Piece++
 	t.last.Took = took
-	parts := []resource.ListPart{t.last}
+	parts := []reads.ListPart{t.last}
 	if t.parts != nil {
 		parts = t.parts(t.last)
 	}

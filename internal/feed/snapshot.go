@@ -7,14 +7,14 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // snapshot is the list that a stream begins with, while it is sent.
 type snapshot struct {
 	why     resetReason // the stream begins again; empty: it just begins
 	opened  bool
-	listing *resource.Page
+	listing *reads.List
 	timer   *limit.QueryTimer
 	point   changelog.Point
 	rows    int
@@ -117,7 +117,7 @@ func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = limit.NewQueryTimer(s.ctx, s.reader(s.quotaKey))
 	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Visible: s.view.visible, Range: query.Range{Limit: math.MaxInt64}}
-	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, false)
+	n.listing, err = s.feed.reader.List(n.timer, s.view.Path, whole, false)
 	if err != nil {
 		n.timer.End()
 		return err
@@ -167,7 +167,7 @@ func (s *Subscription) endSnapshot() error {
 	n.read = true
 	n.close()
 	if s.view.ID != nil && n.rows == 0 {
-		return resource.NotFound(s.view.collection, *s.view.ID)
+		return reads.NotFound(s.view.collection, *s.view.ID)
 	}
 	if err := s.continueAfter(n.point); err != nil {
 		return err

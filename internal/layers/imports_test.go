@@ -59,19 +59,20 @@ var mayImport = map[string][]string{
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/effect", "internal/store", "internal/auth", "internal/include", "internal/limit"},
-	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/resource"},
+	"internal/reads":     {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit"},
+	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
-	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/resource"},
+	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/reads"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/resource", "internal/limit",
+	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
@@ -176,7 +177,7 @@ var testedAgainst = map[string][]string{
 	"schema": {"internal/openapi"},
 
 	// Streams end when another program changes the schema or the history.
-	"internal/feed": {"internal/migrate", "admin"},
+	"internal/feed": {"internal/resource", "internal/migrate", "admin"},
 
 	// It gets a compiled schema, and its tests the example.
 	"internal/operation":   {"schema"},

@@ -55,7 +55,7 @@ func (d *definition) add(name string, value any, there bool) {
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }
 
 // Describe lists the attributes that are in a set, in the order of the schema, as JSON: each with
-// its name, whether it is required, what it refers to, and its definition.
+// its name, whether it is required, what it refers to, the rules of its data, and its definition.
 func (c *Collection) Describe(some ColumnSet) json.RawMessage {
 	list := []byte{'['}
 	for i := range c.Attributes {
@@ -71,6 +71,9 @@ func (c *Collection) Describe(some ColumnSet) json.RawMessage {
 		head.add("required", a.Required, true)
 		if a.References != nil {
 			head.add("references", a.References.Collection, true)
+		}
+		for _, k := range RuleKeywords {
+			head.add(k.Name, k.Value(a), k.Given(a))
 		}
 		// The definition's members follow, without its opening brace. There is a
 		// member required already, so required properties are put another way.

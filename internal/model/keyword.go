@@ -31,6 +31,7 @@ type Keyword struct {
 	Decimals, OnlyDecimals, NoDecimals bool
 
 	OnlyAttributes bool // not for the values inside an attribute
+	Rule           bool // of the data: GET / and OpenAPI describe it beside the JSON Schema
 
 	// Member orders the keywords of a JSON Schema. 0: no part of one.
 	Member int
@@ -160,19 +161,19 @@ var AttributeKeywords = []Keyword{
 	{Name: "inverse", JSONSchema: ReferenceSchema("attributeName"), OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.Inverse },
 		Description: "For a reference: the name of the relation in the other direction, by which the resources that refer to one can be included in it. Default: none; for a parent, the name of the collection."},
-	{Name: "transitions", JSONSchema: map[string]any{"type": "object", "additionalProperties": NamesSchema}, OnlyAttributes: true, Types: []Type{String},
+	{Name: "transitions", JSONSchema: map[string]any{"type": "object", "additionalProperties": NamesSchema}, OnlyAttributes: true, Rule: true, Types: []Type{String},
 		Field:       func(a *Attribute) any { return &a.Transitions },
 		Description: "The lifecycle of an attribute with an enum: the states that each state may change to, such as {draft: [published]}. A state without an entry leads nowhere."},
-	{Name: "initial", JSONSchema: NamesSchema, OnlyAttributes: true, Types: []Type{String},
+	{Name: "initial", JSONSchema: NamesSchema, OnlyAttributes: true, Rule: true, Types: []Type{String},
 		Field:       func(a *Attribute) any { return &a.Initial },
 		Description: "The states that a new resource may have. Default: the default of the attribute, or else any state."},
-	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true,
+	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true, Rule: true,
 		Field:       func(a *Attribute) any { return &a.Computed },
 		Description: "The expression in CEL by which the server sets the value, such as resource.price * resource.quantity. Clients cannot set it."},
-	{Name: "when", JSONSchema: map[string]any{"enum": []string{WhenCreate}}, OnlyAttributes: true,
+	{Name: "when", JSONSchema: map[string]any{"enum": []string{WhenCreate}}, OnlyAttributes: true, Rule: true,
 		Field:       func(a *Attribute) any { return &a.When },
 		Description: "create: the value is computed once, when the resource is created. Default: by every write."},
-	{Name: "write_once", JSONSchema: FlagSchema, OnlyAttributes: true,
+	{Name: "write_once", JSONSchema: FlagSchema, OnlyAttributes: true, Rule: true,
 		Field:       func(a *Attribute) any { return &a.WriteOnce },
 		Description: "Whether the value is set by the create, and cannot be changed later."},
 	{Name: "renamed_from", JSONSchema: ReferenceSchema("attributeName"), OnlyAttributes: true,
@@ -187,6 +188,9 @@ var DefinitionKeywords = slices.DeleteFunc(slices.Clone(AttributeKeywords), func
 var SchemaKeywords = slices.SortedFunc(slices.Values(
 	slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return k.Member == 0 }),
 ), func(a, b Keyword) int { return cmp.Compare(a.Member, b.Member) })
+
+// RuleKeywords are those of the rules of the data.
+var RuleKeywords = slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return !k.Rule })
 
 // Value is the value that an attribute gives to the keyword.
 func (k Keyword) Value(a *Attribute) any {

@@ -10,13 +10,14 @@ import (
 	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // delete deletes a resource, applies on_delete to the resources that refer to it, and returns
 // its last state.
-func (w *Work) delete(step decodedStep) ([]Resource, error) {
+func (w *Work) delete(step decodedStep) ([]reads.Resource, error) {
 	record, err := w.load(step)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func (w *Work) delete(step decodedStep) ([]Resource, error) {
 }
 
 // deleteAll deletes resources of a path, or none of them. References between them do not count.
-func (w *Work) deleteAll(path Path, records []model.Record, mode deletionMode) ([]Resource, error) {
+func (w *Work) deleteAll(path reads.Path, records []model.Record, mode deletionMode) ([]reads.Resource, error) {
 	if err := w.reserveFor(path, records...); err != nil {
 		return nil, err
 	}
@@ -44,11 +45,11 @@ func (w *Work) deleteAll(path Path, records []model.Record, mode deletionMode) (
 	if err := d.apply(); err != nil {
 		return nil, err
 	}
-	deleted := make([]Resource, len(records))
+	deleted := make([]reads.Resource, len(records))
 	for i, record := range records {
 		id := record.ID(model.IDColumn)
 		last := d.last[id]
-		deleted[i] = Resource{ID: id, Representation: path.represent(last, path.Collection.Append(nil, last))}
+		deleted[i] = reads.Resource{ID: id, Representation: represent(path, last, path.Collection.Append(nil, last))}
 	}
 	return deleted, nil
 }

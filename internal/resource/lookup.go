@@ -36,33 +36,10 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 	return found, err
 }
 
-// RequireParent returns 404 if the parent of a sub-collection does not exist for the caller.
-func (p Path) RequireParent(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(p) }
-
-// requireParent returns 404 if the parent of a sub-collection does not exist for the caller,
-// or if they may not see the attribute of the parent.
-func (s *lookup) requireParent(p Path) error {
-	if p.Parent == nil {
-		return nil
-	}
-	parents := p.Collection.ParentLink().To
-	if p.IsHidden() {
-		return NotFound(parents, *p.Parent)
-	}
-	missing, err := s.missing(p.By, parents, []model.ID{*p.Parent})
-	if err == nil && len(missing) > 0 {
-		err = NotFound(parents, *p.Parent)
-	}
-	return err
-}
-
-// requireParentOfItem does the same for an item. A stored item has a parent, so only its
-// visibility is checked.
-func (s *lookup) requireParentOfItem(p Path) error {
-	if p.Parent == nil || !p.IsHidden() && p.By.Scope(p.Collection.ParentLink().To) == nil {
-		return nil
-	}
-	return s.requireParent(p)
+// exists reports whether a resource exists for a caller.
+func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
+	missing, err := s.missing(by, c, []model.ID{id})
+	return len(missing) == 0, err
 }
 
 // checkReferences adds to the faults of each resource its references to others that do not exist for the

@@ -3,6 +3,7 @@ package resource
 import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -32,7 +33,7 @@ type loader struct {
 	reserved int // bytes that are reserved already, for earlier states that are no longer in use
 }
 
-func (w *Work) newLoader(path Path) *loader {
+func (w *Work) newLoader(path reads.Path) *loader {
 	l := &loader{work: w, visible: path.By.Visible(path.Collection)}
 	if l.visible == nil {
 		return l

@@ -4,14 +4,15 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
-// redact hides the names of attributes that the caller may not see. That there is a conflict
+// redact hides from the caller of a path the names of attributes that they may not see. That there is a conflict
 // cannot be hidden.
-func (p Path) redact(conflicts problem.Errors) problem.Errors {
-	visible, writable := p.By.Visible(p.Collection), p.By.Writable(p.Collection)
+func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
+	visible, writable := path.By.Visible(path.Collection), path.By.Writable(path.Collection)
 	if visible == nil {
 		return conflicts
 	}
@@ -21,9 +22,9 @@ func (p Path) redact(conflicts problem.Errors) problem.Errors {
 		redacted[i] = conflict
 		// Several groups may begin with the same attribute, which the pointer has. The detail names all attributes.
 		isKnown := func(group []int) bool {
-			return !slices.ContainsFunc(group, unknown) && conflict.Detail == store.ConflictOf(p.Collection, group).Detail
+			return !slices.ContainsFunc(group, unknown) && conflict.Detail == store.ConflictOf(path.Collection, group).Detail
 		}
-		if conflict.Code == problem.CodeNotUnique && !slices.ContainsFunc(p.Collection.UniqueGroups(), isKnown) {
+		if conflict.Code == problem.CodeNotUnique && !slices.ContainsFunc(path.Collection.UniqueGroups(), isKnown) {
 			redacted[i] = fault.New(problem.CodeNotUnique, "Another resource has the same values of attributes that must be unique.")
 		}
 	}

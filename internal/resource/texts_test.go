@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -56,7 +57,7 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		{"update", `{`, `}`, Step{Method: http.MethodPatch, ID: one}},
 		{"range", `{`, `}`, Step{Method: http.MethodPatch, Range: &all}},
 	} {
-		each.step.Path, each.step.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
+		each.step.Path, each.step.Body = reads.Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
 		x := &execution{Request: &Request{Steps: []Step{each.step}}, resources: r}
 		x.prepare(context.Background())
 		if x.decoded[0].failure != nil {

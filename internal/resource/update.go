@@ -5,13 +5,14 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // update sets the attributes of the input: all of them to replace a resource, some to patch
 // it. A change to equal values writes nothing.
-func (w *Work) update(step decodedStep) ([]Resource, error) {
+func (w *Work) update(step decodedStep) ([]reads.Resource, error) {
 	before, err := w.load(step)
 	if err != nil {
 		return nil, err

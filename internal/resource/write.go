@@ -6,12 +6,13 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // doUnlessFailed executes a step, or returns why preparing it has failed. Only now are the other errors of an invalid body found.
-func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
+func (w *Work) doUnlessFailed(step decodedStep) ([]reads.Resource, error) {
 	if step.invalid {
 		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.failure)
 	}
@@ -22,7 +23,7 @@ func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
 }
 
 // do executes a step in the transaction.
-func (w *Work) do(step decodedStep) ([]Resource, error) {
+func (w *Work) do(step decodedStep) ([]reads.Resource, error) {
 	if err := step.require(); err != nil {
 		return nil, err
 	}
@@ -68,11 +69,11 @@ func (w *Work) announce(steps []decodedStep) error {
 	return w.tx.Announce(named...)
 }
 
-// requireOn returns why the caller may not change a resource that they see, or nil.
-func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
-	allowed, err := p.By.Allows(verb, p.Collection, before, tx.Find)
+// requireOn returns why the caller of a path may not change a resource that they see, or nil.
+func requireOn(path reads.Path, tx *store.Tx, verb Verb, before model.Record) error {
+	allowed, err := path.By.Allows(verb, path.Collection, before, tx.Find)
 	if err == nil && !allowed {
-		err = p.By.Denied("You may not %s this resource.", verb)
+		err = path.By.Denied("You may not %s this resource.", verb)
 	}
 	return err
 }
@@ -80,14 +81,14 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
 // 412 or 428 if the condition fails.
 func (w *Work) load(step decodedStep) (model.Record, error) {
-	if err := w.requireParentOfItem(step.Path); err != nil {
+	if err := step.Path.RequireParentOfItem(w.exists); err != nil {
 		return nil, err
 	}
-	record, err := step.Path.get(w.tx, step.ID)
+	record, err := step.Path.Get(w.tx, step.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := step.Path.requireOn(w.tx, step.verb, record); err != nil {
+	if err := requireOn(step.Path, w.tx, step.verb, record); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkCondition(w.tx, step, record)
@@ -100,13 +101,12 @@ func (r *Resources) checkCondition(tx *store.Tx, step decodedStep, record model.
 		return nil
 	}
 	c := step.Path.Collection
-	tag := r.etag(step.Path, record.Int(c.RevisionColumn()))
+	declaredIn := r.store.DeclaredIn(c)
 	if step.schema != 0 {
-		declaredIn, err := tx.DeclaredInOther(c, step.schema)
-		if err != nil {
+		var err error
+		if declaredIn, err = tx.DeclaredInOther(c, step.schema); err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), declaredIn, step.Path.By.ColumnsTag(c))
 	}
-	return step.condition.AllowsChange(tag)
+	return step.condition.AllowsChange(r.ETag(step.Path, record.Int(c.RevisionColumn()), declaredIn))
 }

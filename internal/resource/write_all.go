@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -34,7 +35,7 @@ func verbFor(before model.Record) Verb {
 
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
 // attributes of each in the body; nil: all have the same, so that the errors of one are enough.
-func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) string) ([]reads.Resource, error) {
 	c, creating := path.Collection, len(w.creating)
 	before, after := make([]model.Record, len(all)), make([]model.Record, len(all))
 	for i, each := range all {
@@ -86,7 +87,7 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 
 // storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the
 // order of the resources.
-func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) storeAll(path reads.Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]reads.Resource, error) {
 	// The memory of what will be returned is reserved before anything is stored.
 	if err := w.reserveFor(path, after...); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 			updated = append(updated, i)
 		}
 	}
-	results, conflicts := make([]Resource, len(all)), make([]problem.Errors, len(all))
+	results, conflicts := make([]reads.Resource, len(all)), make([]problem.Errors, len(all))
 	// A caller who does not see all attributes has changed records without the hidden texts. These are read now,
 	// for a part of the resources at a time, so that the memory for whole records is bounded.
 	for _, part := range parts(all, updated) {
@@ -123,7 +124,7 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 }
 
 // storeUpdates stores resources that have changed, and sets the results or the conflicts of each.
-func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+func (w *Work) storeUpdates(path reads.Path, before, after []model.Record, items []int, results []reads.Resource, conflicts []problem.Errors) error {
 	c := path.Collection
 	var changed []int
 	var from, to []model.Record
@@ -148,7 +149,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 	}
 	var otherFrom, otherTo []model.Record
 	for k, i := range changed {
-		if conflicts[i] = path.redact(refused[k]); len(refused[k]) == 0 {
+		if conflicts[i] = redact(path, refused[k]); len(refused[k]) == 0 {
 			otherFrom, otherTo = append(otherFrom, from[k]), append(otherTo, to[k])
 		}
 	}
@@ -158,7 +159,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 }
 
 // storeNew stores new resources, and sets the results or the conflicts of each.
-func (w *Work) storeNew(path Path, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+func (w *Work) storeNew(path reads.Path, after []model.Record, items []int, results []reads.Resource, conflicts []problem.Errors) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (w *Work) storeNew(path Path, after []model.Record, items []int, results []
 	}
 	for k, i := range items {
 		if len(refused[k]) > 0 {
-			conflicts[i] = path.redact(refused[k])
+			conflicts[i] = redact(path, refused[k])
 			continue
 		}
 		results[i] = w.resources.resource(path, records[k], representations[k])

@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type Groups struct {
 }
 
 // Groups opens a range of the groups of a collection. Exact: count all groups.
-func (r *Resources) Groups(ctx context.Context, path Path, q query.Query, exact bool) (*Groups, error) {
+func (r *Reader) Groups(ctx context.Context, path Path, q query.Query, exact bool) (*Groups, error) {
 	groups, err := r.store.Groups(ctx, store.GroupQuery{
 		Collection: path.Collection,
 		Filter:     query.Both(path.Scope(), q.Filter),
