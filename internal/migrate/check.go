@@ -73,7 +73,7 @@ func (s *survey) checkLink(p *pair, c *change) error {
 	column, rows := s.column(p, c.toColumn), s.rowsOf(p)
 	rows.Write(" WHERE ", column, " IS NOT NULL AND NOT ", s.exists(c.target, column))
 	shown := []shownColumn{{column, p.from.Columns()[c.fromColumn].Kind}}
-	return s.find(p, c.linkStep, rows, shown, c.refersToNothing(), needsValue(c.attribute))
+	return s.find(p, c.linkStep, rows, shown, c.refersToNothing(), c.attribute.Required)
 }
 
 func (c *change) refersToNothing() string { return "no resource of " + c.target.Name + " has this id" }

@@ -130,9 +130,7 @@ func (s *survey) eachConverted(p *pair, others []int, note noter, visit func(bef
 				return err
 			}
 		}
-		if err := s.applyRules(p, converted, note); err != nil {
-			return err
-		}
+		p.applyRules(converted, note)
 		return visit(batch, converted)
 	})
 }
@@ -145,7 +143,7 @@ func (c *change) convert(p *pair, record model.Record, note noter) {
 		from := p.from.Columns()[c.fromColumn].Kind
 		converted, problem := c.attribute.Convert(from, value)
 		if problem != nil {
-			note.note(c.valueStep, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), needsValue(c.attribute))
+			note.note(c.valueStep, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 		}
 		record[c.toColumn] = converted
 	case c.requiredStep != nil:
@@ -166,7 +164,7 @@ func (s *survey) dropMissing(c *change, records []model.Record, note noter) erro
 	}
 	for _, record := range records {
 		if value := record[c.toColumn]; !value.IsNull() && !exist[value] {
-			note.note(c.linkStep, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), needsValue(c.attribute) || c.computed != nil)
+			note.note(c.linkStep, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
 			record[c.toColumn] = model.Null
 		}
 	}

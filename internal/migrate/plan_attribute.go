@@ -50,7 +50,7 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 		c.valueStep = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", ")).in(pair.from, fromColumn)
 	}
 	switch {
-	case needsValue(a) && !needsValue(before) && !a.DefaultValue().IsNull():
+	case a.Required && !before.Required && !a.DefaultValue().IsNull():
 		c.requiredStep = p.add(Rewriting, costOfNulls(pair.from, fromColumn), "%s: %s becomes required; resources without a value get the default", name, a.Name).in(pair.from, allResources)
 	case a.Required && !before.Required:
 		c.requiredStep = p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: %s becomes required", name, a.Name).in(pair.from, allResources)

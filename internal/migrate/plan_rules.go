@@ -1,7 +1,6 @@
 package migrate
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,12 +18,9 @@ type checkStep struct {
 // lifecycleStep is a lifecycle of to that is new, or has changed.
 type lifecycleStep struct {
 	column  int          // of to
-	reached map[any]bool // the states in which a resource is created, or to which a transition leads
+	reached map[string]bool // the states in which a resource is created, or to which a transition leads
 	step    *Step
 }
-
-// needsValue reports whether null is refused.
-func needsValue(a *model.Attribute) bool { return a.Required || a.HasLifecycle() }
 
 // newComputed plans an attribute that the old schema does not have, and that is computed.
 func (p *plan) newComputed(pair *pair, column int, what string) {
@@ -33,7 +29,6 @@ func (p *plan) newComputed(pair *pair, column int, what string) {
 	switch {
 	case rules.Of(pair.to).Derives(column):
 		c.computed = p.add(Additive, costOf("computes the value of", pair.from, allResources), "%s: new attribute %s (%s), computed for all resources", name, a.Name, what)
-		c.findTarget(pair)
 	case a.Required:
 		c.requiredStep = p.add(Rewriting, costOf("checks", pair.from, allResources),
 			"%s: new attribute %s (%s), which is required, but only later writes compute it: let it be optional", name, a.Name, what).in(pair.from, allResources)
@@ -67,7 +62,6 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 		} else {
 			c.computed = p.add(Losing, cost, "%s: %s is computed from now on, which overwrites its values", name, a.Name).in(pair.from, c.fromColumn)
 		}
-		c.findTarget(pair)
 	case before.IsComputed() && same:
 		return false
 	default:
@@ -80,13 +74,6 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 	}
 	pair.changes = append(pair.changes, c)
 	return true
-}
-
-// findTarget notes what a computed attribute refers to.
-func (c *change) findTarget(pair *pair) {
-	if link := linkAt(pair.to, c.toColumn); link != nil {
-		c.linkStep, c.target = c.computed, link.To
-	}
 }
 
 // renewed reports whether the stored values are replaced by what the new rules say, whatever they were.
@@ -109,8 +96,7 @@ func (p *plan) compareRules(pair *pair) {
 		if a.IsComputed() && set.Derives(column) && a.When == "" && pair.changeOf(column) == nil && changed(set.InputsOf(column)) {
 			c := &change{fromColumn: pair.source[column], toColumn: column, attribute: a}
 			c.computed = p.add(Rewriting, costOf("computes the value of", pair.from, allResources), "%s: %s is computed anew, because its inputs change", pair.to.Name, a.Name).in(pair.from, allResources)
-			c.findTarget(pair)
-			computed = append(computed, c)
+				computed = append(computed, c)
 		}
 	}
 	pair.changes = append(pair.changes, computed...)
@@ -180,49 +166,29 @@ func (p *plan) compareLifecycle(pair *pair, c *change, before *model.Attribute) 
 	if class != Additive {
 		step.in(pair.from, allResources)
 	}
-	reached := map[any]bool{}
-	for state := range initialStates(a) {
+	reached := map[string]bool{}
+	for _, state := range a.InitialStates() {
 		reached[state] = true
 	}
-	for from, states := range a.Transitions {
-		for _, to := range states {
-			reached[to] = reached[to] || to != from
+	for _, states := range a.Transitions {
+		for _, state := range states {
+			reached[state] = true
 		}
 	}
 	pair.lifecycles = append(pair.lifecycles, lifecycleStep{c.toColumn, reached, step})
 }
 
-// initialStates is the set of states in which a resource can be created.
-func initialStates(a *model.Attribute) map[string]bool {
-	states := map[string]bool{}
-	switch {
-	case len(a.Initial) > 0:
-		for _, state := range a.Initial {
-			states[state] = true
-		}
-	case !a.DefaultValue().IsNull():
-		states[a.DefaultValue().Text()] = true
-	default:
-		for _, state := range a.Constraints().Enum {
-			states[state.Text()] = true
-		}
-	}
-	return states
-}
-
 // restrictsLifecycle reports whether a lifecycle refuses a create or a transition that it did not refuse before.
 func restrictsLifecycle(before, a *model.Attribute) bool {
-	now := initialStates(a)
-	for state := range initialStates(before) {
-		if !now[state] {
-			return true
-		}
+	missing := func(states, from []string) bool {
+		return slices.ContainsFunc(states, func(state string) bool { return !slices.Contains(from, state) })
+	}
+	if missing(before.InitialStates(), a.InitialStates()) {
+		return true
 	}
 	for from, states := range before.Transitions {
-		for _, to := range states {
-			if from != to && !slices.Contains(a.Transitions[from], to) {
-				return true
-			}
+		if missing(states, a.Transitions[from]) {
+			return true
 		}
 	}
 	return false
@@ -230,5 +196,5 @@ func restrictsLifecycle(before, a *model.Attribute) bool {
 
 // sameLifecycle compares lifecycles, in whatever order they list states.
 func sameLifecycle(a, b *model.Attribute) bool {
-	return maps.Equal(initialStates(a), initialStates(b)) && !restrictsLifecycle(a, b) && !restrictsLifecycle(b, a)
+	return !restrictsLifecycle(a, b) && !restrictsLifecycle(b, a)
 }

@@ -35,26 +35,14 @@ func (p *pair) read(others []int) (columns []int) {
 }
 
 // applyRules computes values from the new state of resources, and judges that state unless a value cannot be computed.
-func (s *survey) applyRules(p *pair, records []model.Record, note noter) error {
-	computed := make([]bool, len(records))
+func (p *pair) applyRules(records []model.Record, note noter) {
 	columns := p.computed()
-	for i, record := range records {
-		computed[i] = columns == nil || p.fill(record, columns, note)
-	}
-	for _, c := range p.changes {
-		if c.computed == nil {
-			continue
-		}
-		if err := s.dropMissing(c, records, note); err != nil {
-			return err
-		}
-	}
-	for i, record := range records {
-		if computed[i] && note != nil {
+	for _, record := range records {
+		computed := columns == nil || p.fill(record, columns, note)
+		if computed && note != nil {
 			p.judge(record, note)
 		}
 	}
-	return nil
 }
 
 // computed is the columns of to that rules compute; nil: there are none.
