@@ -17,7 +17,7 @@ type checkStep struct {
 
 // lifecycleStep is a lifecycle of to that is new, or has changed.
 type lifecycleStep struct {
-	column  int          // of to
+	column  int             // of to
 	reached map[string]bool // the states in which a resource is created, or to which a transition leads
 	step    *Step
 }
@@ -96,7 +96,7 @@ func (p *plan) compareRules(pair *pair) {
 		if a.IsComputed() && set.Derives(column) && a.When == "" && pair.changeOf(column) == nil && changed(set.InputsOf(column)) {
 			c := &change{fromColumn: pair.source[column], toColumn: column, attribute: a}
 			c.computed = p.add(Rewriting, costOf("computes the value of", pair.from, allResources), "%s: %s is computed anew, because its inputs change", pair.to.Name, a.Name).in(pair.from, allResources)
-				computed = append(computed, c)
+			computed = append(computed, c)
 		}
 	}
 	pair.changes = append(pair.changes, computed...)
