@@ -77,7 +77,7 @@ var mayImport = map[string][]string{
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},

@@ -25,3 +25,6 @@ func (s *Set) CheckedBy(check int) []int { return nil }
 
 // Holds evaluates one check for a resource. Nil: it holds.
 func (s *Set) Holds(check int, record model.Record) *problem.Error { return nil }
+
+// ComputedOnce lists the computed attributes that depend on more than the resource: their values cannot be computed again.
+func (s *Set) ComputedOnce() []string { return nil }
