@@ -130,7 +130,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return err
 	}
 	defer func() { err = cmp.Or(err, closing()) }()
-	columns, err := columnsOf(command.Context(), c, collection, in.format, f, t.computedOnce)
+	columns, err := columnsOf(command.Context(), c, collection, in.format, f, t.unrepeatable)
 	if err != nil {
 		return err
 	}
@@ -191,8 +191,8 @@ func badRows(in *input, done move.Imported, f importFlags) error {
 	return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}
 }
 
-// columnsOf says what the columns of a file mean. With --keep-timestamps, computedOnce are imported too.
-func columnsOf(ctx context.Context, c *client.Client, collection client.Description, format move.Format, f importFlags, computedOnce []string) (*move.Columns, error) {
+// columnsOf says what the columns of a file mean. With --keep-timestamps, attributes that only a write can compute are imported too.
+func columnsOf(ctx context.Context, c *client.Client, collection client.Description, format move.Format, f importFlags, unrepeatable []string) (*move.Columns, error) {
 	attributes := collection.Attributes
 	if !f.mapping.IsEmpty() || format == move.CSV {
 		var err error
@@ -202,7 +202,7 @@ func columnsOf(ctx context.Context, c *client.Client, collection client.Descript
 	}
 	columns := move.ColumnsOf(attributes)
 	if f.keepTimestamps {
-		columns.KeepTimestamps(computedOnce)
+		columns.KeepTimestamps(unrepeatable)
 	}
 	return columns, columns.Map(ctx, c, collection, f.mapping)
 }

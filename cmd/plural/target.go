@@ -34,9 +34,7 @@ type target struct {
 
 	acceptTimestamps bool // rows bring created_at and updated_at
 
-	// Of a collection of a database that is opened here, the attributes that are not computed from the resource alone: their values
-	// cannot be computed again.
-	computedOnce []string
+	unrepeatable []string // computed attributes of rows for a database that is opened here, which only their write could compute
 }
 
 const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
@@ -119,7 +117,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		}
 		return nil, nil, noCollection(collection, names, what)
 	}
-	t.computedOnce = rules.Of(found).ComputedOnce()
+	t.unrepeatable = rules.Of(found).Unrepeatable()
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,7 @@ func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable)
 			number := strconv.FormatInt(column.Number, 10)
 			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
 		}
-		if column.AddedAfter > 0 && c.Columns()[i].Attribute.IsComputed() && l.rules.Derives(i) {
+		if column.AddedAfter > 0 && l.rules.IsPure(i) {
 			l.derived = append(l.derived, i)
 		}
 	}

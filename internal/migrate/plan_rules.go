@@ -10,9 +10,8 @@ import (
 
 // checkStep is a check of to that the migration evaluates for all resources.
 type checkStep struct {
-	index  int // among the checks of to
-	inputs []int
-	step   *Step
+	*rules.Check
+	step *Step
 }
 
 // lifecycleStep is a lifecycle of to that is new, or has changed.
@@ -27,7 +26,7 @@ func (p *plan) newComputed(pair *pair, column int, what string) {
 	a, name := pair.to.Columns()[column].Attribute, pair.to.Name
 	c := &change{fromColumn: noSource, toColumn: column, attribute: a}
 	switch {
-	case rules.Of(pair.to).Derives(column):
+	case rules.Of(pair.to).IsPure(column):
 		c.computed = p.add(Additive, costOf("computes the value of", pair.from, allResources), "%s: new attribute %s (%s), computed for all resources", name, a.Name, what)
 	case a.Required:
 		c.requiredStep = p.add(Rewriting, costOf("checks", pair.from, allResources),
@@ -43,7 +42,7 @@ func (p *plan) newComputed(pair *pair, column int, what string) {
 // meet the constraints.
 func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) bool {
 	a, name, now := c.attribute, pair.to.Name, rules.Of(pair.to)
-	wasDerived := before.IsComputed() && rules.Of(pair.from).Derives(c.fromColumn)
+	wasDerived := before.IsComputed() && rules.Of(pair.from).IsPure(c.fromColumn)
 	same := before.Computed.Text == a.Computed.Text
 	switch {
 	case !a.IsComputed():
@@ -51,7 +50,7 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 			p.add(Additive, nil, "%s: %s is no longer computed, and keeps its values", name, a.Name)
 		}
 		return false
-	case now.Derives(c.toColumn):
+	case now.IsPure(c.toColumn):
 		restricted := len(a.Tightened(before)) > 0 || a.Required && !before.Required || pair.to.Columns()[c.toColumn].Kind != pair.from.Columns()[c.fromColumn].Kind
 		if wasDerived && same && !restricted && (a.When == before.When || a.When == model.WhenCreate) {
 			return false
@@ -86,34 +85,31 @@ func (p *plan) compareRules(pair *pair) {
 		p.dropChecks(pair)
 		return
 	}
-	changed := func(columns []int) bool {
-		return slices.ContainsFunc(columns, func(column int) bool { return pair.changeOf(column) != nil })
+	changed := func(columns model.ColumnSet) bool {
+		return slices.ContainsFunc(pair.changes, func(c *change) bool { return columns.Has(c.toColumn) })
 	}
-	var computed []*change
-	first, end := pair.to.AttributeColumns()
-	for column := first; column < end; column++ {
-		a := pair.to.Columns()[column].Attribute
-		if a.IsComputed() && set.Derives(column) && a.When == "" && pair.changeOf(column) == nil && changed(set.InputsOf(column)) {
-			c := &change{fromColumn: pair.source[column], toColumn: column, attribute: a}
-			c.computed = p.add(Rewriting, costOf("computes the value of", pair.from, allResources), "%s: %s is computed anew, because its inputs change", pair.to.Name, a.Name).in(pair.from, allResources)
-			computed = append(computed, c)
+	for _, computed := range set.Computed() { // each after those that it reads
+		a := pair.to.Columns()[computed.Column].Attribute
+		if computed.Pure && a.When == "" && pair.changeOf(computed.Column) == nil && changed(computed.Reads) {
+			c := &change{fromColumn: pair.source[computed.Column], toColumn: computed.Column, attribute: a}
+			c.computed = p.add(Rewriting, costOf("computes the value of", pair.from, allResources), "%s: %s is computed anew, because what it reads changes", pair.to.Name, a.Name).in(pair.from, allResources)
+			pair.changes = append(pair.changes, c)
 		}
 	}
-	pair.changes = append(pair.changes, computed...)
-	for i, check := range pair.to.Checks {
-		before := findCheck(pair.from.Checks, check.Rule)
-		inputs := set.CheckedBy(i)
+	checks := set.Checks()
+	for i := range checks {
+		check, text := &checks[i], shownRule(checks[i].Declared.Rule)
+		isNew := findCheck(pair.from.Checks, check.Declared.Rule) == nil
+		pair.newChecks = pair.newChecks || isNew
 		switch {
-		case before == nil && !set.ChecksStored(i):
-			p.add(Rewriting, nil, "%s: new check of later writes: %s", pair.to.Name, shownRule(check.Rule)).in(pair.from, allResources)
-			pair.newChecks = true
-		case before == nil:
-			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new check: %s", pair.to.Name, shownRule(check.Rule)).in(pair.from, allResources)
-			pair.checks = append(pair.checks, checkStep{i, inputs, step})
-			pair.newChecks = true
-		case set.ChecksStored(i) && changed(inputs):
-			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: check of values that change: %s", pair.to.Name, shownRule(check.Rule)).in(pair.from, allResources)
-			pair.checks = append(pair.checks, checkStep{i, inputs, step})
+		case isNew && !check.Derived:
+			p.add(Rewriting, nil, "%s: new check of later writes: %s", pair.to.Name, text).in(pair.from, allResources)
+		case isNew:
+			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new check: %s", pair.to.Name, text).in(pair.from, allResources)
+			pair.checks = append(pair.checks, checkStep{check, step})
+		case check.Derived && changed(check.Reads):
+			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: check of values that change: %s", pair.to.Name, text).in(pair.from, allResources)
+			pair.checks = append(pair.checks, checkStep{check, step})
 		}
 	}
 	p.dropChecks(pair)

@@ -11,26 +11,31 @@ import (
 
 // read lists the columns of to with a source whose values are needed by conversions and rules, and some others.
 func (p *pair) read(others []int) (columns []int) {
-	add := func(wanted []int) {
-		for _, to := range wanted {
-			if to != model.IDColumn && p.source[to] != noSource && !slices.Contains(columns, to) {
-				columns = append(columns, to)
-			}
+	read := make(model.ColumnSet, len(p.source))
+	add := func(columns model.ColumnSet) {
+		for to, has := range columns {
+			read[to] = read[to] || has
 		}
 	}
-	add(p.converted())
+	for _, to := range append(p.converted(), others...) {
+		read[to] = true
+	}
 	for _, c := range p.changes {
 		if c.computed != nil {
-			add(rules.Of(p.to).InputsOf(c.toColumn))
+			add(rules.Of(p.to).ComputedAt(c.toColumn).Reads)
 		}
 	}
 	for _, check := range p.checks {
-		add(check.inputs)
+		add(check.Reads)
 	}
 	for _, lifecycle := range p.lifecycles {
-		add([]int{lifecycle.column})
+		read[lifecycle.column] = true
 	}
-	add(others)
+	for to, has := range read {
+		if has && to != model.IDColumn && p.source[to] != noSource {
+			columns = append(columns, to)
+		}
+	}
 	return columns
 }
 
@@ -84,13 +89,15 @@ func (p *pair) fill(record model.Record, columns model.ColumnSet, note noter) bo
 // judge evaluates checks and lifecycles for the new state of a resource.
 func (p *pair) judge(record model.Record, note noter) {
 	for _, check := range p.checks {
-		wrong := rules.Of(p.to).Holds(check.index, record)
+		wrong := check.Evaluate(rules.Change{After: record})
 		if wrong == nil {
 			continue
 		}
 		var values []stored
-		for _, column := range check.inputs {
-			values = append(values, stored{p.to.Columns()[column].Kind, record, column})
+		for column, has := range check.Reads {
+			if has && column != model.IDColumn {
+				values = append(values, stored{p.to.Columns()[column].Kind, record, column})
+			}
 		}
 		note.note(check.step, record.ID(model.IDColumn), values, strings.TrimSuffix(wrong.Detail, "."), true)
 	}

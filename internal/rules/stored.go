@@ -1,30 +1,53 @@
 package rules
 
 import (
+	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
 
-// What migrations and the history of resources need of the rules that depend on the resource alone, without auth, now and previous.
-// They evaluate them for resources that are stored, whoever wrote them.
+// Migrations and the history evaluate the rules that depend on the resource alone for states that are stored.
 
-// Derives reports whether a column is computed from the resource alone.
-func (s *Set) Derives(column int) bool { return false }
+// ComputedAt is the computed attribute of a column, nil if there is none.
+func (s *Set) ComputedAt(column int) *Computed {
+	if s == nil {
+		return nil
+	}
+	for i := range s.computed {
+		if s.computed[i].Column == column {
+			return &s.computed[i]
+		}
+	}
+	return nil
+}
 
-// InputsOf lists the columns that a computed one is made of, directly or through others that are computed.
-func (s *Set) InputsOf(column int) []int { return nil }
+// IsPure reports whether a column is computed from the resource alone.
+func (s *Set) IsPure(column int) bool {
+	c := s.ComputedAt(column)
+	return c != nil && c.Pure
+}
 
-// Fill computes some of the columns that are derived, those with when: create as well.
-func (s *Set) Fill(record model.Record, some model.ColumnSet) problem.Errors { return nil }
+// Fill computes some of the pure attributes of a stored state, those with when: create as well. The errors have the pointers of
+// the attributes.
+func (s *Set) Fill(record model.Record, some model.ColumnSet) (faults problem.Errors) {
+	state := &expression.State{After: record}
+	for i := range s.computed {
+		if c := &s.computed[i]; c.Pure && some.Has(c.Column) {
+			add(&faults, c.compute(state))
+		}
+	}
+	return faults
+}
 
-// ChecksStored reports whether a check of the collection, by its index, depends on the resource alone.
-func (s *Set) ChecksStored(check int) bool { return false }
-
-// CheckedBy lists the columns that a check reads, directly or through those that are computed.
-func (s *Set) CheckedBy(check int) []int { return nil }
-
-// Holds evaluates one check for a resource. Nil: it holds.
-func (s *Set) Holds(check int, record model.Record) *problem.Error { return nil }
-
-// ComputedOnce lists the computed attributes that depend on more than the resource: their values cannot be computed again.
-func (s *Set) ComputedOnce() []string { return nil }
+// Unrepeatable lists the attributes that only the write could compute, so that an import may keep them.
+func (s *Set) Unrepeatable() (names []string) {
+	if s == nil {
+		return nil
+	}
+	for i := range s.computed {
+		if c := &s.computed[i]; !c.Pure {
+			names = append(names, c.attribute.Name)
+		}
+	}
+	return names
+}
