@@ -65,7 +65,7 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 		return false
 	default:
 		cost := costOf("loses the values of", pair.from, c.fromColumn)
-		c.cleared = p.add(Losing, cost, "%s: %s is computed by later writes, and existing resources lose its values", name, a.Name).in(pair.from, c.fromColumn)
+		c.cleared = p.add(Losing, cost, "%s: %s is computed by later writes; existing resources lose their values", name, a.Name).in(pair.from, c.fromColumn)
 		if a.Required {
 			c.requiredStep = p.add(Rewriting, costOf("checks", pair.from, allResources),
 				"%s: %s is required, but only later writes compute it: let it be optional", name, a.Name).in(pair.from, allResources)
