@@ -76,3 +76,33 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 		}
 	}
 }
+
+// RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
+type RuleMember struct {
+	Name  string
+	Value any
+}
+
+// RuleMembers lists the rules of the data that an attribute declares. An expression that may not be shown is nil.
+func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
+	for _, k := range RuleKeywords {
+		value := k.Value(a)
+		switch {
+		case k.Name == "initial":
+			if value = a.InitialStates(); !a.HasLifecycle() {
+				continue
+			}
+		case !k.Given(a):
+			continue
+		case k.Name == "computed" && !shown(a.Computed):
+			value = nil
+		}
+		members = append(members, RuleMember{k.Name, value})
+	}
+	return members
+}
+
+// ShownChecks lists the checks that may be shown.
+func (c *Collection) ShownChecks(shown func(Rule) bool) []Check {
+	return slices.DeleteFunc(slices.Clone(c.Checks), func(check Check) bool { return !shown(check.Rule) })
+}
