@@ -27,7 +27,7 @@ collections:
     attributes:
       reference: {type: string, write_once: true}
       weight: {type: integer}
-      label: {type: string, computed: "resource.reference == null ? 'none' : resource.reference"}
+      label: {type: string, computed: "resource.weight == null ? 'none' : resource.reference"}
       created_by: {type: string, computed: auth.sub, when: create}
       state:
         type: string
@@ -50,7 +50,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	const label = "resource.reference == null ? 'none' : resource.reference"
+	const label = "resource.weight == null ? 'none' : resource.reference"
 	checks := []Check{
 		{Rule: Rule{Text: "resource.weight > 0\n", Line: 19, Column: 1}, Message: "It has no weight.", Attribute: "weight"},
 		{Rule: Rule{Text: "resource.reference != 'x'", Line: 22, Column: 16}, Message: "The reference is not valid."},
