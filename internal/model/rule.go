@@ -1,6 +1,10 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // Rule is an expression in CEL, as it is declared. Package rules compiles it.
 type Rule struct {
@@ -32,3 +36,43 @@ func (a *Attribute) IsComputed() bool { return !a.Computed.IsZero() }
 
 // HasLifecycle reports whether the attribute declares transitions.
 func (a *Attribute) HasLifecycle() bool { return a.Transitions != nil }
+
+// States lists the states of a lifecycle, which are the values of the enum.
+func (a *Attribute) States() []string {
+	states := make([]string, len(a.compiled.Enum))
+	for i, value := range a.compiled.Enum {
+		states[i] = value.Text()
+	}
+	return states
+}
+
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
+}
+
+// warnOfStates warns of states that no resource can reach.
+func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
+	if !a.HasLifecycle() {
+		return
+	}
+	reached := slices.Clone(a.InitialStates())
+	for i := 0; i < len(reached); i++ {
+		for _, next := range a.Transitions[reached[i]] {
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
+			}
+		}
+	}
+	for _, state := range a.States() {
+		if !slices.Contains(reached, state) {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
+		}
+	}
+}
