@@ -50,10 +50,25 @@ func Schema(declared ...model.Collection) (*model.Schema, error) {
 		return nil, k.Problems
 	}
 	s := model.NewSchema(declared, operations(), changes())
-	for _, c := range s.Collections() {
-		rules.Compile(c)
+	if k.rules(s); len(k.Problems) > 0 {
+		return nil, k.Problems
 	}
 	return s, nil
+}
+
+// rules compiles the rules of the data.
+func (k *Checker) rules(s *model.Schema) {
+	for _, c := range s.Collections() {
+		set, problems := rules.Compile(c)
+		for _, each := range problems {
+			k.Problems = append(k.Problems, Problem{
+				Path: Path{"collections", c.Name}.To(each.Path...), Line: each.Line, Column: each.Column, Message: each.Message,
+			})
+		}
+		if set != nil {
+			c.SetRules(set)
+		}
+	}
 }
 
 // Stored compiles what Schema.Document has written.

@@ -46,23 +46,15 @@ func (a *Attribute) States() []string {
 	return states
 }
 
-// InitialStates lists the states that a new resource may have.
-func (a *Attribute) InitialStates() []string {
-	switch {
-	case a.Initial != nil:
-		return a.Initial
-	case !a.compiled.Default.IsNull():
-		return []string{a.compiled.Default.Text()}
-	}
-	return a.States()
-}
-
 // warnOfStates warns of states that no resource can reach.
 func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	if !a.HasLifecycle() {
 		return
 	}
 	reached := slices.Clone(a.InitialStates())
+	if reached == nil {
+		return
+	}
 	for i := 0; i < len(reached); i++ {
 		for _, next := range a.Transitions[reached[i]] {
 			if !slices.Contains(reached, next) {
@@ -75,4 +67,43 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
 		}
 	}
+}
+
+// InitialStates are the states of a lifecycle that a create may give; nil: any.
+func (a *Attribute) InitialStates() []string {
+	if state, ok := a.Default.(string); ok && a.HasLifecycle() && a.Initial == nil {
+		return []string{state}
+	}
+	return a.Initial
+}
+
+// RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
+type RuleMember struct {
+	Name  string
+	Value any
+}
+
+// RuleMembers lists the rules of the data that an attribute declares. An expression that may not be shown is nil.
+func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
+	for _, k := range RuleKeywords {
+		value := k.Value(a)
+		switch {
+		case k.Name == "initial":
+			value = a.InitialStates()
+			if a.InitialStates() == nil {
+				continue
+			}
+		case !k.Given(a):
+			continue
+		case k.Name == "computed" && !shown(a.Computed):
+			value = nil
+		}
+		members = append(members, RuleMember{k.Name, value})
+	}
+	return members
+}
+
+// ShownChecks lists the checks that may be shown.
+func (c *Collection) ShownChecks(shown func(Rule) bool) []Check {
+	return slices.DeleteFunc(slices.Clone(c.Checks), func(check Check) bool { return !shown(check.Rule) })
 }

@@ -23,11 +23,7 @@ func lifecyclesOf(c *model.Collection) (all []lifecycle) {
 		if a == nil || !a.HasLifecycle() {
 			continue
 		}
-		each := lifecycle{column: i, attribute: a, initial: a.Initial}
-		if state, ok := a.Default.(string); ok && each.initial == nil {
-			each.initial = []string{state}
-		}
-		all = append(all, each)
+		all = append(all, lifecycle{column: i, attribute: a, initial: a.InitialStates()})
 	}
 	return all
 }
