@@ -46,15 +46,23 @@ func (a *Attribute) States() []string {
 	return states
 }
 
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
+}
+
 // warnOfStates warns of states that no resource can reach.
 func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	if !a.HasLifecycle() {
 		return
 	}
 	reached := slices.Clone(a.InitialStates())
-	if reached == nil {
-		return
-	}
 	for i := 0; i < len(reached); i++ {
 		for _, next := range a.Transitions[reached[i]] {
 			if !slices.Contains(reached, next) {
@@ -69,14 +77,6 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	}
 }
 
-// InitialStates are the states of a lifecycle that a create may give; nil: any.
-func (a *Attribute) InitialStates() []string {
-	if state, ok := a.Default.(string); ok && a.HasLifecycle() && a.Initial == nil {
-		return []string{state}
-	}
-	return a.Initial
-}
-
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
 type RuleMember struct {
 	Name  string
@@ -89,8 +89,7 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 		value := k.Value(a)
 		switch {
 		case k.Name == "initial":
-			value = a.InitialStates()
-			if a.InitialStates() == nil {
+			if value = a.InitialStates(); !a.HasLifecycle() {
 				continue
 			}
 		case !k.Given(a):
