@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
+	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
