@@ -26,6 +26,7 @@ type importFlags struct {
 	fromRow        int64
 	mapping        move.Mapping
 	keepTimestamps bool
+	forceStates    bool
 }
 
 func newImportCommand() *cobra.Command {
@@ -75,6 +76,7 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 	flags.StringArrayVar(&f.mapping.Ignored, "ignore", nil, "`COLUMN` that is not imported; may be repeated")
 	flags.StringArrayVar(&f.mapping.Parsed, "parse", nil, "`ATTRIBUTE=FORM` in which its values are written, see above; may be repeated")
 	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows; only into a database")
+	flags.BoolVar(&f.forceStates, "force-state", false, "accept any state of a lifecycle, whatever its transitions allow; only into a database")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count(&f.fromRow, 1), "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
@@ -111,7 +113,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err := f.check(); err != nil {
 		return err
 	}
-	t.acceptTimestamps = f.keepTimestamps
+	t.acceptTimestamps, t.forceStates = f.keepTimestamps, f.forceStates
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], f.format)
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ type target struct {
 	file        string // that is imported or exported to; empty or - for none
 
 	acceptTimestamps bool // rows bring created_at and updated_at
+	forceStates      bool // rows may have any state of a lifecycle
 }
 
 const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
@@ -89,6 +90,9 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 	if t.acceptTimestamps {
 		return nil, nil, errors.New("--keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself")
 	}
+	if t.forceStates {
+		return nil, nil, errors.New("--force-state is for a --database that is opened here: on a server, the transitions of lifecycles hold")
+	}
 	if given {
 		return nil, nil, errors.New("give --server or --database, not both")
 	}
@@ -125,7 +129,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	}
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
-		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps,
+		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps, ForceStates: t.forceStates,
 		Logger: slog.New(causes{slog.NewTextHandler(stderr, nil)}),
 		// No timeouts, and no background work.
 		QueryTimeout: forever, SlowQuery: forever, MinThroughput: forever, Workers: forever,

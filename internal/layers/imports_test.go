@@ -26,22 +26,24 @@ const (
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
 // the root of the module. In short:
 //
-//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- include <- resource <- operation <- api <- . <- cmd/plural
+//	problem <- fault <- model <- expression <- rules <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- include <- resource <- operation <- api <- . <- cmd/plural
 //
 // with schema on compile, and query, auth, feed, maintain, openapi, observe and explorer beside this line. A
 // new import belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
-	"problem":          {},
-	"params":           {},
-	"internal/fault":   {"problem"},
-	"internal/suggest": {},
-	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
-	"internal/compile": {"problem", "internal/suggest", "internal/model"},
-	"schema":           {"internal/model", "internal/compile", "internal/suggest"},
-	"internal/words":   {},
-	"internal/sse":     {},
-	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
-	"internal/db":      {"problem", "internal/fault", "internal/model"},
+	"problem":             {},
+	"params":              {},
+	"internal/fault":      {"problem"},
+	"internal/suggest":    {},
+	"internal/model":      {"problem", "internal/fault", "internal/suggest"},
+	"internal/expression": {"internal/suggest", "internal/model"},
+	"internal/rules":      {"problem", "internal/fault", "internal/model", "internal/expression"},
+	"internal/compile":    {"problem", "internal/suggest", "internal/model", "internal/rules"},
+	"schema":              {"internal/model", "internal/compile", "internal/suggest"},
+	"internal/words":      {},
+	"internal/sse":        {},
+	"internal/query":      {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
+	"internal/db":         {"problem", "internal/fault", "internal/model"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
 	"internal/db/sqlite":    {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/postgres":  {"problem", "internal/fault", "internal/model", "internal/db"},
@@ -55,7 +57,7 @@ var mayImport = map[string][]string{
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
-	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
+	"internal/auth":      {"problem", "internal/fault", "internal/model", "internal/expression", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
@@ -161,10 +163,12 @@ var testedAgainst = map[string][]string{
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
 	// A compiled schema.
-	"internal/statement": {"internal/compile"},
-	"internal/model":     {"internal/compile"},
-	"internal/query":     {"internal/compile"},
-	"internal/search":    {"internal/compile"},
+	"internal/expression": {"internal/compile"},
+	"internal/rules":      {"internal/compile"},
+	"internal/statement":  {"internal/compile"},
+	"internal/model":      {"internal/compile"},
+	"internal/query":      {"internal/compile"},
+	"internal/search":     {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
 	"internal/resource": {"schema", "admin"},

@@ -55,6 +55,17 @@ type DecodeOptions struct {
 type Input struct {
 	Values Record
 	Set    []bool
+
+	// Sent is the input as the client sent it, if hooks may have changed it since; nil: this one.
+	Sent *Input
+}
+
+// FromClient is the input as the client sent it.
+func (in Input) FromClient() Input {
+	if in.Sent != nil {
+		return *in.Sent
+	}
+	return in
 }
 
 // HasID reports whether the client sent an id.

@@ -20,7 +20,7 @@ type List struct {
 
 	reader     *Reader
 	rows       *store.Page
-	including  *include.Page // nil: nothing is included
+	including  *include.Renderer // nil: nothing is included
 	collection *model.Collection
 	visible    model.ColumnSet
 	id         model.ID // of the last resource, if nothing is included
@@ -48,7 +48,7 @@ func (r *Reader) ListIn(tx *store.Tx, path Path, q query.Query, exact bool) (*Li
 func (r *Reader) list(rows *store.Page, path Path, q query.Query) *List {
 	l := &List{Total: rows.Total, TotalKnown: rows.TotalKnown, Point: rows.Point, reader: r, rows: rows, collection: path.Collection, visible: q.Visible}
 	if len(q.Includes) > 0 {
-		l.including = include.NewPage(rows, path.Collection, q)
+		l.including = include.OfPage(rows, path.Collection, q)
 	}
 	return l
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
-	"github.com/plural-go/plural/schema"
 )
 
 // A write of many resources is bounded by the bytes of what its caller can see. If values that are hidden
@@ -45,8 +44,8 @@ func (w *Work) newLoader(path reads.Path) *loader {
 			needed[column] = true
 		}
 	}
-	for _, verb := range schema.AccessVerbs() { // an upsert creates too, and its rules may read what it updates
-		query.EachColumn(path.By.Rule(verb, c), c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+	for _, rule := range path.By.Rules(c) { // an upsert creates too, and its rules may read what it updates
+		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
 	}
 	for i, column := range c.Columns() {
 		if (column.Kind == model.KindText || column.Kind == model.KindJSON) && !l.visible.Has(i) && !needed[i] {

@@ -29,6 +29,9 @@ type Resources struct {
 	// AcceptTimestamps lets new resources bring created_at and updated_at.
 	AcceptTimestamps bool
 
+	// ForceStates lets resources have any state of their lifecycles, for an import of whoever operates the database.
+	ForceStates bool
+
 	// Memory is for the resources of writes of many. Nil: it is not bounded.
 	Memory *limit.Budget
 

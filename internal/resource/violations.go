@@ -69,13 +69,17 @@ func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Erro
 		}
 		return nil, reads.NotFound(c, step.ID)
 	}
-	if err := requireOn(step.Path, s.tx, step.verb, before); err != nil {
+	var input model.Input
+	if len(step.inputs) > 0 {
+		input = step.inputs[0]
+	}
+	if err := s.requireOn(step.Path, Update, before, input); err != nil {
 		return nil, err
 	}
-	if err := r.checkCondition(s.tx, *step, before); err != nil || len(step.inputs) == 0 {
+	if err := r.checkCondition(s.tx, *step, before); err != nil || input.Values == nil {
 		return nil, err
 	}
-	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}})
+	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: input, readOnly: step.readOnly}})
 	return fault.Joined(nil, found), err
 }
 

@@ -3,8 +3,10 @@ package resource
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
@@ -66,7 +68,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		return nil, err
 	}
 	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {
-		denied, err := path.By.FirstDenied(c, func(i int) Verb { return verbFor(before[i]) }, before, after, w.tx.Find)
+		denied, err := auth.FirstDenied(c, func(i int) query.Filter { return ruleOf(path, before[i], all[i].input) }, before, after, w.tx.Find)
 		switch {
 		case err != nil:
 			return nil, err
@@ -82,7 +84,19 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
 		return nil, refused
 	}
+	if err := w.refusals(path, before, after, pointer); err != nil {
+		return nil, err
+	}
 	return w.storeAll(path, all, before, after, pointer)
+}
+
+// ruleOf is the filter that a resource must pass as it will be stored. Those of the state before are checked when it is read.
+func ruleOf(p reads.Path, before model.Record, input model.Input) query.Filter {
+	rule := p.By.Rule(verbFor(before), p.Collection)
+	if before == nil {
+		rule = query.Both(rule, p.By.TransitionRule(p.Collection, nil, input))
+	}
+	return rule
 }
 
 // storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the
