@@ -84,7 +84,7 @@ func (f family) uniqueType() string {
 		return "never"
 	}
 	groups := []string{literal("id")}
-	for _, group := range f.UniqueGroups() {
+	for _, group := range f.GivenGroups() {
 		var names []string
 		for _, column := range group {
 			names = append(names, f.Columns()[column].Name)

@@ -63,8 +63,9 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 
 func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
 	g := &grant{
-		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
-		rules: map[schema.AccessVerb]*rule{},
+		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee),
+		writable: columnsOf(c, func(name string) bool { return declared.MayWrite(name) && !c.Declared(name).IsComputed() }),
+		rules:    map[schema.AccessVerb]*rule{},
 	}
 	g.columnsTag = c.ColumnsTag(g.visible)
 	k, err := newCompiler(c)
@@ -235,8 +236,13 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 // ColumnsTag identifies what the caller may see of a collection. Empty: everything.
 func (p *Permit) ColumnsTag(c *model.Collection) string { return p.restrictions(c).columnsTag }
 
-// Writable is the columns that the caller may set, nil for all of them.
-func (p *Permit) Writable(c *model.Collection) model.ColumnSet { return p.restrictions(c).writable }
+// Writable is the columns that the caller may set, nil for all of them. Nobody sets computed attributes.
+func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
+	if g := p.restrictions(c); g != unrestricted {
+		return g.writable
+	}
+	return c.Writable()
+}
 
 // Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.
 func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record, find query.Lookup) (bool, error) {

@@ -28,7 +28,7 @@ func (p *Policy) MustWrite(role string, c *model.Collection) []string {
 	}
 	var names []string
 	for i, column := range c.Columns() {
-		if a := column.Attribute; a != nil && column.NotNull && a.Default == nil && !g.writable.Has(i) {
+		if a := column.Attribute; a != nil && column.NotNull && a.Default == nil && !a.IsComputed() && !g.writable.Has(i) {
 			names = append(names, column.Name)
 		}
 	}

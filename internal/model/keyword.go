@@ -167,7 +167,7 @@ var AttributeKeywords = []Keyword{
 	{Name: "initial", JSONSchema: NamesSchema, OnlyAttributes: true, Rule: true, Types: []Type{String},
 		Field:       func(a *Attribute) any { return &a.Initial },
 		Description: "The states that a new resource may have. Default: the default of the attribute, or else any state."},
-	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true, Rule: true,
+	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true, Rule: true, Types: []Type{String, Integer, Number, Boolean},
 		Field:       func(a *Attribute) any { return &a.Computed },
 		Description: "The expression in CEL by which the server sets the value, such as resource.price * resource.quantity. Clients cannot set it."},
 	{Name: "when", JSONSchema: map[string]any{"enum": []string{WhenCreate}}, OnlyAttributes: true, Rule: true,

@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -36,12 +37,44 @@ func (a *Attribute) IsComputed() bool { return !a.Computed.IsZero() }
 // HasLifecycle reports whether the attribute declares transitions.
 func (a *Attribute) HasLifecycle() bool { return a.Transitions != nil }
 
-// InitialStates are the states of a lifecycle that a create may give; nil: any.
-func (a *Attribute) InitialStates() []string {
-	if state, ok := a.Default.(string); ok && a.HasLifecycle() && a.Initial == nil {
-		return []string{state}
+// States lists the states of a lifecycle, which are the values of the enum.
+func (a *Attribute) States() []string {
+	states := make([]string, len(a.compiled.Enum))
+	for i, value := range a.compiled.Enum {
+		states[i] = value.Text()
 	}
-	return a.Initial
+	return states
+}
+
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
+}
+
+// warnOfStates warns of states that no resource can reach.
+func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
+	if !a.HasLifecycle() {
+		return
+	}
+	reached := slices.Clone(a.InitialStates())
+	for i := 0; i < len(reached); i++ {
+		for _, next := range a.Transitions[reached[i]] {
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
+			}
+		}
+	}
+	for _, state := range a.States() {
+		if !slices.Contains(reached, state) {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
+		}
+	}
 }
 
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
@@ -55,11 +88,8 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 	for _, k := range RuleKeywords {
 		value := k.Value(a)
 		switch {
-		case k.Name == "initial":
-			value = a.InitialStates()
-			if a.InitialStates() == nil {
-				continue
-			}
+		case k.Name == "initial" && a.HasLifecycle():
+			value = a.InitialStates() // also if it is not given
 		case !k.Given(a):
 			continue
 		case k.Name == "computed" && !shown(a.Computed):

@@ -14,7 +14,7 @@ import (
 // onConflict is the parameter that makes an upsert of a creation.
 func (b *builder) onConflict(c *model.Collection) object {
 	groups := list{"id"}
-	for _, group := range c.UniqueGroups() {
+	for _, group := range c.GivenGroups() {
 		var names []string
 		for _, column := range group {
 			if b.By.Visible(c).Has(column) && !c.Columns()[column].Attribute.IsComputed() {

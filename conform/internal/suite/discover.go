@@ -49,19 +49,14 @@ type Attribute struct {
 	Computed    bool                // by the server
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
-	Initial     []string            // of a lifecycle; none: any state
+	Initial     []string            // of a lifecycle; never empty
 }
 
 // free reports whether any value can follow any other.
 func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transitions == nil }
 
 // First is a state that a new resource can have.
-func (a Attribute) First() any {
-	if len(a.Initial) > 0 {
-		return a.Initial[0]
-	}
-	return a.Enum[0]
-}
+func (a Attribute) First() string { return a.Initial[0] }
 
 // definition is the part of a JSON Schema definition that matters for making
 // a valid value.
@@ -227,7 +222,7 @@ func describedAttribute(text json.RawMessage) Attribute {
 		a.Default = members["default"]
 		_, a.Computed = members["computed"] // null: by an expression that is not shown
 	}
-	if a.WriteOnce = head.WriteOnce; len(a.Enum) > 0 {
+	if a.WriteOnce = head.WriteOnce; len(head.Initial) > 0 {
 		a.Transitions, a.Initial = head.Transitions, head.Initial
 	}
 	return a
