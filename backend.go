@@ -7,13 +7,14 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/schema"
 )
 
 // call runs a call of the program like a request: Stop waits for it. The path gets the rights
 // of the caller of the context, which must include one of the verbs.
-func (s *Server) call(ctx context.Context, path *resource.Path, verbs []schema.AccessVerb, fn func() error) error {
+func (s *Server) call(ctx context.Context, path *reads.Path, verbs []schema.AccessVerb, fn func() error) error {
 	return s.callAs(ctx, func(by *auth.Permit) error {
 		path.By = by
 		if !slices.ContainsFunc(verbs, func(verb schema.AccessVerb) bool { return path.Require(verb) == nil }) {
@@ -42,10 +43,10 @@ var (
 	mayList = []schema.AccessVerb{schema.MayList}
 )
 
-func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (found resource.Resource, err error) {
-	path := resource.Path{Collection: c}
+func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (found reads.Resource, err error) {
+	path := reads.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfOne, wanted, 0)
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -54,12 +55,10 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, want
 	return found, err
 }
 
-func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error {
-	path := resource.Path{Collection: c}
+func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(reads.Resource) error) error {
+	path := reads.Path{Collection: c}
 	return s.call(ctx, &path, mayList, func() error {
-		limits := path.Limits()
-		limits.DefaultLimit = limit
-		q, err := query.Parse(query.OfList, c, wanted, limits)
+		q, err := path.Parse(query.OfList, wanted, limit)
 		if err != nil {
 			return err
 		}
@@ -71,7 +70,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, l
 		if err := page.Extend(); err != nil { // the program takes its time
 			return err
 		}
-		return page.Each(func(found resource.Resource) error {
+		return page.Each(func(found reads.Resource) error {
 			if s.abandoned.Err() != nil {
 				return ErrStopped
 			}
@@ -81,9 +80,9 @@ func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, l
 }
 
 func (s *Server) count(ctx context.Context, c *model.Collection, wanted string) (total int64, err error) {
-	path := resource.Path{Collection: c}
+	path := reads.Path{Collection: c}
 	err = s.call(ctx, &path, mayList, func() error {
-		q, err := query.Parse(query.OfList, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfList, wanted, 0)
 		if err != nil {
 			return err
 		}
@@ -105,7 +104,7 @@ func verbsOf(w write) []schema.AccessVerb {
 	return []schema.AccessVerb{resource.VerbOf(w.Method)}
 }
 
-func (s *Server) do(ctx context.Context, w write) ([]resource.Resource, error) {
+func (s *Server) do(ctx context.Context, w write) ([]reads.Resource, error) {
 	outcome := s.execute(ctx, w, false)
 	return outcome.Results, outcome.Err
 }
@@ -132,7 +131,7 @@ type dryRun struct {
 	affected map[string]int64
 }
 
-func (d *dryRun) do(ctx context.Context, w write) ([]resource.Resource, error) {
+func (d *dryRun) do(ctx context.Context, w write) ([]reads.Resource, error) {
 	outcome := d.execute(ctx, w, true)
 	for _, each := range outcome.Affected {
 		d.affected[each.Collection.Name] = int64(each.Count)

@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -81,7 +82,7 @@ func judgeStored(ctx context.Context, config Config, c *model.Collection, id str
 		return err
 	}
 	defer st.Close()
-	err = resource.New(st).Judge(ctx, resource.Path{Collection: c}, key, judge)
+	err = resource.New(st).Judge(ctx, reads.Path{Collection: c}, key, judge)
 	if fault.Is(err, problem.CodeNotFound) {
 		return fmt.Errorf("there is no resource %s in %s", id, c.Name)
 	}

@@ -49,6 +49,11 @@ type Config struct {
 	// server. Default: the server sets them.
 	AcceptTimestamps bool
 
+	// ForceStates lets writes give resources any state of a lifecycle, whatever the transitions allow: for a program that imports
+	// resources. The change log has import:force-state as who made the changes. Do not let clients reach such a server. Default: the
+	// transitions hold.
+	ForceStates bool
+
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook
 

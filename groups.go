@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/params"
 )
 
@@ -29,11 +29,9 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.
 		return nil, callError(err)
 	}
 	all := []params.Group[K, V]{}
-	path := resource.Path{Collection: c.collection}
+	path := reads.Path{Collection: c.collection}
 	err = server.call(ctx, &path, mayList, func() error {
-		limits := path.Limits()
-		limits.DefaultLimit = c.limit
-		q, err := query.Parse(query.OfGroups, c.collection, wanted.Encode(), limits)
+		q, err := path.Parse(query.OfGroups, wanted.Encode(), c.limit)
 		if err != nil {
 			return err
 		}

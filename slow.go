@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 )
 
@@ -63,7 +64,7 @@ func (s *slowLists) due(shape string) bool {
 }
 
 // note logs a part of a list for which the database took too long, with the plan of its statement.
-func (s *slowLists) note(ctx context.Context, requestID string, part resource.ListPart) {
+func (s *slowLists) note(ctx context.Context, requestID string, part reads.ListPart) {
 	if s.limit <= 0 || part.Took < s.limit {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/problem"
@@ -70,7 +71,7 @@ func (t *Tx) List(collection string, given ...params.Param) ([]*Resource, error)
 		return nil, callError(errors.New("this list has no Include and no Fields: use In of a Collection"))
 	}
 	var all []*Resource
-	err = t.list(context.Background(), c, q.Encode(), 100, func(found resource.Resource) error {
+	err = t.list(context.Background(), c, q.Encode(), 100, func(found reads.Resource) error {
 		each, err := restored(c, found, nil)
 		all = append(all, each)
 		return err
@@ -113,7 +114,7 @@ func (t *Tx) change(collection, method, id string, attributes any, conditions []
 }
 
 func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes any, conditions []Condition) (*Resource, error) {
-	w := write{Step: resource.Step{Method: method, Path: resource.Path{Collection: c}, ID: id}}
+	w := write{Step: resource.Step{Method: method, Path: reads.Path{Collection: c}, ID: id}}
 	if err := w.complete(attributes, conditions); err != nil {
 		return nil, callError(err)
 	}
@@ -126,12 +127,12 @@ func (t *Tx) write(c *model.Collection, method string, id model.ID, attributes a
 
 // These four methods implement backend. The context is that of the transaction already.
 
-func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID, wanted string) (resource.Resource, error) {
+func (t *Tx) get(_ context.Context, c *model.Collection, id model.ID, wanted string) (reads.Resource, error) {
 	found, err := t.handle.Read(c, id, wanted)
 	return found, callError(err)
 }
 
-func (t *Tx) list(_ context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error {
+func (t *Tx) list(_ context.Context, c *model.Collection, wanted string, limit int64, visit func(reads.Resource) error) error {
 	all, err := t.handle.List(c, wanted, limit)
 	for i := 0; i < len(all) && err == nil; i++ {
 		err = visit(all[i])
@@ -144,7 +145,7 @@ func (t *Tx) count(_ context.Context, c *model.Collection, wanted string) (int64
 	return total, callError(err)
 }
 
-func (t *Tx) do(_ context.Context, w write) ([]resource.Resource, error) {
+func (t *Tx) do(_ context.Context, w write) ([]reads.Resource, error) {
 	step, err := w.resolve(t.handle.Limits(w.Path.Collection))
 	if err != nil {
 		return nil, callError(err)
@@ -154,7 +155,7 @@ func (t *Tx) do(_ context.Context, w write) ([]resource.Resource, error) {
 }
 
 // restored is a resource in memory, read back from its representation.
-func restored(c *model.Collection, found resource.Resource, err error) (*Resource, error) {
+func restored(c *model.Collection, found reads.Resource, err error) (*Resource, error) {
 	if err != nil {
 		return nil, err
 	}

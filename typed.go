@@ -14,6 +14,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
@@ -37,10 +38,10 @@ type Collection[T any] struct {
 
 // backend executes the calls of a Collection. What is wanted is a query string, and the limit is for one that has none.
 type backend interface {
-	get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (resource.Resource, error)
-	list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(resource.Resource) error) error
+	get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (reads.Resource, error)
+	list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(reads.Resource) error) error
 	count(ctx context.Context, c *model.Collection, wanted string) (int64, error)
-	do(ctx context.Context, request write) ([]resource.Resource, error)
+	do(ctx context.Context, request write) ([]reads.Resource, error)
 }
 
 // write is a write as a client would send it. What depends on the rights of the caller is added by resolve.
@@ -192,7 +193,7 @@ func (c *Collection[T]) each(ctx context.Context, given []params.Param, limit in
 	if err != nil {
 		return err
 	}
-	return c.backend.list(ctx, c.collection, q.Encode(), limit, func(found resource.Resource) error {
+	return c.backend.list(ctx, c.collection, q.Encode(), limit, func(found reads.Resource) error {
 		value, err := c.value(found)
 		if err != nil {
 			return err
@@ -258,7 +259,7 @@ func (c *Collection[T]) write(ctx context.Context, method, id string, attributes
 }
 
 // send does a write with attributes as its body.
-func (c *Collection[T]) send(ctx context.Context, w write, attributes any, conditions []Condition) ([]resource.Resource, error) {
+func (c *Collection[T]) send(ctx context.Context, w write, attributes any, conditions []Condition) ([]reads.Resource, error) {
 	w.Path.Collection = c.collection
 	if err := w.complete(attributes, conditions); err != nil {
 		return nil, callError(err)
@@ -267,7 +268,7 @@ func (c *Collection[T]) send(ctx context.Context, w write, attributes any, condi
 }
 
 // values reads the resources that a write returns into a slice of T.
-func (c *Collection[T]) values(found []resource.Resource, err error) ([]T, error) {
+func (c *Collection[T]) values(found []reads.Resource, err error) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +282,7 @@ func (c *Collection[T]) values(found []resource.Resource, err error) ([]T, error
 }
 
 // value reads a resource into a T.
-func (c *Collection[T]) value(found resource.Resource) (value T, err error) {
+func (c *Collection[T]) value(found reads.Resource) (value T, err error) {
 	if err := json.Unmarshal(found.Representation, &value); err != nil {
 		return value, callError(err)
 	}
@@ -307,6 +308,11 @@ func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 	delete(members, "updated_at")
 	for _, name := range c.related {
 		delete(members, name)
+	}
+	for i := range c.collection.Attributes {
+		if a := &c.collection.Attributes[i]; a.IsComputed() {
+			delete(members, a.Name)
+		}
 	}
 	if id := string(members["id"]); id == `""` || id == "null" {
 		delete(members, "id")

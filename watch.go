@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/params"
 	"github.com/plural-go/plural/schema"
@@ -90,7 +90,7 @@ func (c *Collection[T]) Watch(ctx context.Context, given ...params.Param) iter.S
 
 func watch[T any](ctx context.Context, s *Server, c *model.Collection, given []params.Param) iter.Seq2[Event[T], error] {
 	return func(yield func(Event[T], error) bool) {
-		path := resource.Path{Collection: c}
+		path := reads.Path{Collection: c}
 		err := s.call(ctx, &path, mayList, func() error {
 			if err := path.Require(schema.MayRead); err != nil {
 				return err
@@ -117,7 +117,7 @@ func watch[T any](ctx context.Context, s *Server, c *model.Collection, given []p
 }
 
 // shapeOf is what parameters ask to watch, and from where on.
-func shapeOf(path resource.Path, given []params.Param) (shape feed.Shape, since string, err error) {
+func shapeOf(path reads.Path, given []params.Param) (shape feed.Shape, since string, err error) {
 	q, err := params.Of(given...)
 	if err != nil {
 		return shape, "", err
@@ -129,7 +129,7 @@ func shapeOf(path resource.Path, given []params.Param) (shape feed.Shape, since 
 		return shape, "", errors.New("FromNow and OnConnection are for watches of the client: here there is no connection, and a watch begins with the list or after Since")
 	}
 	since, q.Since = q.Since, ""
-	parsed, err := query.Parse(query.OfStream, path.Collection, q.Encode(), path.Limits())
+	parsed, err := path.Parse(query.OfStream, q.Encode(), 0)
 	return feed.Shape{Path: path, Filter: parsed.Filter}, since, err
 }
 

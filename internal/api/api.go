@@ -21,6 +21,7 @@ import (
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -73,7 +74,7 @@ type Config struct {
 
 	// ListFound is called when the database has found a piece of a list, or has failed, for the list and for each relation that
 	// it includes.
-	ListFound func(ctx context.Context, requestID string, found resource.ListPart)
+	ListFound func(ctx context.Context, requestID string, found reads.ListPart)
 
 	// Ready returns the reason why the database is not ready, or nil.
 	Ready func(context.Context) error

@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // groupsPrefix is the path below which the groups of collections are.
@@ -15,24 +15,20 @@ func (a *API) groupsTarget(name string) (*target, error) {
 	if c == nil {
 		return nil, &unknownName{word: name, groups: true}
 	}
-	return &target{kind: groupsPath, pattern: groupsPrefix + "/" + c.Name, path: resource.Path{Collection: c}}, nil
+	return &target{kind: groupsPath, pattern: groupsPrefix + "/" + c.Name, path: reads.Path{Collection: c}}, nil
 }
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
-		if r.Method == http.MethodHead {
-			q.Includes = nil // HEAD has no body
-		}
+	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(p *listPage, q query.Query, exact bool) error {
 		groups, err := a.Resources.Groups(r.Context(), t.path, q, exact)
 		if err != nil {
-			return listPage{}, err
+			return err
 		}
-		p := listPage{rows: groups, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+		p.rows = groups
 		if exact {
-			p.setTotal(groups.Total)
-			p.applied = []string{"count=exact"}
+			p.total = &groups.Total
 		}
-		return p, nil
+		return nil
 	})
 }

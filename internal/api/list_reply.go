@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // Lists of resources, of changes and of groups are sent in the same way. The first piece is read before anything is sent,
@@ -17,22 +17,20 @@ import (
 
 // listPage is a range that was opened.
 type listPage struct {
-	rows       rows
-	neighbours func() (previous, next *query.Range, err error)
-	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
+	rows  rows
+	total *int64 // nil: not known
+	// position is where a stream of the list begins; empty: it has none. It is called after Neighbours of the rows,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	parts    func(resource.ListPart) []resource.ListPart // of a piece of a list of resources
-	applied  []string                                    // preferences
+	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list of resources
+	applied  []string                              // preferences
 	header   http.Header
 }
-
-func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
 
 // replyWithList replies with a range of what a query asks for. Open opens the range; exact says that its total is to be
 // counted.
 func (a *API) replyWithList(r *http.Request, out *response, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
-	open func(q query.Query, exact bool) (listPage, error)) (*reply, error) {
+	open func(p *listPage, q query.Query, exact bool) error) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -41,31 +39,40 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if err != nil {
 		return nil, err
 	}
-	pieces := &pieceTimer{begun: time.Now(), last: resource.ListPart{Path: t.path, Query: q}}
+	pieces := &pieceTimer{begun: time.Now(), last: reads.ListPart{Path: t.path, Query: q}}
 	if mode == query.OfList {
-		pieces.report = func(part resource.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
+		pieces.report = func(part reads.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
 	}
-	p, err := open(q, headers.PrefersExactCount(r.Header))
-	if err != nil {
+	p, opened, exact := &listPage{header: http.Header{}, position: func() string { return "" }}, q, headers.PrefersExactCount(r.Header)
+	if r.Method == http.MethodHead {
+		opened.Includes = nil // HEAD has no body
+	}
+	if err := open(p, opened, exact); err != nil {
 		pieces.endFirst()
 		return nil, err
 	}
 	pieces.parts = p.parts
+	if p.total != nil {
+		p.header.Set("X-Total-Count", strconv.FormatInt(*p.total, 10))
+		if exact {
+			p.applied = append(p.applied, "count=exact")
+		}
+	}
 	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		p.rows.Close()
 		pieces.endFirst()
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, out, a.listAddress(t), q, &p, pieces)
+	return a.openReply(r, out, a.listAddress(t), q, p, pieces)
 }
 
 // pieceTimer reports the time that each piece of a list of resources took, also if reading it has failed.
 type pieceTimer struct {
-	begun  time.Time                                   // when the request was understood, so that waiting for a connection counts
-	last   resource.ListPart                           // the piece reported last
-	parts  func(resource.ListPart) []resource.ListPart // of a piece; nil: it has none
-	report func(resource.ListPart)                     // nil: nobody wants to know
+	begun  time.Time                             // when the request was understood, so that waiting for a connection counts
+	last   reads.ListPart                        // the piece reported last
+	parts  func(reads.ListPart) []reads.ListPart // of a piece; nil: it has none
+	report func(reads.ListPart)                  // nil: nobody wants to know
 }
 
 // endFirst reports the first piece.
@@ -78,7 +85,7 @@ func (t *pieceTimer) end(took time.Duration) {
 	}
 	t.last.Piece++
 	t.last.Took = took
-	parts := []resource.ListPart{t.last}
+	parts := []reads.ListPart{t.last}
 	if t.parts != nil {
 		parts = t.parts(t.last)
 	}
@@ -105,7 +112,7 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 	if err != nil {
 		return nil, err
 	}
-	previous, next, err := p.neighbours()
+	previous, next, err := p.rows.Neighbours()
 	if err != nil {
 		return nil, err
 	}

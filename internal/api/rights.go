@@ -57,7 +57,7 @@ func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, erro
 	if err != nil {
 		return nil, err
 	}
-	list, err := rights.Decide(r.Context(), a.Schema, a.Resources, by, q)
+	list, err := rights.Decide(r.Context(), a.Schema, a.Resources.Reader, by, q)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/explorer"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -56,7 +56,7 @@ type target struct {
 	redirect string         // set for a redirect
 	system   string         // what follows /-/ in a system path
 	file     *explorer.File // of a web page; nil: its HTML document
-	path     resource.Path
+	path     reads.Path
 	id       model.ID
 	history  bool   // the changes of the resource
 	key      string // prefix of an API key
@@ -131,9 +131,9 @@ func (a *API) unknownPathNear(before, name string) error {
 // callers who may know of that collection.
 type unknownName struct {
 	word   string
-	groups bool           // the path is below /-/groups
-	below  *resource.Path // the parent, if the name is that of a sub-collection
-	id     model.ID       // of the parent
+	groups bool        // the path is below /-/groups
+	below  *reads.Path // the parent, if the name is that of a sub-collection
+	id     model.ID    // of the parent
 }
 
 func (e *unknownName) Error() string { return "nothing is at this path" }
@@ -154,7 +154,7 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 		before = "/" + e.below.Collection.Name + "/" + e.id.String()
 	}
 	for _, c := range a.Schema.All() {
-		path := resource.Path{Collection: c, By: t.path.By}
+		path := reads.Path{Collection: c, By: t.path.By}
 		if e.below != nil {
 			if link := c.ParentLink(); link == nil || link.To != e.below.Collection {
 				continue
@@ -180,7 +180,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 	if c == nil {
 		return a.singularTarget(segments)
 	}
-	t := &target{kind: collectionPath, pattern: a.patterns[c].list, path: resource.Path{Collection: c}}
+	t := &target{kind: collectionPath, pattern: a.patterns[c].list, path: reads.Path{Collection: c}}
 	if len(segments) == 1 {
 		return t, nil
 	}
@@ -201,7 +201,7 @@ func (a *API) resourceTarget(segments []string) (*target, error) {
 		return nil, a.unknownPath()
 	}
 	parent := t.id
-	t.kind, t.path, t.id = collectionPath, resource.Path{Collection: child, Parent: &parent}, model.ID{}
+	t.kind, t.path, t.id = collectionPath, reads.Path{Collection: child, Parent: &parent}, model.ID{}
 	t.pattern = a.patterns[child].children
 	if len(segments) >= 4 {
 		if err := t.item(segments[3], a.patterns[child].child); err != nil {
@@ -258,7 +258,7 @@ func (a *API) singularTarget(segments []string) (*target, error) {
 	if c == nil || len(segments) != 2 {
 		return nil, &unknownName{word: segments[0]}
 	}
-	t := &target{path: resource.Path{Collection: c}}
+	t := &target{path: reads.Path{Collection: c}}
 	if err := t.item(segments[1], a.patterns[c].singular); err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (a *API) resourceAddress(c *model.Collection, id model.ID) string {
 }
 
 // collectionAddress is the path of a collection or sub-collection.
-func (a *API) collectionAddress(p resource.Path) string {
+func (a *API) collectionAddress(p reads.Path) string {
 	if p.Parent == nil {
 		return a.Prefix + "/" + p.Collection.Name
 	}

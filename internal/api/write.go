@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 )
 
@@ -131,7 +132,7 @@ func (a *API) renderResults(request resource.Request, outcome resource.Outcome) 
 }
 
 // envelopedAll returns the reply with an array of representations, which can be large: they are copied once.
-func envelopedAll(status int, resources []resource.Resource) *reply {
+func envelopedAll(status int, resources []reads.Resource) *reply {
 	size := len(`{"data":[]}`) + len(resources)
 	for _, each := range resources {
 		size += len(each.Representation)

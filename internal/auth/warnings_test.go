@@ -96,6 +96,53 @@ access:
 	}
 }
 
+// TestRulesThatTellOfHiddenAttributes: what a check refuses, and what a computed attribute is, tells about what they
+// read.
+func TestRulesThatTellOfHiddenAttributes(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  orders:
+    attributes:
+      price: {type: integer}
+      quantity: {type: integer}
+      cost: {type: integer}
+      total: {type: integer, computed: resource.price * resource.quantity}
+      margin: {type: integer, computed: resource.total - resource.cost}
+      note: {type: string}
+      creator: {type: string, computed: auth.sub, when: create}
+    checks:
+      - {rule: resource.margin >= 0, message: It makes a loss.}
+      - {rule: resource.note != "x", message: This is no text.}
+      - {rule: resource.quantity > 0, message: Order something.}
+      - {rule: resource.note != resource.creator, message: This is no note.}
+access:
+  roles:
+    seller: {orders: {read: true, create: true, visible: [price, quantity, total, note]}}
+    buyer: {orders: {list: true, read: true, visible: [quantity, total, margin, cost, creator]}}
+    blind: {orders: {update: true, read: true, visible: [], writable: [note]}}
+    writer: {orders: {create: true, visible: [], writable: [price, cost]}}
+    whole: {orders: [list, read, create, update, delete]}
+    none: {orders: {visible: [total]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := Compile((*model.Schema)(file.Schema), file.Access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`seller can write price and quantity of orders, but not see cost and margin, which the same check reads: its error, "It makes a loss.", tells about hidden values`,
+		`seller can write note of orders, but not see creator, which the same check reads: its error, "This is no note.", tells about hidden values`,
+		"buyer sees total of orders, but not price, from which it is computed: the value tells about hidden ones",
+		`blind can write note of orders, but not see note and creator, which the same check reads: its error, "This is no note.", tells about hidden values`,
+		`writer can write price and cost of orders, but not see price and quantity and cost and total and margin, which the same check reads: its error, "It makes a loss.", tells about hidden values`,
+	}
+	if got := policy.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestChildrenOfHiddenParents: a rule of the parent does not protect children in their own
 // collection, so there is a warning where only the parent has one.
 func TestChildrenOfHiddenParents(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Queue has the tasks that wait for a transaction. A few goroutines run them, and end when no task waits: tasks that wait
-// together can share a transaction.
+// Queue has the tasks that wait for a transaction. A few goroutines run them: tasks that wait together can share a transaction. The
+// goroutines are started when they are needed, and kept: their stacks have grown.
 type Queue struct {
 	most int    // goroutines
 	run  func() // takes tasks, runs them, and calls Done
@@ -18,6 +18,8 @@ type Queue struct {
 	mutex   sync.Mutex
 	waiting []*Queued // in the order in which they came
 	runners int
+	idle    int            // runners that were not called yet
+	called  sync.Cond      // of the idle runners
 	running sync.WaitGroup // the runners
 	closed  bool
 	updated map[model.ID]bool // resources of the short tasks that are running
@@ -39,7 +41,9 @@ const maxServed = 1000
 
 // NewQueue returns a queue whose tasks are run by a number of goroutines.
 func NewQueue(most int, run func()) *Queue {
-	return &Queue{most: most, run: run, updated: map[model.ID]bool{}, served: map[string]int64{}}
+	q := &Queue{most: most, run: run, updated: map[model.ID]bool{}, served: map[string]int64{}}
+	q.called.L = &q.mutex
+	return q
 }
 
 // Do waits until a task has run, and returns its result. The end of the context only ends the wait for its start.
@@ -69,7 +73,11 @@ func (q *Queue) add(ctx context.Context, w *Queued) error {
 		return context.Cause(ctx)
 	}
 	q.waiting = append(q.waiting, w)
-	if q.runners < q.most {
+	switch {
+	case q.idle > 0:
+		q.idle--
+		q.called.Signal()
+	case q.runners < q.most:
 		q.runners++
 		q.running.Go(func() {
 			for q.stay() {
@@ -91,15 +99,18 @@ func (q *Queue) remove(w *Queued) bool {
 	return at >= 0
 }
 
-// stay reports whether there is a task to run. If not, the runner ends.
+// stay waits for a task to run. If the queue is closed and there is none, the runner ends.
 func (q *Queue) stay() bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
-	if slices.ContainsFunc(q.waiting, func(w *Queued) bool { return !q.updated[w.ID] }) {
-		return true
+	for !slices.ContainsFunc(q.waiting, func(w *Queued) bool { return !q.updated[w.ID] }) {
+		if q.closed {
+			return false
+		}
+		q.idle++
+		q.called.Wait()
 	}
-	q.runners--
-	return false
+	return true
 }
 
 // Waiting is how many tasks wait.
@@ -167,6 +178,7 @@ func (q *Queue) Done(batch ...*Queued) {
 func (q *Queue) Close() {
 	q.mutex.Lock()
 	q.closed = true
+	q.called.Broadcast()
 	q.mutex.Unlock()
 	q.running.Wait()
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -98,13 +98,13 @@ func free(g *limit.Gate) (n int) {
 // log do not notice. A slot that is given back is another's.
 func TestHeldParts(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		listed := n.begin(t, shape, "", "first")
 		start := take(t, listed, 1)[0].Position
 		listed.Close()
 		const rows, size = 12, 100 << 10
 		n.fill(t, 1, rows, size)
-		follower := n.begin(t, Shape{Path: resource.Path{Collection: n.books}}, "", "follower")
+		follower := n.begin(t, Shape{Path: reads.Path{Collection: n.books}}, "", "follower")
 		take(t, follower, 1)
 		idle(t, follower)
 
@@ -203,7 +203,7 @@ func TestSlotFromPartToPart(t *testing.T) {
 	eachDatabaseURL(t, func(t *testing.T, url string) {
 		var passed atomic.Int64
 		n := openNotes(t, url, Options{Now: func() time.Time { return time.Unix(passed.Load(), 0) }})
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		listed := n.begin(t, shape, "", "first")
 		start := take(t, listed, 1)[0].Position
 		listed.Close()
@@ -252,7 +252,7 @@ func TestLargeEvents(t *testing.T) {
 		}}}
 	}
 	eachDatabase(t, options, func(t *testing.T, n *notes) {
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		var followers []*Subscription
 		for i := range 40 {
 			followers = append(followers, n.begin(t, shape, "", fmt.Sprint("caller ", i%10)))
@@ -304,11 +304,11 @@ func TestLargeEvents(t *testing.T) {
 // read together.
 func TestBatchesAreSmall(t *testing.T) {
 	n := openNotes(t, sqliteURL(t), Options{}) // no reader: the test does its work
-	s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 	take(t, s, 1)
 	const count, size = 400, 5000
 	n.fill(t, 0, count, size)
-	if err := n.feed.tick(context.Background()); err != nil {
+	if err := n.feed.numberAndRead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	collected := make(chan int, count)
@@ -368,7 +368,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 			var group sync.WaitGroup
 			for i := range count {
 				group.Go(func() {
-					s, err := n.feed.Subscribe(context.Background(), Shape{Path: resource.Path{Collection: n.links}}, "", fmt.Sprint("caller ", i%20))
+					s, err := n.feed.Subscribe(context.Background(), Shape{Path: reads.Path{Collection: n.links}}, "", fmt.Sprint("caller ", i%20))
 					if err != nil {
 						t.Error(err)
 						return
@@ -394,7 +394,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 func TestNoTurn(t *testing.T) {
 	n := openNotes(t, sqliteURL(t), Options{Begin: time.Millisecond})
 	takeAll(n.feed.gates.reads, "test")
-	_, err := n.feed.Subscribe(context.Background(), Shape{Path: resource.Path{Collection: n.links}}, "", "test")
+	_, err := n.feed.Subscribe(context.Background(), Shape{Path: reads.Path{Collection: n.links}}, "", "test")
 	if !fault.Is(err, problem.CodeOverloaded) || !strings.Contains(err.Error(), "this one has waited 1ms for its turn") {
 		t.Error(err)
 	}
@@ -416,7 +416,7 @@ func TestStopBeforeTheTurn(t *testing.T) {
 		<-waiting
 		stop(reason)
 	}()
-	if _, err := n.feed.Subscribe(ctx, Shape{Path: resource.Path{Collection: n.links}}, "", "test"); !errors.Is(err, reason) {
+	if _, err := n.feed.Subscribe(ctx, Shape{Path: reads.Path{Collection: n.links}}, "", "test"); !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
 }

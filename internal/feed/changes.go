@@ -8,13 +8,13 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
 // LogRequest asks for a range of the change log.
 type LogRequest struct {
-	Path  resource.Path // permit of the caller; with a collection: the history of its resource ID
+	Path  reads.Path // permit of the caller; with a collection: the history of its resource ID
 	ID    model.ID
 	Query query.Query // on Schema.Changes
 	Exact bool        // count
@@ -323,7 +323,7 @@ func (c *Changes) lookedAt() int64 {
 
 // LogShape is the shape of a stream of the change log, or of the history of one resource.
 func (f *Feed) LogShape(request LogRequest) Shape {
-	shape := Shape{Path: resource.Path{By: request.Path.By}, Filter: request.Query.Filter}
+	shape := Shape{Path: reads.Path{By: request.Path.By}, Filter: request.Query.Filter}
 	if c := request.Path.Collection; c != nil {
 		field := f.store.Schema().Changes().Field
 		shape.Filter = query.Both(query.And{
@@ -335,11 +335,11 @@ func (f *Feed) LogShape(request LogRequest) Shape {
 }
 
 // Change is one change as a resource, with its number. False means that there is none for the caller.
-func (f *Feed) Change(ctx context.Context, path resource.Path, id model.ID) (representation []byte, number int64, found bool, err error) {
+func (f *Feed) Change(ctx context.Context, path reads.Path, id model.ID) (representation []byte, number int64, found bool, err error) {
 	if _, err := f.store.AssignNumbers(ctx); err != nil {
 		return nil, 0, false, err
 	}
-	c := &Changes{feed: f, ctx: ctx, request: LogRequest{Path: resource.Path{By: path.By}}}
+	c := &Changes{feed: f, ctx: ctx, request: LogRequest{Path: reads.Path{By: path.By}}}
 	if err := c.open(); err != nil {
 		return nil, 0, false, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/words"
 )
 
@@ -21,7 +21,7 @@ import (
 func (n *notes) shapeOf(filter query.Filter) Shape {
 	open := n.notes.Field("open").Column
 	fields := n.notes.ColumnsWhere(func(i int, _ model.Column) bool { return i == open })
-	return Shape{Path: resource.Path{Collection: n.notes}, Filter: filter, Fields: fields}
+	return Shape{Path: reads.Path{Collection: n.notes}, Filter: filter, Fields: fields}
 }
 
 func (n *notes) searchFor(word string) Shape {
@@ -194,7 +194,7 @@ func TestManyConditions(t *testing.T) {
 		for i := range ids {
 			in.Values = append(in.Values, model.IDValue(model.ID{15: byte(i)}))
 		}
-		return Shape{Path: resource.Path{}, Filter: in}
+		return Shape{Path: reads.Path{}, Filter: in}
 	}
 	for _, c := range []struct {
 		name  string

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
 )
@@ -68,11 +69,11 @@ func (n *notes) do(method string, c *model.Collection, id model.ID, body any) er
 	if err != nil {
 		return err
 	}
-	step := resource.Step{Method: method, Path: resource.Path{Collection: c}, ID: id, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
+	step := resource.Step{Method: method, Path: reads.Path{Collection: c}, ID: id, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 	if method != http.MethodDelete {
 		step.Body = text
 	}
-	return n.feed.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err
+	return resource.New(n.feed.store).Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err
 }
 
 func (n *notes) mustDo(t *testing.T, method string, c *model.Collection, id model.ID, body map[string]any) {

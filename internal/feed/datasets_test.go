@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -70,7 +70,7 @@ func (n *notes) live(t *testing.T, seed uint64, others bool) (streams []string) 
 	for i := range 20 {
 		step(i)
 	}
-	paths := []resource.Path{{Collection: n.notes, By: ada}, {Collection: n.notes, Parent: &book, By: ada}, {Collection: n.notes, By: ada}}
+	paths := []reads.Path{{Collection: n.notes, By: ada}, {Collection: n.notes, Parent: &book, By: ada}, {Collection: n.notes, By: ada}}
 	var open []*Subscription
 	for i, path := range paths {
 		shape := Shape{Path: path}

@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -41,7 +41,7 @@ func TestSchemaChangesEndStreams(t *testing.T) {
 	eachDatabaseURL(t, func(t *testing.T, url string) {
 		n := openNotes(t, url, Options{})
 		n.run(t)
-		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+		s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 		take(t, s, 1)
 		file, err := schema.Parse([]byte(strings.Replace(notesFile, "\naccess:", "\n  extras: {attributes: {name: {type: string}}}\naccess:", 1)))
 		if err != nil {
@@ -59,7 +59,7 @@ func TestSchemaChangesEndStreams(t *testing.T) {
 			t.Errorf("the stream ended by %s", cause)
 		}
 		// A stream that begins with the new schema goes on.
-		s = n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+		s = n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 		n.feed.endInvalid(context.Background())
 		take(t, s, 1)
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
@@ -73,7 +73,7 @@ func TestNewHistoriesEndStreams(t *testing.T) {
 	eachDatabaseURL(t, func(t *testing.T, url string) {
 		n := openNotes(t, url, Options{})
 		n.run(t)
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		s := n.subscribe(t, shape, "")
 		take(t, s, 1)
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
@@ -93,17 +93,17 @@ func TestNewHistoriesEndStreams(t *testing.T) {
 // reads that batch from the database.
 func TestAttachWhileChangesAreMatched(t *testing.T) {
 	n := openNotes(t, sqliteURL(t), Options{}) // no reader: the test does its work
-	shape := Shape{Path: resource.Path{Collection: n.links}}
+	shape := Shape{Path: reads.Path{Collection: n.links}}
 	follower := n.subscribe(t, shape, "")
 	take(t, follower, 1)
 	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
-	if err := n.feed.tick(context.Background()); err != nil {
+	if err := n.feed.numberAndRead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	n.feed.mutex.Lock()
-	n.feed.published-- // as if the last batch was still being matched
+	n.feed.chainedTo-- // as if the last batch was still being matched
 	n.feed.mutex.Unlock()
-	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.published})
+	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.chainedTo})
 	late := n.subscribe(t, shape, position)
 	if events := take(t, late, 1); events[0].Kind != Created {
 		t.Errorf("got %s", events[0].Kind)
@@ -129,7 +129,7 @@ func TestPiecesOfASnapshot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+		s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 		n.mustDo(t, http.MethodDelete, n.links, model.ID{}, nil) // after the snapshot
 		ctx, cancel := context.WithTimeout(context.Background(), maxWait)
 		defer cancel()
@@ -177,23 +177,23 @@ func TestEndWithoutChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := openNotes(t, url, Options{}) // no reader: the test does its work
-	shape := Shape{Path: resource.Path{By: n.permit("admin", "root")}}
+	shape := Shape{Path: reads.Path{By: n.permit("admin", "root")}}
 	all, err := n.feed.Changes(context.Background(), LogRequest{Path: shape.Path})
 	if err != nil || all.End != last+5 {
 		t.Fatalf("the end is %d, %v", all.End, err)
 	}
 	reader := New(n.feed.store, Options{})
-	if err := reader.readBatch(context.Background(), last); err != nil || reader.published != last+5 {
-		t.Errorf("the reader is at %d, %v", reader.published, err)
+	if err := reader.readBatch(context.Background(), last); err != nil || reader.chainedTo != last+5 {
+		t.Errorf("the reader is at %d, %v", reader.chainedTo, err)
 	}
 	// The second one begins when the reader is at the end already.
 	for _, who := range []string{"first", "second"} {
 		s := n.subscribe(t, shape, n.feed.Link(shape, all.history, changelog.Point{Number: last}))
-		if err := n.feed.tick(context.Background()); err != nil {
+		if err := n.feed.numberAndRead(context.Background()); err != nil {
 			t.Errorf("%s: %v", who, err)
 		}
-		if s.Progress() != Following || n.feed.published != last+5 {
-			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.published, last+5)
+		if s.Progress() != Following || n.feed.chainedTo != last+5 {
+			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.chainedTo, last+5)
 		}
 		if p, err := n.feed.signer.parse(bookmark(t, s)); err != nil || p.point.Number != last+5 {
 			t.Errorf("%s: the position is %d, %v", who, p.point.Number, err)

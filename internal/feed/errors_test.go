@@ -11,7 +11,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -23,7 +23,7 @@ func TestErrorAtTheEndOfASnapshot(t *testing.T) {
 	for i := range 3 {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: byte(i + 1)}, map[string]any{"label": strings.Repeat("a", pieceBytes/2)})
 	}
-	s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 	events := take(t, s, 2)
 	working := s.ctx
 	failing, cancel := context.WithCancel(working)
@@ -51,7 +51,7 @@ func TestResumeRightAfterTheDeletion(t *testing.T) {
 		n := openNotes(t, url, Options{}) // no reader, which would give positions
 		id := model.ID{15: 1}
 		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
-		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		shape := Shape{Path: reads.Path{Collection: n.links}, ID: &id}
 		s := n.subscribe(t, shape, "")
 		synced := take(t, s, 2)[1].Position
 		n.mustDo(t, http.MethodDelete, n.links, id, nil)
@@ -66,7 +66,7 @@ func TestResetOfAResourceThatIsGone(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		id := model.ID{15: 1}
 		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
-		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}, ID: &id}, "")
+		s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}, ID: &id}, "")
 		take(t, s, 2)
 		n.feed.mutex.Lock()
 		n.feed.detach(s) // so that it reads the log again, which has lost the deletion
@@ -89,7 +89,7 @@ func TestHeartbeatsWhileCatchingUp(t *testing.T) {
 		n := openNotes(t, url, Options{})
 		book := model.ID{15: 7}
 		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a"})
-		children, one := Shape{Path: resource.Path{Collection: n.notes, Parent: &book}}, n.feed.LogShape(LogRequest{Path: resource.Path{Collection: n.books}, ID: book})
+		children, one := Shape{Path: reads.Path{Collection: n.notes, Parent: &book}}, n.feed.LogShape(LogRequest{Path: reads.Path{Collection: n.books}, ID: book})
 		position := take(t, n.subscribe(t, children, ""), 1)[0].Position
 		err := n.feed.store.Write(context.Background(), func(tx *store.Tx) error {
 			for i := range 2*mostEntries + 10 {
@@ -133,14 +133,14 @@ func TestReaderDoesNotGoBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
-	s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 	take(t, s, 3)
-	reading := n.feed.taken
+	reading := n.feed.readTo
 	if err := n.feed.readBatch(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if n.feed.taken != reading || s.life.Err() != nil {
-		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.taken, context.Cause(s.life))
+	if n.feed.readTo != reading || s.life.Err() != nil {
+		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.readTo, context.Cause(s.life))
 	}
 	n.feed.advance(reading + 5) // which cannot be read: there is nothing
 	if lag != 5 {
@@ -151,13 +151,13 @@ func TestReaderDoesNotGoBack(t *testing.T) {
 // TestBatchesBehindASlowFollower: what everybody else has read is forgotten.
 func TestBatchesBehindASlowFollower(t *testing.T) {
 	n := openNotes(t, sqliteURL(t), Options{}) // no reader: the test does its work
-	slow, fast := n.subscribe(t, Shape{Path: resource.Path{Collection: n.books}}, ""), n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+	slow, fast := n.subscribe(t, Shape{Path: reads.Path{Collection: n.books}}, ""), n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 	take(t, slow, 1)
 	take(t, fast, 1)
 	n.mustDo(t, http.MethodPost, n.books, model.ID{15: 1}, map[string]any{"name": "a"})
 	for i := range 50 {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: byte(i + 1)}, map[string]any{"label": "a"})
-		if err := n.feed.tick(context.Background()); err != nil {
+		if err := n.feed.numberAndRead(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		take(t, fast, 1)

@@ -11,7 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -54,8 +54,8 @@ func TestHiddenHistoriesDoNotExist(t *testing.T) {
 		n.insert(t, n.books, record(n.books, 1, 0, map[string]any{"owner": "eve"}))
 		for _, id := range []model.ID{{15: 1}, {15: 2}} {
 			for _, by := range []query.Range{{Limit: 10}, {Anchor: query.AtCursor, Cursor: model.ID{15: 9}, Limit: 10}} {
-				_, err := n.feed.Changes(t.Context(), LogRequest{Path: resource.Path{Collection: n.books, By: n.permit("follower", "ada")}, ID: id, Query: query.Query{Range: by}})
-				if want := resource.NotFound(n.books, id); err == nil || err.Error() != want.Error() {
+				_, err := n.feed.Changes(t.Context(), LogRequest{Path: reads.Path{Collection: n.books, By: n.permit("follower", "ada")}, ID: id, Query: query.Query{Range: by}})
+				if want := reads.NotFound(n.books, id); err == nil || err.Error() != want.Error() {
 					t.Errorf("%s, %+v: got %v, want %v", id, by, err, want)
 				}
 			}
@@ -72,8 +72,8 @@ func (n *notes) hideAndShow(t *testing.T, seed, dataset uint64) map[string]strin
 	follower := n.permit("follower", "ada")
 	isOpen := query.Compare{Column: n.notes.Field("open").Column, Op: query.Equal, Value: model.BoolValue(true)}
 	shapes := map[string]Shape{
-		"stream": {Path: resource.Path{Collection: n.notes, By: n.permit("user", "ada")}}, "filtered": {Path: resource.Path{Collection: n.notes, By: follower}, Filter: isOpen},
-		"below": {Path: resource.Path{Collection: n.notes, Parent: &books[0], By: follower}}, "log": {Path: resource.Path{By: follower}},
+		"stream": {Path: reads.Path{Collection: n.notes, By: n.permit("user", "ada")}}, "filtered": {Path: reads.Path{Collection: n.notes, By: follower}, Filter: isOpen},
+		"below": {Path: reads.Path{Collection: n.notes, Parent: &books[0], By: follower}}, "log": {Path: reads.Path{By: follower}},
 	}
 	streams := map[string]*Subscription{}
 	for name, shape := range shapes {
@@ -85,9 +85,9 @@ func (n *notes) hideAndShow(t *testing.T, seed, dataset uint64) map[string]strin
 	for name, stream := range streams {
 		told[name] = n.untilNote99(t, stream)
 	}
-	told["changes"] = n.changesOf(t, LogRequest{Path: resource.Path{By: follower}})
+	told["changes"] = n.changesOf(t, LogRequest{Path: reads.Path{By: follower}})
 	for id := range byte(4) {
-		request := LogRequest{Path: resource.Path{Collection: n.notes, By: follower}, ID: model.ID{15: id + 1}}
+		request := LogRequest{Path: reads.Path{Collection: n.notes, By: follower}, ID: model.ID{15: id + 1}}
 		told[fmt.Sprint("history of ", id)] = n.changesOf(t, request)
 		for i := range books {
 			request.Path.Parent = &books[i]

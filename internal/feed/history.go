@@ -5,7 +5,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -14,7 +14,7 @@ import (
 // still has the beginning of the history.
 func (c *Changes) openHistory(tx *store.Tx, bounds changelog.Bounds) (model.Record, error) {
 	path, id := c.request.Path, c.request.ID
-	if err := path.RequireParent(tx); fault.Is(err, problem.CodeNotFound) {
+	if err := path.RequireParent(reads.Stored(tx)); fault.Is(err, problem.CodeNotFound) {
 		return nil, fault.New(problem.CodeNotFound, "%s Without its parent a resource has its history in its own collection: %s/%s/changes.",
 			fault.From(err)[0].Detail, path.Collection.Name, id)
 	} else if err != nil {
@@ -57,7 +57,7 @@ func (c *Changes) checkHistory(state model.Record) error {
 		}
 	}
 	if state == nil || path.Parent != nil && state[path.Collection.ParentLink().Column] != model.IDValue(*path.Parent) {
-		return resource.NotFound(path.Collection, c.request.ID)
+		return reads.NotFound(path.Collection, c.request.ID)
 	}
 	return nil
 }

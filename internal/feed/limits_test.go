@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -22,7 +22,7 @@ func sqliteURL(t *testing.T) string { return "sqlite:" + filepath.Join(t.TempDir
 func TestStreamsAreLimited(t *testing.T) {
 	open := 0
 	n := openNotes(t, sqliteURL(t), Options{Streams: 3, PerUser: 2, Metrics: Metrics{Subscribed: func(change int) { open += change }}})
-	shape := Shape{Path: resource.Path{Collection: n.links}}
+	shape := Shape{Path: reads.Path{Collection: n.links}}
 	subscribe := func(caller string) (*Subscription, error) {
 		return n.feed.Subscribe(context.Background(), shape, "", caller)
 	}
@@ -80,7 +80,7 @@ func TestStreamsEnd(t *testing.T) {
 		}})
 	subscribe := func(caller auth.Caller, quota string) *Subscription {
 		caller.Role = "admin"
-		s, err := n.feed.Subscribe(context.Background(), Shape{Path: resource.Path{Collection: n.links, By: n.policy.Permit(caller)}}, "", quota)
+		s, err := n.feed.Subscribe(context.Background(), Shape{Path: reads.Path{Collection: n.links, By: n.policy.Permit(caller)}}, "", quota)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestStreamsEnd(t *testing.T) {
 	if _, err := program.Next(context.Background()); !errors.As(err, &end) || end.Cause != Shutdown {
 		t.Error(err)
 	}
-	if _, err := n.feed.Subscribe(context.Background(), Shape{Path: resource.Path{Collection: n.links}}, "", "x"); !errors.As(err, &end) || end.Cause != Shutdown {
+	if _, err := n.feed.Subscribe(context.Background(), Shape{Path: reads.Path{Collection: n.links}}, "", "x"); !errors.As(err, &end) || end.Cause != Shutdown {
 		t.Error(err)
 	}
 }
@@ -148,7 +148,7 @@ func TestFallingBehind(t *testing.T) {
 		}}
 	}
 	eachDatabase(t, options, func(t *testing.T, n *notes) {
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		fast, slow := n.subscribe(t, shape, ""), n.subscribe(t, shape, "")
 		take(t, fast, 1)
 		take(t, slow, 1)
@@ -190,10 +190,10 @@ func TestNobodyFollows(t *testing.T) {
 		waitFor(t, func() bool {
 			n.feed.mutex.Lock()
 			defer n.feed.mutex.Unlock()
-			if n.feed.taken != 0 {
-				t.Fatalf("the log was read up to %d", n.feed.taken)
+			if n.feed.readTo != 0 {
+				t.Fatalf("the log was read up to %d", n.feed.readTo)
 			}
-			return n.feed.last > 0
+			return n.feed.lastNumber > 0
 		})
 	})
 }

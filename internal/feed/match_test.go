@@ -12,7 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -157,7 +157,7 @@ func TestEventsOfChanges(t *testing.T) {
 	}
 	const change = `"change":{"id":"00000000-0000-8005-8000-000000000007","by":null,"at":"2026-02-01T00:00:00.000Z","revision":12}`
 	isOpen := query.Compare{Column: n.notes.Field("open").Column, Op: query.Equal, Value: model.BoolValue(true)}
-	ada := resource.Path{Collection: n.notes, By: n.permit("user", "ada")}
+	ada := reads.Path{Collection: n.notes, By: n.permit("user", "ada")}
 	one, none := model.ID{15: 1}, model.ID{15: 2}
 	a := note(1, "a", "ada", true, "x")
 	for _, each := range []struct {
@@ -186,8 +186,8 @@ func TestEventsOfChanges(t *testing.T) {
 		{"the one resource leaves", Shape{Path: ada, ID: &one}, a, note(2, "a", "eve", true, "x"),
 			`left {"data":{"id":"00000000-0000-0000-0000-000000000001","type":"notes"}} 2`},
 		{"another resource", Shape{Path: ada, ID: &none}, a, nil, ""},
-		{"another parent", Shape{Path: resource.Path{Collection: n.notes, Parent: &none, By: ada.By}}, nil, a, ""},
-		{"the parent", Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: ada.By}}, nil, a,
+		{"another parent", Shape{Path: reads.Path{Collection: n.notes, Parent: &none, By: ada.By}}, nil, a, ""},
+		{"the parent", Shape{Path: reads.Path{Collection: n.notes, Parent: &book, By: ada.By}}, nil, a,
 			`created {"data":` + shown("a", "ada", true, 1) + `,` + change + `} 0`},
 	} {
 		e := &changelog.Entry{Number: 5, Revision: 12, Collection: n.notes, ID: one, Kind: kindOf(each.before, each.after),
@@ -230,7 +230,7 @@ func TestChangesOfTheParent(t *testing.T) {
 		{"given away, which the admin sees", parent, "admin", book("a", "ada"), book("a", "eve"), ""},
 		{"another one", other, "user", book("a", "ada"), nil, ""},
 	} {
-		view := n.view(Shape{Path: resource.Path{Collection: n.notes, Parent: &each.parent, By: n.permit(each.role, "ada")}})
+		view := n.view(Shape{Path: reads.Path{Collection: n.notes, Parent: &each.parent, By: n.permit(each.role, "ada")}})
 		e := &changelog.Entry{Number: 5, Collection: n.books, ID: parent, Kind: kindOf(each.before, each.after), Before: each.before, After: each.after}
 		if got := told(view.match(nil, model.ID{}, e, nil, 0)); got != each.want {
 			t.Errorf("%s: got %q, want %q", each.name, got, each.want)
@@ -265,7 +265,7 @@ func TestChangesAsResources(t *testing.T) {
 	} {
 		e := &changelog.Entry{Number: 5, Revision: 12, Collection: n.notes, ID: model.ID{15: 1}, Kind: kindOf(each.before, each.after),
 			At: model.TimeValue("2026-02-01T00:00:00.000Z"), Caller: "key:abc", Before: each.before, After: each.after}
-		event, ok, err := n.view(Shape{Path: resource.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
+		event, ok, err := n.view(Shape{Path: reads.Path{By: each.by}}).changeEvent(model.ID{8: 0x80, 15: 7}, e, nil, 0)
 		if err != nil || ok != (each.want != "") || ok && string(event.Data) != `{"data":`+each.want+`}` {
 			t.Errorf("%s:\ngot  %t %s\nwant %s", each.name, ok, event.Data, each.want)
 		}
@@ -280,7 +280,7 @@ func TestFingerprints(t *testing.T) {
 	named := query.In{Column: title, Values: []model.Value{model.TextValue("a"), model.TextValue("b")}}
 	swapped := query.In{Column: title, Values: []model.Value{model.TextValue("b"), model.TextValue("a")}}
 	one := model.ID{15: 1}
-	path := func(by *auth.Permit) resource.Path { return resource.Path{Collection: n.notes, By: by} }
+	path := func(by *auth.Permit) reads.Path { return reads.Path{Collection: n.notes, By: by} }
 	fingerprint := func(s Shape) fingerprint { return fingerprintOf(n.feed.canonical(&s)) }
 	equal := [][2]Shape{
 		{{Path: path(nil), Filter: query.And{isOpen, named}}, {Path: path(nil), Filter: query.And{swapped, isOpen}}},
@@ -296,10 +296,10 @@ func TestFingerprints(t *testing.T) {
 		"all": {Path: path(nil)}, "open": {Path: path(nil), Filter: isOpen}, "not open": {Path: path(nil), Filter: query.Not{Filter: isOpen}},
 		"named": {Path: path(nil), Filter: named}, "and": {Path: path(nil), Filter: query.And{isOpen, named}}, "or": {Path: path(nil), Filter: query.Or{isOpen, named}},
 		"null": {Path: path(nil), Filter: query.IsNull{Column: open}}, "ada": {Path: path(n.permit("user", "ada"))}, "eve": {Path: path(n.permit("user", "eve"))},
-		"one": {Path: path(nil), ID: &one}, "parent": {Path: resource.Path{Collection: n.notes, Parent: &one}}, "books": {Path: resource.Path{Collection: n.books}},
+		"one": {Path: path(nil), ID: &one}, "parent": {Path: reads.Path{Collection: n.notes, Parent: &one}}, "books": {Path: reads.Path{Collection: n.books}},
 		"search": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a"}}}, "search for others": {Path: path(nil), Filter: query.Search{Columns: []int{title}, Words: []string{"a", "b"}}},
 		"search elsewhere": {Path: path(nil), Filter: query.Search{Columns: []int{title, n.notes.Field("secret").Column}, Words: []string{"a"}}},
-		"log":              {}, "log of a user": {Path: resource.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
+		"log":              {}, "log of a user": {Path: reads.Path{By: n.permit("user", "ada")}}, "log with a filter": {Filter: isOpen},
 	}
 	seen := map[string]string{}
 	for name, shape := range different {

@@ -18,7 +18,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -165,7 +165,7 @@ func (s *subscriber) choose() {
 	s.close()
 	s.state, s.earlier, s.started = emptyFold(), nil, true
 	c := []*model.Collection{w.books, w.notes.notes, w.notes.notes, w.links}[random.IntN(4)]
-	s.shape = Shape{Path: resource.Path{Collection: c}}
+	s.shape = Shape{Path: reads.Path{Collection: c}}
 	switch random.IntN(7) {
 	case 3, 4:
 		s.shape.Path.By = w.permit("reader", "ada")

@@ -13,7 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -21,11 +21,11 @@ import (
 func (n *notes) poll(t *testing.T, by *auth.Permit) *Changes {
 	t.Helper()
 	of := query.Compare{Column: n.schema.Changes().Field(model.ChangeCollection).Column, Op: query.Equal, Value: model.TextValue("notes")}
-	all, err := n.feed.Changes(context.Background(), LogRequest{Path: resource.Path{By: by}})
+	all, err := n.feed.Changes(context.Background(), LogRequest{Path: reads.Path{By: by}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := LogRequest{Path: resource.Path{By: by}, Query: query.Query{Filter: of, Since: all.Link(), Range: query.Range{Limit: 100}}}
+	request := LogRequest{Path: reads.Path{By: by}, Query: query.Query{Filter: of, Since: all.Link(), Range: query.Range{Limit: 100}}}
 	c, err := n.feed.Changes(context.Background(), request)
 	if err != nil {
 		t.Fatal(err)
@@ -37,9 +37,9 @@ func (n *notes) poll(t *testing.T, by *auth.Permit) *Changes {
 // TestPollsWait: changes that do not concern those who poll neither wake them nor make them read from the database, and they
 // are not looked at again. One that concerns them wakes them once.
 func TestPollsWait(t *testing.T) {
-	var reads atomic.Int64
+	var caughtUp atomic.Int64
 	options := func() Options {
-		return Options{Metrics: Metrics{CaughtUp: func() { reads.Add(1) }}}
+		return Options{Metrics: Metrics{CaughtUp: func() { caughtUp.Add(1) }}}
 	}
 	eachDatabase(t, options, func(t *testing.T, n *notes) {
 		const polls, writes = 30, 20
@@ -64,16 +64,16 @@ func TestPollsWait(t *testing.T) {
 			defer n.feed.mutex.Unlock()
 			return n.feed.attached == polls
 		})
-		before := reads.Load()
-		marker := n.begin(t, Shape{Path: resource.Path{Collection: n.links}}, "", "marker")
+		before := caughtUp.Load()
+		marker := n.begin(t, Shape{Path: reads.Path{Collection: n.links}}, "", "marker")
 		take(t, marker, 2)
 		for i := range writes {
 			n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"rank": i + 1})
 			n.mustDo(t, http.MethodPost, n.notes, model.ID{14: 1, 15: byte(i)}, map[string]any{"owner": "eve"})
 		}
 		take(t, marker, writes)
-		if got := wakes.Load(); got != 0 || reads.Load() != before {
-			t.Errorf("%d were woken, %d reads from the database", got, reads.Load()-before)
+		if got := wakes.Load(); got != 0 || caughtUp.Load() != before {
+			t.Errorf("%d were woken, %d reads from the database", got, caughtUp.Load()-before)
 		}
 		n.mustDo(t, http.MethodPost, n.notes, model.ID{15: 1}, map[string]any{"owner": "ada"})
 		for range polls {
@@ -139,13 +139,13 @@ func TestPollsEnd(t *testing.T) {
 	waitFor(t, func() bool {
 		n.feed.mutex.Lock()
 		defer n.feed.mutex.Unlock()
-		return n.feed.attached == 1 && n.feed.published == n.feed.last && n.feed.last > 0
+		return n.feed.attached == 1 && n.feed.chainedTo == n.feed.lastNumber && n.feed.lastNumber > 0
 	})
 	cancel()
 	err := <-ended
 	n.feed.mutex.Lock()
 	defer n.feed.mutex.Unlock()
-	if !errors.Is(err, context.Canceled) || c.End != n.feed.last || c.looked != c.End {
-		t.Errorf("after the time: %v, looked at %d of %d", err, c.looked, n.feed.last)
+	if !errors.Is(err, context.Canceled) || c.End != n.feed.lastNumber || c.looked != c.End {
+		t.Errorf("after the time: %v, looked at %d of %d", err, c.looked, n.feed.lastNumber)
 	}
 }

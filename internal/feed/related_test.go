@@ -7,7 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // TestOthersThatAreNotConcerned: a change of what a rule reads through a reference begins only those streams again whose
@@ -21,8 +21,8 @@ func TestOthersThatAreNotConcerned(t *testing.T) {
 			n.mustDo(t, http.MethodPost, n.notes, model.ID{15: byte(11 + i)}, map[string]any{"book_id": book.String(), "open": false})
 		}
 		n.mustDo(t, http.MethodPost, n.notes, model.ID{15: 13}, map[string]any{"title": "public", "book_id": books[0].String(), "open": false})
-		path := func(subject string) resource.Path {
-			return resource.Path{Collection: n.notes, By: n.permit("member", subject)}
+		path := func(subject string) reads.Path {
+			return reads.Path{Collection: n.notes, By: n.permit("member", subject)}
 		}
 		of := func(book model.ID) query.Filter {
 			return query.Compare{Column: n.notes.Field("book_id").Column, Op: query.Equal, Value: model.IDValue(book)}

@@ -7,14 +7,14 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 )
 
 // snapshot is the list that a stream begins with, while it is sent.
 type snapshot struct {
 	why     resetReason // the stream begins again; empty: it just begins
 	opened  bool
-	listing *resource.Page
+	listing *reads.List
 	timer   *limit.QueryTimer
 	point   changelog.Point
 	rows    int
@@ -167,7 +167,7 @@ func (s *Subscription) endSnapshot() error {
 	n.read = true
 	n.close()
 	if s.view.ID != nil && n.rows == 0 {
-		return resource.NotFound(s.view.collection, *s.view.ID)
+		return reads.NotFound(s.view.collection, *s.view.ID)
 	}
 	if err := s.continueAfter(n.point); err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
@@ -120,7 +121,7 @@ func (w *things) write(t *rapid.T) {
 		if w.after[id] == nil {
 			method = "POST"
 		}
-		step := resource.Step{Method: method, Path: resource.Path{Collection: w.c}, ID: id, Body: text, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
+		step := resource.Step{Method: method, Path: reads.Path{Collection: w.c}, ID: id, Body: text, BodyLimits: resource.BodyLimits{Depth: 10, Items: 10}}
 		if method == "DELETE" {
 			step.Body = nil
 		}

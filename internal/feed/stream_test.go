@@ -16,7 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -51,7 +51,7 @@ func TestSnapshotThenChanges(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		first, second := model.ID{15: 1}, model.ID{15: 2}
 		n.mustDo(t, http.MethodPost, n.links, first, map[string]any{"label": "a"})
-		s := n.subscribe(t, Shape{Path: resource.Path{Collection: n.links}}, "")
+		s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 		expect(t, next(t, s, 2), `listed {"data":`+linkText(firstID, `"a"`)+`}`, `synced {}`)
 		n.mustDo(t, http.MethodPost, n.links, second, map[string]any{"label": "b"})
 		expect(t, next(t, s, 1), `created {"data":`+linkText(secondID, `"b"`)+`,`+changed+`}`)
@@ -66,7 +66,7 @@ func TestSnapshotThenChanges(t *testing.T) {
 // TestResume: a stream goes on from the position of each of its events, and of a bookmark.
 func TestResume(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		s := n.subscribe(t, shape, "")
 		events := take(t, s, 1)
 		for i := range 5 {
@@ -106,12 +106,12 @@ func TestBookmarksSkipNothing(t *testing.T) {
 		n := openNotes(t, url, Options{}) // no reader: the test does its work
 		tick := func() {
 			t.Helper()
-			if err := n.feed.tick(context.Background()); err != nil {
+			if err := n.feed.numberAndRead(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		id := model.ID{15: 1}
-		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		shape := Shape{Path: reads.Path{Collection: n.links}, ID: &id}
 		n.mustDo(t, http.MethodPost, n.links, id, map[string]any{"label": "a"})
 		following := n.subscribe(t, shape, "")
 		if _, ok := following.Bookmark(); ok {
@@ -168,7 +168,7 @@ func TestResets(t *testing.T) {
 		reasons = nil
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
-		shape := Shape{Path: resource.Path{Collection: n.links}}
+		shape := Shape{Path: reads.Path{Collection: n.links}}
 		s := n.subscribe(t, shape, "")
 		at, err := n.feed.signer.parse(take(t, s, 3)[2].Position)
 		if err != nil {
@@ -200,7 +200,7 @@ func TestResets(t *testing.T) {
 func TestStreamOfOneResource(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		id := model.ID{15: 1}
-		shape := Shape{Path: resource.Path{Collection: n.links}, ID: &id}
+		shape := Shape{Path: reads.Path{Collection: n.links}, ID: &id}
 		if _, err := n.feed.Subscribe(context.Background(), shape, "", "test"); !fault.Is(err, problem.CodeNotFound) {
 			t.Fatalf("a resource that does not exist: %v", err)
 		}
@@ -225,7 +225,7 @@ func TestStreamOfOneResource(t *testing.T) {
 func TestOneResourceThatIsHidden(t *testing.T) {
 	eachDatabase(t, func() Options { return Options{} }, func(t *testing.T, n *notes) {
 		id := model.ID{15: 1}
-		shape := Shape{Path: resource.Path{Collection: n.notes, By: n.permit("user", "ada")}, ID: &id}
+		shape := Shape{Path: reads.Path{Collection: n.notes, By: n.permit("user", "ada")}, ID: &id}
 		n.mustDo(t, http.MethodPost, n.notes, id, map[string]any{"title": "a", "owner": "ada"})
 		s := n.subscribe(t, shape, "")
 		synced := take(t, s, 2)[1].Position
@@ -242,7 +242,7 @@ func TestParents(t *testing.T) {
 		book := model.ID{15: 7}
 		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a", "owner": "ada"})
 		n.mustDo(t, http.MethodPost, n.notes, model.ID{15: 1}, map[string]any{"owner": "ada", "book_id": book.String()})
-		shape := Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
+		shape := Shape{Path: reads.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
 		s := n.subscribe(t, shape, "")
 		if lines := next(t, s, 2); len(lines) != 2 || lines[1] != "synced {}" {
 			t.Fatal(lines)
@@ -287,7 +287,7 @@ func TestResumeWithoutParent(t *testing.T) {
 		book, note := model.ID{15: 7}, model.ID{15: 1}
 		n.mustDo(t, http.MethodPost, n.books, book, map[string]any{"name": "a", "owner": "ada"})
 		n.mustDo(t, http.MethodPost, n.notes, note, map[string]any{"owner": "ada", "book_id": book.String()})
-		shape := Shape{Path: resource.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
+		shape := Shape{Path: reads.Path{Collection: n.notes, Parent: &book, By: n.permit("user", "ada")}}
 		one := shape
 		one.ID = &note
 		seen := func(title, change string) string {
@@ -341,7 +341,7 @@ func TestStreamOfTheLog(t *testing.T) {
 		of := func(collection string) query.Filter {
 			return query.Compare{Column: n.schema.Changes().Field("collection").Column, Op: query.Equal, Value: model.TextValue(collection)}
 		}
-		s := n.subscribe(t, Shape{Path: resource.Path{By: n.permit("admin", "root")}, Filter: of("links")}, "")
+		s := n.subscribe(t, Shape{Path: reads.Path{By: n.permit("admin", "root")}, Filter: of("links")}, "")
 		n.mustDo(t, http.MethodPatch, n.links, model.ID{15: 1}, map[string]any{"label": "c"})
 		n.mustDo(t, http.MethodDelete, n.books, model.ID{15: 2}, nil)
 		var told []string

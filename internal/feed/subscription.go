@@ -10,7 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -138,12 +138,12 @@ func (s *Subscription) verify(p position) (why resetReason, err error) {
 	if why := p.whyReset(now, s.view.fingerprint); why != "" {
 		return why, nil
 	}
-	if err := s.view.Path.RequireParent(tx); err != nil || s.view.ID == nil {
+	if err := s.view.Path.RequireParent(reads.Stored(tx)); err != nil || s.view.ID == nil {
 		return "", err
 	}
 	found, err := tx.View(s.view.collection, s.view.scope, *s.view.ID, nil)
 	if err == nil && !found {
-		err = resource.NotFound(s.view.collection, *s.view.ID)
+		err = reads.NotFound(s.view.collection, *s.view.ID)
 	}
 	return "", err
 }
@@ -253,7 +253,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.mutex.Lock()
 	next := s.at.next
 	if next == nil {
-		s.markSent(f.published)
+		s.markSent(f.chainedTo)
 		appended := s.at.appended
 		f.mutex.Unlock()
 		select {
@@ -413,7 +413,7 @@ func (s *Subscription) Bookmark() (event Event, ok bool) {
 	if s.Progress() == Following && s.finish == nil {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
-			s.markSent(s.feed.published)
+			s.markSent(s.feed.chainedTo)
 		}
 		s.feed.mutex.Unlock()
 	}

@@ -31,6 +31,7 @@ type Keyword struct {
 	Decimals, OnlyDecimals, NoDecimals bool
 
 	OnlyAttributes bool // not for the values inside an attribute
+	Rule           bool // of the data: GET / and OpenAPI describe it beside the JSON Schema
 
 	// Member orders the keywords of a JSON Schema. 0: no part of one.
 	Member int
@@ -57,7 +58,7 @@ var ReferenceKeywords = []Keyword{
 var AttributeKeywords = []Keyword{
 	{Name: "type", Member: 1, JSONSchema: map[string]any{"enum": Types}, Code: problem.CodeType,
 		Field:       func(a *Attribute) any { return &a.Type },
-		Description: "The type of the value. Required, except for references. Nothing is converted: \"1\" is not an integer. It is one type, not a list: an attribute that is not required can also be null.",
+		Description: "One type, not a list: an attribute that is not required can also be null. Required, except for references. Nothing is converted: \"1\" is not an integer.",
 		tighter: func(_ Keyword, now, before *Attribute) bool {
 			return now.Type != before.Type && !(now.Type == Number && before.Type == Integer)
 		}},
@@ -83,7 +84,7 @@ var AttributeKeywords = []Keyword{
 		tighter:     changed},
 	{Name: "contentMediaType", Member: 21, JSONSchema: map[string]any{"enum": []string{Markdown}}, Types: []Type{String}, NoDecimals: true,
 		Field:       func(a *Attribute) any { return &a.ContentMediaType },
-		Description: "What the text is, for people and tools: the explorer highlights it in forms and renders it in the panel. The values are not checked."},
+		Description: "What the text is: the explorer highlights and renders it. The values are not checked."},
 	{Name: "scale", Member: 3, JSONSchema: map[string]any{"type": "integer", "minimum": 0, "maximum": MaxDecimalDigits}, Types: []Type{String}, Decimals: true, OnlyDecimals: true,
 		Field:       func(a *Attribute) any { return &a.Scale },
 		Description: "The number of fraction digits of a decimal, 2 for most money. Required for a decimal. All its digits together are at most 18.",
@@ -147,34 +148,34 @@ var AttributeKeywords = []Keyword{
 		Description: "The value if a create, or a PUT, does not have the attribute. A reference has no default."},
 	{Name: "unique", JSONSchema: FlagSchema, OnlyAttributes: true, Types: []Type{String, Integer, Number, Boolean},
 		Field:       func(a *Attribute) any { return &a.Unique },
-		Description: "Whether no two resources can have the same value. A string then needs a maxLength, or a format that bounds its length."},
+		Description: "Whether no two resources can have the same value. A string needs a bounded length."},
 	{Name: "index", JSONSchema: FlagSchema, OnlyAttributes: true, Types: []Type{String, Integer, Number, Boolean, Array},
 		Field:       func(a *Attribute) any { return &a.Index },
-		Description: "Whether there is an index, which makes filters and sorts fast. A string then needs a maxLength, or a format that bounds its length. The index of an array is one of its items, for has and has_all."},
+		Description: "Whether there is an index, which makes filters and sorts fast. A string needs a bounded length. The index of an array is one of its items, for has and has_all."},
 	{Name: "references", JSONSchema: NameOrSchema(ReferenceKeywords, "collection"), OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.References },
 		Description: "The collection whose ids the attribute holds. Type and format can be left out."},
 	{Name: "as", JSONSchema: ReferenceSchema("attributeName"), OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.As },
-		Description: "For a reference: the name of the relation, by which the resource that it refers to can be included. Default: the name of the attribute without _id."},
+		Description: "For a reference: the name of the relation, by which the other resource can be included. Default: the name of the attribute without _id."},
 	{Name: "inverse", JSONSchema: ReferenceSchema("attributeName"), OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.Inverse },
-		Description: "For a reference: the name of the relation in the other direction, by which the resources that refer to one can be included in it. Default: none; for a parent, the name of the collection."},
-	{Name: "transitions", JSONSchema: map[string]any{"type": "object", "additionalProperties": NamesSchema}, OnlyAttributes: true, Types: []Type{String},
+		Description: "For a reference: the name of the relation in the other direction. Default: none; for a parent, the name of the collection."},
+	{Name: "transitions", JSONSchema: map[string]any{"type": "object", "additionalProperties": NamesSchema}, OnlyAttributes: true, Rule: true, Types: []Type{String},
 		Field:       func(a *Attribute) any { return &a.Transitions },
 		Description: "The lifecycle of an attribute with an enum: the states that each state may change to, such as {draft: [published]}. A state without an entry leads nowhere."},
-	{Name: "initial", JSONSchema: NamesSchema, OnlyAttributes: true, Types: []Type{String},
+	{Name: "initial", JSONSchema: NamesSchema, OnlyAttributes: true, Rule: true, Types: []Type{String},
 		Field:       func(a *Attribute) any { return &a.Initial },
 		Description: "The states that a new resource may have. Default: the default of the attribute, or else any state."},
-	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true,
+	{Name: "computed", JSONSchema: TextSchema, OnlyAttributes: true, Rule: true, Types: []Type{String, Integer, Number, Boolean},
 		Field:       func(a *Attribute) any { return &a.Computed },
-		Description: "The expression in CEL by which the server sets the value, such as resource.price * resource.quantity. Clients cannot set it."},
-	{Name: "when", JSONSchema: map[string]any{"enum": []string{WhenCreate}}, OnlyAttributes: true,
+		Description: "The expression in CEL by which the server sets the value, such as resource.price * resource.quantity."},
+	{Name: "when", JSONSchema: map[string]any{"enum": []string{WhenCreate}}, OnlyAttributes: true, Rule: true,
 		Field:       func(a *Attribute) any { return &a.When },
-		Description: "create: the value is computed once, when the resource is created. Default: by every write."},
-	{Name: "write_once", JSONSchema: FlagSchema, OnlyAttributes: true,
+		Description: "The value is computed only by the create. Default: by every write."},
+	{Name: "write_once", JSONSchema: FlagSchema, OnlyAttributes: true, Rule: true,
 		Field:       func(a *Attribute) any { return &a.WriteOnce },
-		Description: "Whether the value is set by the create, and cannot be changed later."},
+		Description: "Whether only a create sets the value."},
 	{Name: "renamed_from", JSONSchema: ReferenceSchema("attributeName"), OnlyAttributes: true,
 		Field:       func(a *Attribute) any { return &a.RenamedFrom },
 		Description: "The previous name of the attribute. A migration then keeps its values."},
@@ -187,6 +188,9 @@ var DefinitionKeywords = slices.DeleteFunc(slices.Clone(AttributeKeywords), func
 var SchemaKeywords = slices.SortedFunc(slices.Values(
 	slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return k.Member == 0 }),
 ), func(a, b Keyword) int { return cmp.Compare(a.Member, b.Member) })
+
+// RuleKeywords are those of the rules of the data.
+var RuleKeywords = slices.DeleteFunc(slices.Clone(AttributeKeywords), func(k Keyword) bool { return !k.Rule })
 
 // Value is the value that an attribute gives to the keyword.
 func (k Keyword) Value(a *Attribute) any {

@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -65,7 +66,7 @@ func newDataset(t *testing.T, url string, config Config, hook resource.Hook) *da
 		defer w.mutex.Unlock()
 		w.failures = append(w.failures, err)
 	}
-	w.Operations = New(config, sch, st, w.resources)
+	w.Operations = New(config, st, w.resources)
 	hook.Timeout = time.Minute
 	hook.After = func(context.Context, *resource.Change) {
 		w.mutex.Lock()
@@ -105,7 +106,7 @@ type accepted struct {
 // accept has a step of a user accepted.
 func (w *dataset) accept(method, body string) accepted {
 	w.t.Helper()
-	step := resource.Step{Method: method, Path: resource.Path{Collection: w.users()}, ID: user, Body: []byte(body)}
+	step := resource.Step{Method: method, Path: reads.Path{Collection: w.users()}, ID: user, Body: []byte(body)}
 	outcome := w.resources.Execute(context.Background(), resource.Request{Steps: []resource.Step{step}, Later: true})
 	if outcome.Err != nil {
 		w.t.Fatal(outcome.Err)

@@ -11,6 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -28,7 +29,7 @@ func accepting(t *testing.T, url string) *dataset {
 	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	w.resources.Backlog = 100
-	w.Operations = New(Config{Workers: 1, Failed: func(_ string, err error) { t.Error(err) }}, sch, st, w.resources)
+	w.Operations = New(Config{Workers: 1, Failed: func(_ string, err error) { t.Error(err) }}, st, w.resources)
 	return w
 }
 
@@ -39,9 +40,9 @@ func TestWaitForAnotherServer(t *testing.T) {
 	url := pgtest.URL(t)
 	w, other := accepting(t, url), accepting(t, url)
 	other.run()
-	path := resource.Path{Collection: w.users()}
+	path := reads.Path{Collection: w.users()}
 	var all []accepted
-	var want [][]resource.Resource
+	var want [][]reads.Resource
 	for _, step := range [][2]string{{"POST", newUser}, {"PATCH", `{"name":"Grace"}`}, {"PATCH", `{"name":"Edsger"}`}} {
 		a := w.accept(step[0], step[1])
 		if _, ok := w.Wait(context.Background(), a.step, a.Outcome, hung); !ok {
@@ -52,11 +53,11 @@ func TestWaitForAnotherServer(t *testing.T) {
 			t.Fatal(err)
 		}
 		now.Created = step[0] == "POST"
-		all, want = append(all, a), append(want, []resource.Resource{now})
+		all, want = append(all, a), append(want, []reads.Resource{now})
 	}
 	last := want[2][0]
 	last.ETag = "" // it is gone
-	all, want = append(all, w.accept("DELETE", "")), append(want, []resource.Resource{last})
+	all, want = append(all, w.accept("DELETE", "")), append(want, []reads.Resource{last})
 	for i, a := range all {
 		outcome, ok := w.Wait(context.Background(), a.step, a.Outcome, hung)
 		if !ok || outcome.Err != nil || !reflect.DeepEqual(outcome.Results, want[i]) {

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 )
 
 // create creates the resources of a step.
-func (w *Work) create(step decodedStep) ([]Resource, error) {
+func (w *Work) create(step decodedStep) ([]reads.Resource, error) {
 	// The write changes the collection, which has no ETag.
-	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
+	if err := cmp.Or(step.Path.RequireParent(w.exists), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
 	return w.writeAll(step.Path, step.newWritings(), step.pointer)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -54,7 +55,7 @@ collections:
 				runtime.GC()
 				before := processorTime(b)
 				b.StartTimer()
-				step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: project}
+				step := resource.Step{Method: http.MethodDelete, Path: reads.Path{Collection: projects}, ID: project}
 				if err := resource.New(st).Execute(context.Background(), resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 					b.Fatal(err)
 				}

@@ -20,6 +20,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/statement"
 	"github.com/plural-go/plural/internal/store"
@@ -193,7 +194,7 @@ func (m *deletionModel) delete() {
 	for i, root := range roots {
 		ids[i] = root.id.String()
 	}
-	path := resource.Path{Collection: c}
+	path := reads.Path{Collection: c}
 	selected, err := query.Parse(query.OfRange, c, "filter[id][in]="+strings.Join(ids, ","), path.Limits())
 	if err != nil {
 		m.Fatal(err)

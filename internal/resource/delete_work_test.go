@@ -15,6 +15,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -157,7 +158,7 @@ collections:
 				if err != nil {
 					t.Fatal(err)
 				}
-				step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: id(byte(project), 0, 0)}
+				step := resource.Step{Method: http.MethodDelete, Path: reads.Path{Collection: projects}, ID: id(byte(project), 0, 0)}
 				if err := resource.New(st).Execute(ctx, resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 					t.Fatal(err)
 				}
@@ -255,7 +256,7 @@ func measureDeletion(t *testing.T, st *store.Store, s *model.Schema, project byt
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	statements.Store(0)
-	step := resource.Step{Method: http.MethodDelete, Path: resource.Path{Collection: projects}, ID: id(0, 0)}
+	step := resource.Step{Method: http.MethodDelete, Path: reads.Path{Collection: projects}, ID: id(0, 0)}
 	if err := resource.New(st).Execute(ctx, resource.Request{Steps: []resource.Step{step}}).Err; err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (w *Work) try(run func() error) (effect.Affected, error) {
 	w.dryRun, w.affected = true, effect.Effects{}
 	var changed effect.Effects
 	var err error
-	if w.reads {
+	if w.inSnapshot {
 		changed, err = w.tryInSnapshot(run)
 	} else {
 		changed, err = w.tryAndUndo(run)

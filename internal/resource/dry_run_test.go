@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -66,7 +67,7 @@ func (w *trial) reference(name string, id byte) string {
 }
 
 func (w *trial) step(method, collection string, id byte, body string) Step {
-	return Step{Method: method, Path: Path{Collection: w.schema.Collection(collection)}, ID: model.ID{15: id}, Body: []byte(body)}
+	return Step{Method: method, Path: reads.Path{Collection: w.schema.Collection(collection)}, ID: model.ID{15: id}, Body: []byte(body)}
 }
 
 // expect executes a request and compares what it affects, and whether it has executed a deletion.

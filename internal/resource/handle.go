@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -58,15 +59,15 @@ func (h *Handle) use(fn func(*Work) error) error {
 }
 
 // Read reads one resource, or the part of it that a query string selects.
-func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found Resource, err error) {
-	path := Path{Collection: c, By: h.by}
+func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found reads.Resource, err error) {
+	path := reads.Path{Collection: c, By: h.by}
 	err = h.use(func(w *Work) error {
 		if err := path.Require(schema.MayRead); err != nil {
 			return err
 		}
-		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfOne, wanted, 0)
 		if err == nil {
-			found, err = w.resources.get(w.tx, path, id, q)
+			found, err = w.resources.GetIn(w.tx, path, id, q)
 		}
 		return err
 	})
@@ -74,10 +75,10 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found Re
 }
 
 // List reads the range of a collection that a query string selects into memory. The limit is used if it has none.
-func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []Resource, err error) {
-	path := Path{Collection: c, By: h.by}
-	err = h.list(path, wanted, limit, false, func(page *Page) error {
-		return page.Each(func(found Resource) error {
+func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []reads.Resource, err error) {
+	path := reads.Path{Collection: c, By: h.by}
+	err = h.list(path, wanted, limit, false, func(page *reads.List) error {
+		return page.Each(func(found reads.Resource) error {
 			all = append(all, found)
 			return nil
 		})
@@ -87,41 +88,39 @@ func (h *Handle) List(c *model.Collection, wanted string, limit int64) (all []Re
 
 // Count is the number of resources that the filters of a query string select.
 func (h *Handle) Count(c *model.Collection, wanted string) (total int64, err error) {
-	err = h.list(Path{Collection: c, By: h.by}, wanted, 0, true, func(page *Page) error {
+	err = h.list(reads.Path{Collection: c, By: h.by}, wanted, 0, true, func(page *reads.List) error {
 		total = page.Total
 		return nil
 	})
 	return total, err
 }
 
-func (h *Handle) list(path Path, wanted string, limit int64, exact bool, read func(*Page) error) error {
+func (h *Handle) list(path reads.Path, wanted string, limit int64, exact bool, read func(*reads.List) error) error {
 	return h.use(func(w *Work) error {
 		if err := path.Require(schema.MayList); err != nil {
 			return err
 		}
-		limits := path.Limits()
-		limits.DefaultLimit = limit
-		q, err := query.Parse(query.OfList, path.Collection, wanted, limits)
+		q, err := path.Parse(query.OfList, wanted, limit)
 		if err != nil {
 			return err
 		}
-		rows, err := w.tx.Page(pageQuery(path, q, exact))
+		page, err := w.resources.ListIn(w.tx, path, q, exact)
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		return read(w.resources.page(rows, path, q))
+		defer page.Close()
+		return read(page)
 	})
 }
 
 // Limits is what the function may name in a query.
 func (h *Handle) Limits(c *model.Collection) query.Limits {
-	return Path{Collection: c, By: h.by}.Limits()
+	return reads.Path{Collection: c, By: h.by}.Limits()
 }
 
 // Do executes a step. If it fails, it is undone and the transaction can go on. If-Match is
 // never required: the function has read what it changes.
-func (h *Handle) Do(from Step) (results []Resource, err error) {
+func (h *Handle) Do(from Step) (results []reads.Resource, err error) {
 	from.Path.By, from.IfMatchOptional = h.by, true
 	err = h.use(func(w *Work) error {
 		return w.Savepoint(func() error {

@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -28,8 +29,8 @@ func TestOneOutcomeBecomesFinal(t *testing.T) {
 			}
 			defer st.Close()
 			r := New(st)
-			first := Outcome{Operation: model.ID{1}, Applied: "respond-async, wait=9", Results: []Resource{{ID: model.ID{2}, Representation: []byte{}}}}
-			second := Outcome{Created: true, Applied: first.Applied, Results: []Resource{{ID: model.ID{2}, ETag: `"1"`, Representation: []byte(`{"name":"Ada"}`)}}}
+			first := Outcome{Operation: model.ID{1}, Applied: "respond-async, wait=9", Results: []reads.Resource{{ID: model.ID{2}, Representation: []byte{}}}}
+			second := Outcome{Created: true, Applied: first.Applied, Results: []reads.Resource{{ID: model.ID{2}, ETag: `"1"`, Representation: []byte(`{"name":"Ada"}`)}}}
 			record := func(key string, until time.Time) Request {
 				once, provisional := &IdempotentRequest{Key: IdempotencyKey{Value: key}, Fingerprint: "x"}, first.record("x")
 				provisional.Until = model.FormatTime(until)
@@ -76,7 +77,7 @@ func TestOneOutcomeBecomesFinal(t *testing.T) {
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
 			x := &execution{Request: &later, resources: r}
-			if err := r.inTransaction(ctx, store.WriteOptions{}, x.runAndStore); err != nil || x.earlier == nil {
+			if err := r.inTransaction(ctx, store.WriteOptions{}, x.runOnce); err != nil || x.earlier == nil {
 				t.Error(x.earlier, err)
 			}
 			finalizes(later, first)

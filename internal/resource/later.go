@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -53,7 +54,7 @@ func (w *Work) accept(step decodedStep) (Outcome, error) {
 		Operation: w.tx.NewID(), Caller: caller, Method: step.Method, Collection: step.Path.Collection.Name, Resource: id, Parent: step.Path.Parent, Body: string(step.Body),
 		IfMatch: headerText(step.IfMatch), IfNoneMatch: headerText(step.IfNoneMatch),
 	}
-	return Outcome{Operation: job.Operation, Results: []Resource{{ID: id}}}, w.tx.AddOperation(job, by.ID, awaited)
+	return Outcome{Operation: job.Operation, Results: []reads.Resource{{ID: id}}}, w.tx.AddOperation(job, by.ID, awaited)
 }
 
 // headerText is a header as stored. Bytes that are not valid UTF-8 occur in no ETag of ours.
@@ -103,7 +104,7 @@ func (r *Resources) stepOf(job store.Job) Step {
 		return Step{Refused: err}
 	}
 	return Step{
-		Method: job.Method, Path: Path{Collection: c, Parent: job.Parent, By: r.Guard.PolicyInForce().Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
+		Method: job.Method, Path: reads.Path{Collection: c, Parent: job.Parent, By: r.Guard.PolicyInForce().Permit(caller)}, ID: job.Resource, Body: []byte(job.Body),
 		IfMatch: headerOf(job.IfMatch), IfNoneMatch: headerOf(job.IfNoneMatch),
 		IfMatchOptional: true, // whether it is required was decided on acceptance
 	}
@@ -149,7 +150,7 @@ func (x *execution) runClaimed(w *Work) error {
 		}
 		return err
 	}
-	if err := x.runAndUndo(w); err != nil {
+	if err := x.attempt(w); err != nil {
 		return err
 	}
 	return w.tx.EndOperation(x.claim.job, x.outcome.Err)
@@ -183,11 +184,11 @@ func (r *Resources) OutcomeOf(ctx context.Context, step Step, accepted Outcome) 
 		if left == nil {
 			left = change.Before // of a deletion
 		}
-		result := Resource{ID: id, Created: step.Method == http.MethodPost, Representation: c.AppendSome(nil, left, step.Path.By.Visible(c))}
+		result := reads.Resource{ID: id, Created: step.Method == http.MethodPost, Representation: c.AppendSome(nil, left, step.Path.By.Visible(c))}
 		if step.Method != http.MethodDelete {
-			result.ETag = r.etag(step.Path, change.Revision)
+			result.ETag = r.ETag(step.Path, change.Revision, r.store.DeclaredIn(c))
 		}
-		return Outcome{Results: []Resource{result}, Created: result.Created}, true, nil
+		return Outcome{Results: []reads.Resource{result}, Created: result.Created}, true, nil
 	}
 	return Outcome{}, false, nil
 }

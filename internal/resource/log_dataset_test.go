@@ -14,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
@@ -272,7 +273,7 @@ func (m *logModel) existing(c *logCollection) (found []logResource) {
 func (m *logModel) write() {
 	m.Helper()
 	c := m.collections[m.random.IntN(len(m.collections))]
-	step := resource.Step{Method: http.MethodPost, Path: resource.Path{Collection: m.schema.Collection(c.name)}, BodyLimits: resource.BodyLimits{Depth: 64, Items: 10}}
+	step := resource.Step{Method: http.MethodPost, Path: reads.Path{Collection: m.schema.Collection(c.name)}, BodyLimits: resource.BodyLimits{Depth: 64, Items: 10}}
 	body := map[string]json.RawMessage{}
 	some := 1
 	if there := m.existing(c); len(there) > 0 && m.random.IntN(3) > 0 {

@@ -19,6 +19,15 @@ type lookup struct {
 	awaited      []model.ID // pending operations that create what it has found
 }
 
+// isUnsettled reports whether operations on a resource are unfinished while another is accepted: they may change the state that
+// it will find.
+func (s *lookup) isUnsettled(c *model.Collection, before model.Record) (bool, error) {
+	if !s.countPending || before == nil {
+		return false, nil
+	}
+	return s.tx.HasUnfinished(c, before.ID(model.IDColumn))
+}
+
 // isPending reports whether a pending operation will create a resource. If a rule restricts
 // what the caller sees, only their own operations count: the rule cannot be evaluated yet.
 func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
@@ -36,33 +45,10 @@ func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (b
 	return found, err
 }
 
-// RequireParent returns 404 if the parent of a sub-collection does not exist for the caller.
-func (p Path) RequireParent(tx *store.Tx) error { return (&lookup{tx: tx}).requireParent(p) }
-
-// requireParent returns 404 if the parent of a sub-collection does not exist for the caller,
-// or if they may not see the attribute of the parent.
-func (s *lookup) requireParent(p Path) error {
-	if p.Parent == nil {
-		return nil
-	}
-	parents := p.Collection.ParentLink().To
-	if p.IsHidden() {
-		return NotFound(parents, *p.Parent)
-	}
-	missing, err := s.missing(p.By, parents, []model.ID{*p.Parent})
-	if err == nil && len(missing) > 0 {
-		err = NotFound(parents, *p.Parent)
-	}
-	return err
-}
-
-// requireParentOfItem does the same for an item. A stored item has a parent, so only its
-// visibility is checked.
-func (s *lookup) requireParentOfItem(p Path) error {
-	if p.Parent == nil || !p.IsHidden() && p.By.Scope(p.Collection.ParentLink().To) == nil {
-		return nil
-	}
-	return s.requireParent(p)
+// exists reports whether a resource exists for a caller.
+func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {
+	missing, err := s.missing(by, c, []model.ID{id})
+	return len(missing) == 0, err
 }
 
 // checkReferences adds to the faults of each resource its references to others that do not exist for the

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/effect"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -16,7 +17,7 @@ import (
 // Outcome is what the steps of a request have done, as data.
 type Outcome struct {
 	// Results are the resources as stored, or as they last were if they are deleted: those of all steps in their order.
-	Results []Resource
+	Results []reads.Resource
 	Many    bool // the request asks for an array
 	Created bool // all resources are new, and the request was to create them
 
@@ -35,7 +36,7 @@ type Outcome struct {
 // describe says what the results are. Single is the only step; nil: they are those of a transaction.
 func (o *Outcome) describe(single *decodedStep) {
 	o.Many = single == nil || single.many || single.Range != nil
-	o.Created = single != nil && single.verb == Create && !slices.ContainsFunc(o.Results, func(each Resource) bool { return !each.Created })
+	o.Created = single != nil && single.verb == Create && !slices.ContainsFunc(o.Results, func(each reads.Resource) bool { return !each.Created })
 }
 
 // finalStatuses are the statuses of failures that are kept for a key: the request would fail again.
@@ -88,10 +89,10 @@ func outcomeOf(record *store.IdempotencyRecord) (*Outcome, error) {
 	id, single := model.ParseID(kept.ID)
 	switch {
 	case single:
-		o.Results = []Resource{{ID: id, ETag: kept.ETag, Representation: record.Body}}
+		o.Results = []reads.Resource{{ID: id, ETag: kept.ETag, Representation: record.Body}}
 	case len(record.Body) > 0:
 		for _, representation := range bytes.Split(record.Body, []byte{separator}) {
-			o.Results = append(o.Results, Resource{Representation: representation})
+			o.Results = append(o.Results, reads.Resource{Representation: representation})
 		}
 	}
 	return o, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -68,12 +69,12 @@ func (step *decodedStep) pageQuery() store.PageQuery {
 	}
 	most := int64(step.BodyLimits.Items) + 1
 	q.Range.Limit = max(min(q.Range.Limit, most), -most)
-	return pageQuery(step.Path, q, false)
+	return reads.PageQuery(step.Path, q, false)
 }
 
 // refuseTooMany is the error of a range with too many resources. It counts them.
 func (p *preparation) refuseTooMany(step *decodedStep) error {
-	wanted := pageQuery(step.Path, *step.Range, false)
+	wanted := reads.PageQuery(step.Path, *step.Range, false)
 	wanted.Exact = wanted.Range.Anchor == query.AtEdge && wanted.Range.Limit == math.MaxInt64
 	page, err := p.page(wanted)
 	if err != nil {
@@ -122,15 +123,15 @@ func (step *decodedStep) inputOf(id model.ID) model.Input {
 }
 
 // changeRange updates or deletes the resources of a range, or none of them.
-func (w *Work) changeRange(step decodedStep) ([]Resource, error) {
+func (w *Work) changeRange(step decodedStep) ([]reads.Resource, error) {
 	found, err := w.readRange(step)
 	if err != nil {
 		return nil, err
 	}
 	records, all := make([]model.Record, len(found)), make([]writing, len(found))
 	for i, each := range found {
-		records[i], all[i] = each.record, writing{before: each, input: step.inputOf(each.record.ID(model.IDColumn)), readOnly: step.readOnly}
-		if err := step.Path.requireOn(w.tx, step.verb, each.record); err != nil {
+		records[i], all[i] = each.record, writing{before: each, input: step.inputOf(each.record.ID(model.IDColumn)), readOnly: step.readOnly, inRange: true}
+		if err := w.requireOn(step.Path, step.verb, each.record, all[i].input); err != nil {
 			return nil, err
 		}
 	}
@@ -161,11 +162,11 @@ func (w *Work) readRange(step decodedStep) ([]loaded, error) {
 
 // updateRange updates all resources at once, or where a hook takes part, which may change or delete
 // others of them, one after the other.
-func (w *Work) updateRange(step decodedStep, all []writing) ([]Resource, error) {
+func (w *Work) updateRange(step decodedStep, all []writing) ([]reads.Resource, error) {
 	if !w.resources.hasWithin(step.Path.Collection, Update) {
 		return w.writeAll(step.Path, all, nil)
 	}
-	updated := make([]Resource, 0, len(all))
+	updated := make([]reads.Resource, 0, len(all))
 	for _, each := range all {
 		current, err := w.tx.Get(step.Path.Collection, nil, each.before.record.ID(model.IDColumn))
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -45,8 +46,8 @@ access:
 		"all":  "not_unique at /slug: Another resource, stored or in this request, has these values of slug and tenant.; " + known,
 		"some": "not_unique: Another resource has the same values of attributes that must be unique.; " + known,
 	} {
-		path := Path{Collection: things, By: policy.Permit(auth.Caller{ID: "x", Role: role})}
-		if got := path.redact(conflicts).Error(); got != want {
+		path := reads.Path{Collection: things, By: policy.Permit(auth.Caller{ID: "x", Role: role})}
+		if got := redact(path, conflicts).Error(); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", role, got, want)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 )
 
@@ -38,7 +39,7 @@ type Request struct {
 // Step is one write as a client sent it. It can be stored and decoded later.
 type Step struct {
 	Method string // POST, PUT, PATCH or DELETE
-	Path   Path
+	Path   reads.Path
 	ID     model.ID // of the resource to change; not used for a creation
 	Body   []byte   // empty for DELETE
 

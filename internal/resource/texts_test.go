@@ -10,6 +10,7 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/schema"
 )
@@ -56,7 +57,7 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		{"update", `{`, `}`, Step{Method: http.MethodPatch, ID: one}},
 		{"range", `{`, `}`, Step{Method: http.MethodPatch, Range: &all}},
 	} {
-		each.step.Path, each.step.Body = Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
+		each.step.Path, each.step.Body = reads.Path{Collection: c}, []byte(each.start+`"text":"`+of(each.name)+`"`+each.end)
 		x := &execution{Request: &Request{Steps: []Step{each.step}}, resources: r}
 		x.prepare(context.Background())
 		if x.decoded[0].failure != nil {
@@ -69,7 +70,7 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		if !reflect.DeepEqual(texts, want) {
 			t.Errorf("%s: got  %v\nwant %v", each.name, texts, want)
 		}
-		err = r.inTransaction(context.Background(), x.writeOptions(), x.runAndStore)
+		err = r.inTransaction(context.Background(), x.writeOptions(), x.run)
 		if err != nil || !reflect.DeepEqual(texts, want) {
 			t.Errorf("%s: %v: the transaction has split more texts", each.name, err)
 		}

@@ -5,13 +5,14 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // update sets the attributes of the input: all of them to replace a resource, some to patch
 // it. A change to equal values writes nothing.
-func (w *Work) update(step decodedStep) ([]Resource, error) {
+func (w *Work) update(step decodedStep) ([]reads.Resource, error) {
 	before, err := w.load(step)
 	if err != nil {
 		return nil, err
@@ -37,6 +38,10 @@ func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	for column, given := range each.readOnly.set {
 		if given && each.readOnly.values[column] != each.before.record[column] {
 			name := c.Columns()[column].Name
+			if c.Columns()[column].Attribute.IsComputed() {
+				faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is computed by the server. Leave it out, or send the value that you read.", name))
+				continue
+			}
 			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}
 	}

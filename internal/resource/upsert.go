@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -174,9 +175,9 @@ func (r *Resources) runBeforeUpsert(ctx context.Context, step *decodedStep, i in
 }
 
 // upsert creates and changes the resources of the inputs, or none of them.
-func (w *Work) upsert(step decodedStep) ([]Resource, error) {
+func (w *Work) upsert(step decodedStep) ([]reads.Resource, error) {
 	// The write changes the collection, which has no ETag.
-	if err := cmp.Or(w.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
+	if err := cmp.Or(step.Path.RequireParent(w.exists), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
 	step.upserts = slices.Clone(step.upserts) // the transaction may run again
@@ -188,7 +189,7 @@ func (w *Work) upsert(step decodedStep) ([]Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, results := step.Path.Collection, make([]Resource, len(items))
+	c, results := step.Path.Collection, make([]reads.Resource, len(items))
 	if !w.resources.hasWithin(c, Create) && !w.resources.hasWithin(c, Update) {
 		return results, w.upsertItems(step, items, owners, results)
 	}
@@ -229,7 +230,7 @@ func (w *Work) checkUpserts(step decodedStep, items []int, owners []loaded) erro
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
-		if err := path.requireOn(w.tx, Update, record); err != nil {
+		if err := w.requireOn(path, Update, record, each.Patch); err != nil {
 			return fault.AtPointer(pointer, err)
 		}
 		if c.RequireIfMatch {
@@ -294,7 +295,7 @@ func (k keySet) add(record model.Record) (again bool) {
 }
 
 // upsertItems changes the resources of inputs that exist, and creates the others.
-func (w *Work) upsertItems(step decodedStep, items []int, owners []loaded, results []Resource) error {
+func (w *Work) upsertItems(step decodedStep, items []int, owners []loaded, results []reads.Resource) error {
 	all := make([]writing, len(items))
 	for k, i := range items {
 		if err := w.resources.runBeforeUpsert(w.resources.transactionContext(w.ctx), &step, i, owners[k].record); err != nil {

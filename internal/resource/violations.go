@@ -6,6 +6,7 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -46,7 +47,7 @@ func itemOf(e *problem.Error) int {
 // collectionViolations is the errors of a write that creates, or changes a range. The resources of the range are not read:
 // that can take long, and is left to findRange. So each reference counts as changed.
 func (s *lookup) collectionViolations(step *decodedStep) (problem.Errors, error) {
-	if err := cmp.Or(s.requireParent(step.Path), step.condition.AllowsChange("")); err != nil {
+	if err := cmp.Or(step.Path.RequireParent(s.exists), step.condition.AllowsChange("")); err != nil {
 		return nil, err
 	}
 	found, err := s.violations(step.Path, step.newWritings())
@@ -54,7 +55,7 @@ func (s *lookup) collectionViolations(step *decodedStep) (problem.Errors, error)
 }
 
 func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Errors, error) {
-	if err := s.requireParentOfItem(step.Path); err != nil {
+	if err := step.Path.RequireParentOfItem(s.exists); err != nil {
 		return nil, err
 	}
 	c := step.Path.Collection
@@ -66,21 +67,25 @@ func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Erro
 		if promised, err := s.isPending(step.Path.By, c, step.ID); err != nil || promised {
 			return nil, err // it does not exist yet
 		}
-		return nil, NotFound(c, step.ID)
+		return nil, reads.NotFound(c, step.ID)
 	}
-	if err := step.Path.requireOn(s.tx, step.verb, before); err != nil {
+	var input model.Input
+	if len(step.inputs) > 0 {
+		input = step.inputs[0]
+	}
+	if err := s.requireOn(step.Path, Update, before, input); err != nil {
 		return nil, err
 	}
-	if err := r.checkCondition(s.tx, *step, before); err != nil || len(step.inputs) == 0 {
+	if err := r.checkCondition(s.tx, *step, before); err != nil || input.Values == nil {
 		return nil, err
 	}
-	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}})
+	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: input, readOnly: step.readOnly}})
 	return fault.Joined(nil, found), err
 }
 
 // violations reports changed attributes that the caller may not change, and references to nothing, of each resource. One
 // whose input has no values could not be decoded.
-func (s *lookup) violations(path Path, all []writing) ([]problem.Errors, error) {
+func (s *lookup) violations(path reads.Path, all []writing) ([]problem.Errors, error) {
 	c, count := path.Collection, len(s.creating)
 	defer func() { s.creating = s.creating[:count] }()
 	before, after, found := make([]model.Record, len(all)), make([]model.Record, len(all)), make([]problem.Errors, len(all))
@@ -90,6 +95,9 @@ func (s *lookup) violations(path Path, all []writing) ([]problem.Errors, error) 
 		case each.input.Values == nil:
 		case before[i] != nil:
 			after[i], found[i] = apply(c, before[i], each.input), checkUnchanged(c, each)
+			if err := s.checkWriteOnce(path, before[i], after[i], &found[i]); err != nil {
+				return nil, err
+			}
 		default:
 			if after[i] = each.input.Values; each.input.HasID() {
 				s.creating = append(s.creating, identity{c, after[i].ID(model.IDColumn)})

@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -26,11 +27,11 @@ type Work struct {
 	reserved int64
 	words    int // bytes of words that were given to the search index; see boundWords
 
-	dryRun    bool           // see try
-	reads     bool           // tx is a snapshot, and nothing is changed
-	affected  effect.Effects // nil: what is changed is not counted
-	predicted *deletion      // the deletion that was not executed; nil: there is none
-	tried     int            // resources that deletions of tryDeletion have deleted or changed
+	dryRun     bool           // see try
+	inSnapshot bool           // tx is a snapshot, and nothing is changed
+	affected   effect.Effects // nil: what is changed is not counted
+	predicted  *deletion      // the deletion that was not executed; nil: there is none
+	tried      int            // resources that deletions of tryDeletion have deleted or changed
 }
 
 // long is how a transaction is executed that may take longer than an insert. Functions of the program that take part have time of their own.
@@ -74,14 +75,14 @@ func (r *Resources) inSnapshot(ctx context.Context, fn func(*Work) error) error 
 		return err
 	}
 	defer tx.Close()
-	return fn(&Work{resources: r, ctx: ctx, lookup: lookup{tx: tx}, reads: true})
+	return fn(&Work{resources: r, ctx: ctx, lookup: lookup{tx: tx}, inSnapshot: true})
 }
 
 // hold makes the work reserve memory for the resources that it reads and returns.
 func (w *Work) hold(memory *limit.Reservation) { w.memory, w.reserved, w.words = memory, 0, 0 }
 
 // reserveFor reserves memory for resources before they are encoded: for what the caller can see of them.
-func (w *Work) reserveFor(path Path, records ...model.Record) error {
+func (w *Work) reserveFor(path reads.Path, records ...model.Record) error {
 	if w.memory == nil {
 		return nil
 	}

@@ -6,12 +6,14 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
 // doUnlessFailed executes a step, or returns why preparing it has failed. Only now are the other errors of an invalid body found.
-func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
+func (w *Work) doUnlessFailed(step decodedStep) ([]reads.Resource, error) {
 	if step.invalid {
 		return nil, (&preparation{resources: w.resources, ctx: w.ctx, work: w}).withViolations(&step, step.failure)
 	}
@@ -22,13 +24,16 @@ func (w *Work) doUnlessFailed(step decodedStep) ([]Resource, error) {
 }
 
 // do executes a step in the transaction.
-func (w *Work) do(step decodedStep) ([]Resource, error) {
+func (w *Work) do(step decodedStep) ([]reads.Resource, error) {
 	if err := step.require(); err != nil {
 		return nil, err
 	}
 	if by := step.Path.By; by != nil {
 		w.by = by
 		w.tx.As(by.Caller.ID)
+	}
+	if w.resources.ForceStates {
+		w.tx.As(forcedStates)
 	}
 	w.tx.UseTexts(cmp.Or(step.texts, &store.Texts{})) // of each step its own, so that a long transaction does not keep all
 	w.countPending = w.countPending || step.countPending
@@ -68,11 +73,23 @@ func (w *Work) announce(steps []decodedStep) error {
 	return w.tx.Announce(named...)
 }
 
-// requireOn returns why the caller may not change a resource that they see, or nil.
-func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
-	allowed, err := p.By.Allows(verb, p.Collection, before, tx.Find)
+// requireOn returns why the caller may not delete a resource that they see, or change it by an input, or nil.
+func (s *lookup) requireOn(path reads.Path, verb Verb, before model.Record, input model.Input) error {
+	c := path.Collection
+	allowed, err := path.By.Allows(verb, c, before, s.tx.Find)
 	if err == nil && !allowed {
-		err = p.By.Denied("You may not %s this resource.", verb)
+		err = path.By.Denied("You may not %s this resource.", verb)
+	}
+	rule := path.By.TransitionRule(c, before, input)
+	if err != nil || rule == nil {
+		return err
+	}
+	if unsettled, err := s.isUnsettled(c, before); err != nil || unsettled {
+		return err
+	}
+	allowed, err = query.Holds(rule, before, s.tx.Find)
+	if err == nil && !allowed {
+		err = path.By.Denied("You may not change this resource to this state.")
 	}
 	return err
 }
@@ -80,14 +97,18 @@ func (p Path) requireOn(tx *store.Tx, verb Verb, before model.Record) error {
 // load reads the resource to change. It returns 404, 403 if the caller may not change it, and
 // 412 or 428 if the condition fails.
 func (w *Work) load(step decodedStep) (model.Record, error) {
-	if err := w.requireParentOfItem(step.Path); err != nil {
+	if err := step.Path.RequireParentOfItem(w.exists); err != nil {
 		return nil, err
 	}
-	record, err := step.Path.get(w.tx, step.ID)
+	record, err := step.Path.Get(w.tx, step.ID)
 	if err != nil {
 		return nil, err
 	}
-	if err := step.Path.requireOn(w.tx, step.verb, record); err != nil {
+	var input model.Input // empty for a deletion
+	if step.verb == Update {
+		input = step.inputs[0]
+	}
+	if err := w.requireOn(step.Path, step.verb, record, input); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkCondition(w.tx, step, record)
@@ -100,13 +121,12 @@ func (r *Resources) checkCondition(tx *store.Tx, step decodedStep, record model.
 		return nil
 	}
 	c := step.Path.Collection
-	tag := r.etag(step.Path, record.Int(c.RevisionColumn()))
+	declaredIn := r.store.DeclaredIn(c)
 	if step.schema != 0 {
-		declaredIn, err := tx.DeclaredInOther(c, step.schema)
-		if err != nil {
+		var err error
+		if declaredIn, err = tx.DeclaredInOther(c, step.schema); err != nil {
 			return err
 		}
-		tag = r.etagOf(record.Int(c.RevisionColumn()), declaredIn, step.Path.By.ColumnsTag(c))
 	}
-	return step.condition.AllowsChange(tag)
+	return step.condition.AllowsChange(r.ETag(step.Path, record.Int(c.RevisionColumn()), declaredIn))
 }

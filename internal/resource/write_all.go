@@ -3,8 +3,11 @@ package resource
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -13,6 +16,7 @@ type writing struct {
 	before   loaded // as it was read in the transaction; zero: it is created
 	input    model.Input
 	readOnly readOnlyValues
+	inRange  bool // the resource is one of a range
 }
 
 // newWritings lists the inputs of a write without a state before it.
@@ -33,8 +37,8 @@ func verbFor(before model.Record) Verb {
 }
 
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
-// attributes of each in the body; nil: all have the same, so that the errors of one are enough.
-func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([]Resource, error) {
+// attributes of each in the body; nil: all have the same.
+func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) string) ([]reads.Resource, error) {
 	c, creating := path.Collection, len(w.creating)
 	before, after := make([]model.Record, len(all)), make([]model.Record, len(all))
 	for i, each := range all {
@@ -50,13 +54,21 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 	invalid := make([]problem.Errors, len(all))
 	for i, each := range all {
 		if before[i] != nil {
-			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
-				continue
-			}
+			invalid[i] = checkUnchanged(c, each)
+		}
+		if len(invalid[i]) > 0 || !w.resources.hasWithin(c, verbFor(before[i])) {
+			continue
+		}
+		if derive(c, before[i], after[i]); slices.Equal(before[i], after[i]) {
+			continue
 		}
 		if err := w.within(verbFor(before[i]), c, before[i], after[i]); err != nil {
 			return nil, fault.AtItem(pointer, i, err)
 		}
+	}
+	computed, err := w.compute(path, before, after)
+	if err != nil {
+		return nil, err
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
 	// told that it exists, and what the rule says of it.
@@ -65,7 +77,7 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 		return nil, err
 	}
 	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {
-		denied, err := path.By.FirstDenied(c, func(i int) Verb { return verbFor(before[i]) }, before, after, w.tx.Find)
+		denied, err := auth.FirstDenied(c, func(i int) query.Filter { return ruleOf(path, before[i], all[i].input) }, before, after, w.tx.Find)
 		switch {
 		case err != nil:
 			return nil, err
@@ -76,17 +88,33 @@ func (w *Work) writeAll(path Path, all []writing, pointer func(i int) string) ([
 		}
 	}
 	for i := range invalid {
-		invalid[i] = append(invalid[i], dangling[i]...)
+		invalid[i] = slices.Concat(invalid[i], dangling[i], computed[i])
 	}
-	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
-		return nil, refused
+	conflicts, err := w.refusals(path, before, after, invalid)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range [][]problem.Errors{invalid, conflicts} {
+		nameInDetail(all, found)
+		if refused := fault.Joined(pointer, found); len(refused) > 0 {
+			return nil, refused
+		}
 	}
 	return w.storeAll(path, all, before, after, pointer)
 }
 
+// ruleOf is the filter that a resource must pass as it will be stored. Those of the state before are checked when it is read.
+func ruleOf(p reads.Path, before model.Record, input model.Input) query.Filter {
+	rule := p.By.Rule(verbFor(before), p.Collection)
+	if before == nil {
+		rule = query.Both(rule, p.By.TransitionRule(p.Collection, nil, input))
+	}
+	return rule
+}
+
 // storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the
 // order of the resources.
-func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]Resource, error) {
+func (w *Work) storeAll(path reads.Path, all []writing, before, after []model.Record, pointer func(i int) string) ([]reads.Resource, error) {
 	// The memory of what will be returned is reserved before anything is stored.
 	if err := w.reserveFor(path, after...); err != nil {
 		return nil, err
@@ -102,7 +130,7 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 			updated = append(updated, i)
 		}
 	}
-	results, conflicts := make([]Resource, len(all)), make([]problem.Errors, len(all))
+	results, conflicts := make([]reads.Resource, len(all)), make([]problem.Errors, len(all))
 	// A caller who does not see all attributes has changed records without the hidden texts. These are read now,
 	// for a part of the resources at a time, so that the memory for whole records is bounded.
 	for _, part := range parts(all, updated) {
@@ -123,7 +151,7 @@ func (w *Work) storeAll(path Path, all []writing, before, after []model.Record, 
 }
 
 // storeUpdates stores resources that have changed, and sets the results or the conflicts of each.
-func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+func (w *Work) storeUpdates(path reads.Path, before, after []model.Record, items []int, results []reads.Resource, conflicts []problem.Errors) error {
 	c := path.Collection
 	var changed []int
 	var from, to []model.Record
@@ -148,7 +176,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 	}
 	var otherFrom, otherTo []model.Record
 	for k, i := range changed {
-		if conflicts[i] = path.redact(refused[k]); len(refused[k]) == 0 {
+		if conflicts[i] = redact(path, refused[k]); len(refused[k]) == 0 {
 			otherFrom, otherTo = append(otherFrom, from[k]), append(otherTo, to[k])
 		}
 	}
@@ -158,7 +186,7 @@ func (w *Work) storeUpdates(path Path, before, after []model.Record, items []int
 }
 
 // storeNew stores new resources, and sets the results or the conflicts of each.
-func (w *Work) storeNew(path Path, after []model.Record, items []int, results []Resource, conflicts []problem.Errors) error {
+func (w *Work) storeNew(path reads.Path, after []model.Record, items []int, results []reads.Resource, conflicts []problem.Errors) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -172,7 +200,7 @@ func (w *Work) storeNew(path Path, after []model.Record, items []int, results []
 	}
 	for k, i := range items {
 		if len(refused[k]) > 0 {
-			conflicts[i] = path.redact(refused[k])
+			conflicts[i] = redact(path, refused[k])
 			continue
 		}
 		results[i] = w.resources.resource(path, records[k], representations[k])

@@ -8,7 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -78,7 +78,7 @@ func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Per
 }
 
 // Decide answers a question of a caller for each verb and collection that it is about.
-func Decide(ctx context.Context, s *model.Schema, resources *resource.Resources, by *auth.Permit, q Question) ([]Decision, error) {
+func Decide(ctx context.Context, s *model.Schema, reader *reads.Reader, by *auth.Permit, q Question) ([]Decision, error) {
 	var about []*model.Collection
 	for _, c := range s.All() {
 		// What neither of them may know of does not exist.
@@ -111,7 +111,7 @@ func Decide(ctx context.Context, s *model.Schema, resources *resource.Resources,
 	if q.resource == nil {
 		return list, explain(nil)
 	}
-	err := resources.Judge(ctx, resource.Path{Collection: about[0], By: by}, *q.resource, explain)
+	err := reader.Judge(ctx, reads.Path{Collection: about[0], By: by}, *q.resource, explain)
 	if fault.Is(err, problem.CodeNotFound) {
 		return nil, fault.At("/resource_id", problem.CodeUnknownReference, "There is no resource %s in %s that you may read.", *q.resource, about[0].Name)
 	}

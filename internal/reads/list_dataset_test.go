@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -65,14 +65,14 @@ func eachLibrary(t *testing.T, test func(*testing.T, *dataset)) {
 					t.Error("closing:", err)
 				}
 			})
-			test(t, &dataset{resources: New(st), albums: (*model.Schema)(file.Schema).Collection("albums"), tracks: (*model.Schema)(file.Schema).Collection("tracks")})
+			test(t, &dataset{reader: New(st), albums: (*model.Schema)(file.Schema).Collection("albums"), tracks: (*model.Schema)(file.Schema).Collection("tracks")})
 		})
 	}
 }
 
 // dataset is a library and what a naive model knows of it.
 type dataset struct {
-	resources      *Resources
+	reader         *Reader
 	albums, tracks *model.Collection
 
 	parents []model.ID     // of albums, the first of which is called "a", and the second "b"
@@ -91,7 +91,7 @@ func (w *dataset) populate(t *rapid.T, most int) {
 	w.parents = []model.ID{{1}, {2}}
 	tracks := rapid.SliceOfNDistinct(rapid.Custom(w.drawTrack), 0, most, idOf).Draw(t, "tracks")
 	dead := rapid.SliceOfN(rapid.IntRange(0, 3), len(tracks), len(tracks)).Draw(t, "dead")
-	err := w.resources.store.Write(ctx, func(tx *store.Tx) error {
+	err := w.reader.store.Write(ctx, func(tx *store.Tx) error {
 		if err := w.clear(tx); err != nil {
 			return err
 		}
@@ -112,11 +112,11 @@ func (w *dataset) populate(t *rapid.T, most int) {
 	})
 	// What earlier libraries have deleted is not to be remembered.
 	if err == nil {
-		err = w.resources.store.DeleteOldChanges(ctx, -time.Hour)
+		err = w.reader.store.DeleteOldChanges(ctx, -time.Hour)
 	}
 	w.present, w.deleted = nil, nil
 	if err == nil {
-		err = w.resources.store.Write(ctx, func(tx *store.Tx) error {
+		err = w.reader.store.Write(ctx, func(tx *store.Tx) error {
 			w.present, w.deleted = nil, nil
 			for i, track := range tracks {
 				if dead[i] > 0 {

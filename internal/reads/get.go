@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // Get reads the columns of one resource that a query makes visible, and the relations that it
 // includes. A resource with those has no ETag.
-func (r *Resources) Get(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
+func (r *Reader) Get(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
 	open := r.store.ReadOne
 	if len(q.Includes) > 0 {
 		open = r.store.ReadAtLength
@@ -22,14 +22,15 @@ func (r *Resources) Get(ctx context.Context, path Path, id model.ID, q query.Que
 		return Resource{}, err
 	}
 	defer tx.Close()
-	return r.get(tx, path, id, q)
+	return r.GetIn(tx, path, id, q)
 }
 
 // usualSize is the bytes of a usual representation. Most are shorter.
 const usualSize = 512
 
-func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
-	if err := (&lookup{tx: tx}).requireParentOfItem(path); err != nil {
+// GetIn does the same in a transaction.
+func (r *Reader) GetIn(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
+	if err := path.RequireParentOfItem(Stored(tx)); err != nil {
 		return Resource{}, err
 	}
 	result, c := Resource{ID: id}, path.Collection
@@ -54,13 +55,13 @@ func (r *Resources) get(tx *store.Tx, path Path, id model.ID, q query.Query) (Re
 
 // Judge calls judge with a resource on the path and what it refers to, in one snapshot, so that the rules of
 // any caller can be evaluated for it. A resource that does not exist for the caller of the path is 404.
-func (r *Resources) Judge(ctx context.Context, path Path, id model.ID, judge func(*auth.Stored) error) error {
+func (r *Reader) Judge(ctx context.Context, path Path, id model.ID, judge func(*auth.Stored) error) error {
 	tx, err := r.store.Read(ctx)
 	if err != nil {
 		return err
 	}
 	defer tx.Close()
-	record, err := path.get(tx, id)
+	record, err := path.Get(tx, id)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (p pageContent) String() string {
 // list reads a page. Neighbours is called behind the given number of rows,
 // or at the end if there are fewer, and once more at the end.
 func (w *dataset) list(path Path, q query.Query, exact bool, rows int) (pageContent, error) {
-	page, err := w.resources.List(context.Background(), path, q, exact)
+	page, err := w.reader.List(context.Background(), path, q, exact)
 	if err != nil {
 		return pageContent{}, err
 	}

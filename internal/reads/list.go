@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// Page is a range of a collection, and what a query includes in its resources, read from one snapshot. It must be closed.
-type Page struct {
+// List is a range of a collection, and what a query includes in its resources, read from one snapshot. It must be closed.
+type List struct {
 	// Total is the number of resources without the range, if TotalKnown: it is stored, or was requested.
 	Total      int64
 	TotalKnown bool
 	Point      changelog.Point // where the snapshot is in the change log
 
-	resources  *Resources
+	reader     *Reader
 	rows       *store.Page
-	including  *include.Page // nil: nothing is included
+	including  *include.Renderer // nil: nothing is included
 	collection *model.Collection
 	visible    model.ColumnSet
 	id         model.ID // of the last resource, if nothing is included
@@ -28,49 +28,58 @@ type Page struct {
 }
 
 // List opens a range of a collection. Exact: count the total of a filtered collection.
-func (r *Resources) List(ctx context.Context, path Path, q query.Query, exact bool) (*Page, error) {
-	rows, err := r.store.Page(ctx, pageQuery(path, q, exact))
+func (r *Reader) List(ctx context.Context, path Path, q query.Query, exact bool) (*List, error) {
+	rows, err := r.store.Page(ctx, PageQuery(path, q, exact))
 	if err != nil {
 		return nil, err
 	}
-	return r.page(rows, path, q), nil
+	return r.list(rows, path, q), nil
 }
 
-func (r *Resources) page(rows *store.Page, path Path, q query.Query) *Page {
-	p := &Page{Total: rows.Total, TotalKnown: rows.TotalKnown, Point: rows.Point, resources: r, rows: rows, collection: path.Collection, visible: q.Visible}
-	if len(q.Includes) > 0 {
-		p.including = include.NewPage(rows, path.Collection, q)
+// ListIn opens a range of a collection in a transaction.
+func (r *Reader) ListIn(tx *store.Tx, path Path, q query.Query, exact bool) (*List, error) {
+	rows, err := tx.Page(PageQuery(path, q, exact))
+	if err != nil {
+		return nil, err
 	}
-	return p
+	return r.list(rows, path, q), nil
+}
+
+func (r *Reader) list(rows *store.Page, path Path, q query.Query) *List {
+	l := &List{Total: rows.Total, TotalKnown: rows.TotalKnown, Point: rows.Point, reader: r, rows: rows, collection: path.Collection, visible: q.Visible}
+	if len(q.Includes) > 0 {
+		l.including = include.OfPage(rows, path.Collection, q)
+	}
+	return l
 }
 
 // Append appends the representation of the next resource. False means that there is none.
-func (p *Page) Append(dst []byte) ([]byte, bool, error) {
-	if p.including != nil {
-		return p.including.Append(dst)
+func (l *List) Append(dst []byte) ([]byte, bool, error) {
+	if l.including != nil {
+		return l.including.Append(dst)
 	}
-	row, err := p.rows.Next()
+	row, err := l.rows.Next()
 	if err != nil || row == nil {
 		return dst, false, err
 	}
-	p.id, p.revision = row.ID(model.IDColumn), row.Int(p.collection.RevisionColumn())
-	return p.collection.AppendSome(dst, row, p.visible), true, nil
+	l.id, l.revision = row.ID(model.IDColumn), row.Int(l.collection.RevisionColumn())
+	return l.collection.AppendSome(dst, row, l.visible), true, nil
 }
 
-// ID is the id of the last resource, of a page that includes nothing.
-func (p *Page) ID() model.ID { return p.id }
+// ID is the id of the last resource, of a list that includes nothing.
+func (l *List) ID() model.ID { return l.id }
 
 // Each calls a function with all resources. Those with related resources have no ETag and no id of their own.
-func (p *Page) Each(visit func(Resource) error) error {
-	declaredIn, columns := p.resources.store.DeclaredIn(p.collection), p.collection.ColumnsTag(p.visible)
+func (l *List) Each(visit func(Resource) error) error {
+	declaredIn, columns := l.reader.store.DeclaredIn(l.collection), l.collection.ColumnsTag(l.visible)
 	for {
-		text, more, err := p.Append(nil)
+		text, more, err := l.Append(nil)
 		if err != nil || !more {
 			return err
 		}
 		found := Resource{Representation: text}
-		if p.including == nil {
-			found.ID, found.ETag = p.id, p.resources.etagOf(p.revision, declaredIn, columns)
+		if l.including == nil {
+			found.ID, found.ETag = l.id, l.reader.etagOf(l.revision, declaredIn, columns)
 		}
 		if err := visit(found); err != nil {
 			return err
@@ -79,18 +88,18 @@ func (p *Page) Each(visit func(Resource) error) error {
 }
 
 // Neighbours returns the previous and the next range, see store.Page.
-func (p *Page) Neighbours() (previous, next *query.Range, err error) { return p.rows.Neighbours() }
+func (l *List) Neighbours() (previous, next *query.Range, err error) { return l.rows.Neighbours() }
 
-// Extend lets the page be read for as long as its client takes.
-func (p *Page) Extend() error { return p.rows.Extend() }
+// Extend lets the list be read for as long as its client takes.
+func (l *List) Extend() error { return l.rows.Extend() }
 
-// Close ends the page.
-func (p *Page) Close() { p.rows.Close() }
+// Close ends the list.
+func (l *List) Close() { l.rows.Close() }
 
-// Parts divides a piece of the page into what the database was asked for: its relations, and the list itself.
-func (p *Page) Parts(list ListPart) (parts []ListPart) {
-	if p.including != nil {
-		for _, took := range p.including.Took() {
+// Parts divides a piece of the list into what the database was asked for: its relations, and the list itself.
+func (l *List) Parts(list ListPart) (parts []ListPart) {
+	if l.including != nil {
+		for _, took := range l.including.Took() {
 			relation := list
 			relation.Include, relation.Took = took.Include, took.Time
 			parts = append(parts, relation)
@@ -102,7 +111,8 @@ func (p *Page) Parts(list ListPart) (parts []ListPart) {
 	return append(parts, list)
 }
 
-func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
+// PageQuery asks for a range of the resources on a path.
+func PageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 	wanted := store.PageQuery{
 		Collection:  path.Collection,
 		Parent:      path.Parent,
@@ -115,7 +125,7 @@ func pageQuery(path Path, q query.Query, exact bool) store.PageQuery {
 		Interleaved: len(q.Includes) > 0,
 	}
 	if path.Parent != nil {
-		wanted.Check = path.RequireParent
+		wanted.Check = func(tx *store.Tx) error { return path.RequireParent(Stored(tx)) }
 	}
 	return wanted
 }
@@ -155,9 +165,9 @@ func (p ListPart) Describe() (filter, sort []string) {
 }
 
 // Explain returns the statement of a part, and its plan. Neither contains values.
-func (r *Resources) Explain(ctx context.Context, p ListPart) (sql string, plan []string, err error) {
+func (r *Reader) Explain(ctx context.Context, p ListPart) (sql string, plan []string, err error) {
 	if p.Include != nil {
 		return r.store.ExplainRelated(ctx, p.Include)
 	}
-	return r.store.Explain(ctx, pageQuery(p.Path, p.Query, false), p.Piece > 1)
+	return r.store.Explain(ctx, PageQuery(p.Path, p.Query, false), p.Piece > 1)
 }

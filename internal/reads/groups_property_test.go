@@ -1,4 +1,4 @@
-package resource
+package reads
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func (w *dataset) drawRuledPath(t *rapid.T) Path {
 	if rule == "" {
 		return path
 	}
-	policy, err := auth.Compile(w.resources.store.Schema(), &schema.Access{Roles: []schema.Role{{Name: "a", Grants: []schema.Grant{{
+	policy, err := auth.Compile(w.reader.store.Schema(), &schema.Access{Roles: []schema.Role{{Name: "a", Grants: []schema.Grant{{
 		Collection: "tracks", Verbs: []schema.AccessVerb{schema.MayList, schema.MayRead}, Rules: map[schema.AccessVerb]schema.Rule{schema.MayRead: {Text: rule}},
 	}}}}})
 	if err != nil {
@@ -198,7 +198,7 @@ func (w *dataset) drawBound(t *rapid.T, name string) string {
 
 // groups reads a range of groups, which is checked behind the given number of rows.
 func (w *dataset) groups(path Path, q query.Query, exact bool, rows int) (content groupContent, err error) {
-	groups, err := w.resources.Groups(context.Background(), path, q, exact)
+	groups, err := w.reader.Groups(context.Background(), path, q, exact)
 	if err != nil {
 		return content, err
 	}
