@@ -25,7 +25,7 @@ type Decimal struct {
 
 // decimalType is the type of all decimals. How many digits one has after the point is not part of it: see
 // Expression.exact.
-var decimalType = types.NewTypeValue("decimal", traits.AdderType, traits.SubtractorType, traits.MultiplierType, traits.NegatorType, traits.ComparerType)
+var decimalType = cel.ObjectType("decimal", traits.AdderType, traits.SubtractorType, traits.MultiplierType, traits.NegatorType, traits.ComparerType)
 
 // NewDecimal is a decimal of so many of its smallest units.
 func NewDecimal(units int64, scale int) *Decimal {
