@@ -89,7 +89,7 @@ func (t *pieceTimer) end(took time.Duration) {
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest.
 func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
-	list := a.newListWriter(p.rows, out.timer, pieces)
+	list := a.newListWriter(p.rows, &out.timer, pieces)
 	opened := false
 	defer func() {
 		if !opened { // an error or a panic: nobody else closes the list
