@@ -17,7 +17,10 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		if err != nil {
 			return listPage{}, err
 		}
-		p := listPage{rows: page, neighbours: page.Neighbours, parts: page.Parts, header: http.Header{}}
+		p := listPage{rows: page, neighbours: page.Neighbours, header: http.Header{}}
+		if len(q.Includes) > 0 {
+			p.parts = page.Parts
+		}
 		if page.TotalKnown {
 			p.setTotal(page.Total)
 		}

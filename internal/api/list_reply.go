@@ -22,7 +22,7 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	parts    func(resource.ListPart) []resource.ListPart // of a piece of a list of resources
+	parts    func(resource.ListPart) []resource.ListPart // of a piece of a list that includes relations
 	applied  []string                                    // preferences
 	header   http.Header
 }
@@ -78,11 +78,11 @@ func (t *pieceTimer) end(took time.Duration) {
 	}
 	t.last.Piece++
 	t.last.Took = took
-	parts := []resource.ListPart{t.last}
-	if t.parts != nil {
-		parts = t.parts(t.last)
+	if t.parts == nil {
+		t.report(t.last)
+		return
 	}
-	for _, each := range parts {
+	for _, each := range t.parts(t.last) {
 		t.report(each)
 	}
 }

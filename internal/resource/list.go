@@ -87,14 +87,12 @@ func (p *Page) Extend() error { return p.rows.Extend() }
 // Close ends the page.
 func (p *Page) Close() { p.rows.Close() }
 
-// Parts divides a piece of the page into what the database was asked for: its relations, and the list itself.
+// Parts divides a piece of a page that includes relations into what the database was asked for: its relations, and the list itself.
 func (p *Page) Parts(list ListPart) (parts []ListPart) {
-	if p.including != nil {
-		for _, took := range p.including.Took() {
-			relation := list
-			relation.Include, relation.Took = took.Include, took.Time
-			parts = append(parts, relation)
-		}
+	for _, took := range p.including.Took() {
+		relation := list
+		relation.Include, relation.Took = took.Include, took.Time
+		parts = append(parts, relation)
 	}
 	for _, each := range parts {
 		list.Took -= each.Took
