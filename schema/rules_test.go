@@ -13,7 +13,7 @@ import (
 type Shipment struct {
 	Reference string  `json:"reference" plural:"required,write_once"`
 	Weight    int     `json:"weight"`
-	Label     string  `json:"label" plural:"computed=resource.reference == null ? 'none' : string(resource.weight)\\, resource.reference"`
+	Label     string  `json:"label" plural:"computed=resource.weight == null ? 'none' : ['none'\\, resource.reference][1]"`
 	CreatedBy *string `json:"created_by" plural:"computed=auth.sub,when=create"`
 	State     *string `json:"state,omitempty" plural:"enum=packed|sent|lost,default=packed,transitions=packed>sent|packed>lost|sent>lost,initial=packed|sent"`
 }
@@ -64,7 +64,7 @@ access:
 		Attributes: []Attribute{
 			{Name: "reference", Type: String, Required: true, WriteOnce: true},
 			{Name: "weight", Type: Integer},
-			{Name: "label", Type: String, Computed: Rule{Text: "resource.reference == null ? 'none' : string(resource.weight), resource.reference"}},
+			{Name: "label", Type: String, Computed: Rule{Text: "resource.weight == null ? 'none' : ['none', resource.reference][1]"}},
 			{Name: "created_by", Type: String, Computed: Rule{Text: "auth.sub"}, When: "create"},
 			{Name: "state", Type: String, Enum: []any{"packed", "sent", "lost"}, Default: "packed",
 				Transitions: map[string][]string{"packed": {"sent", "lost"}, "sent": {"lost"}}, Initial: []string{"packed", "sent"}},

@@ -51,9 +51,9 @@ var mayImport = map[string][]string{
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
 	"internal/catalog":      {"internal/model", "internal/compile", "internal/db"},
-	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
+	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
 
-	"internal/changelog": {"internal/suggest", "internal/model", "internal/query", "internal/db", "internal/catalog"},
+	"internal/changelog": {"internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
@@ -79,7 +79,7 @@ var mayImport = map[string][]string{
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
