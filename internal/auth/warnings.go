@@ -10,6 +10,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/schema"
@@ -162,16 +163,17 @@ func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
 		a, _ = t.attributeOf(args[1]) // one that is not found is not nullable
 		value = args[0]
 	}
+	value = expression.Unconverted(value)
 	claim := claimIn(value)
-	if !a.nullable || claim == "" || slices.Contains(conditions, a.variable()) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
+	if !a.Nullable || claim == "" || slices.Contains(conditions, a.Variable()) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
 		return nil
 	}
-	advice := fmt.Sprintf("list %s in required, or add %s != null to the rule", a.name, a.variable())
-	if len(a.steps) > 0 {
-		advice = fmt.Sprintf("add %s != null to the rule", a.variable())
+	advice := fmt.Sprintf("list %s in required, or add %s != null to the rule", a.Name, a.Variable())
+	if len(a.Steps) > 0 {
+		advice = fmt.Sprintf("add %s != null to the rule", a.Variable())
 	}
 	return []string{fmt.Sprintf("%s can be null in %s, and is compared with %s: for a caller whose claim is, or contains, null, the rule is true of resources where %s is null: %s",
-		a.name, t.collection.Name, claim, a.name, advice)}
+		a.Name, t.Scope.Collection.Name, claim, a.Name, advice)}
 }
 
 // notNull lists what a condition says not to be null, itself or by its parts that are joined by &&.
@@ -205,7 +207,7 @@ func nameOf(e ast.Expr) string {
 	}
 	switch {
 	case e.Kind() == ast.IdentKind:
-		return identifier(e)
+		return expression.Identifier(e)
 	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
 		return member(e.AsSelect().Operand(), e.AsSelect().FieldName())
 	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
@@ -217,7 +219,7 @@ func nameOf(e ast.Expr) string {
 
 // claimIn is a claim that an expression depends on.
 func claimIn(e ast.Expr) (claim string) {
-	visit(e, func(e ast.Expr) {
+	expression.Visit(e, func(e ast.Expr) {
 		if name := nameOf(e); strings.HasPrefix(name, "auth.claims.") {
 			claim = name
 		}

@@ -19,10 +19,7 @@ func TestNullWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newCompiler(s.Collection("things"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	things := s.Collection("things")
 	warning := func(claim string) string {
 		return "org can be null in things, and is compared with " + claim + ": for a caller whose claim is, or contains, null, the rule is true of resources where org is null: " +
 			"list org in required, or add resource.org != null to the rule"
@@ -54,7 +51,7 @@ func TestNullWarnings(t *testing.T) {
 		"resource.org != null ? resource.org == auth.claims.org : resource.flag":               "",
 		"resource.org == null || (resource.org != null && resource.org == auth.claims['org'])": "",
 	} {
-		compiled, problems := k.compile(schema.Rule{Text: rule}, []string{"here"})
+		compiled, problems := compileRule(things, schema.Rule{Text: rule}, []string{"here"})
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", rule, problems)
 			continue

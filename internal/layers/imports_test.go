@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
 	"internal/reads":     {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit", "internal/rules"},
 	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
@@ -94,7 +94,7 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
+	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
@@ -171,7 +171,6 @@ var testedAgainst = map[string][]string{
 	"internal/search":     {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
-	"internal/resource": {"schema", "admin"},
 	"internal/store":    {"schema", "admin", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
 
 	// A schema as it is written.
