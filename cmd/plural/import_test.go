@@ -328,6 +328,9 @@ collections:
 		{"number,state\n1,sent\n", "import orders --format csv --on-conflict update --by number --force-state", 0, "Imported 0 rows into plural.db, created or updated 1.\n"},
 		{"number,state\n1,gone\n", "import orders --format csv --on-conflict update --by number --force-state --on-error skip", 3, "line 2: state \"gone\": Must be one of \"draft\", \"sent\", \"paid\".\n" +
 			"Imported 0 rows into plural.db.\nplural: 1 row skipped, as reported above\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,draft\n", "import orders --format csv", 0, "Imported 1 row into plural.db.\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,sent\n", "import orders --format csv --on-conflict replace", 0, "Imported 0 rows into plural.db, replaced 1.\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,paid\n", "import orders --format csv --on-conflict skip", 0, "Imported 0 rows into plural.db, skipped 1 that exist.\n"},
 		{"number,code\n2,a\n", "import orders --format csv --on-conflict update --by number --force-state --on-error skip", 3, "line 2: code \"a\": code is set when the resource is created, and does not change after that. Send the value that it has.\n" +
 			"Imported 0 rows into plural.db.\nplural: 1 row skipped, as reported above\n"},
 	} {
@@ -338,15 +341,16 @@ collections:
 	server := serveIn(t, dir)
 	var log struct {
 		Data []struct {
-			Kind, By string
-			Data     struct{ State string }
+			Kind string
+			By   any
+			Data struct{ State string }
 		}
 	}
 	_, body, _ := strings.Cut(get(t, server.base+"/changes"), " ")
 	if err := json.Unmarshal([]byte(body), &log); err != nil {
 		t.Fatal(err)
 	}
-	const want = "[{created import:force-state {paid}} {created import:force-state {draft}} {updated import:force-state {sent}}]"
+	const want = "[{created import:force-state {paid}} {created import:force-state {draft}} {updated import:force-state {sent}} {created <nil> {draft}} {updated <nil> {sent}}]"
 	if got := fmt.Sprint(log.Data); got != want {
 		t.Errorf("the change log has %s, want %s", got, want)
 	}
