@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/rules"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -84,7 +85,28 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 			invalid[i] = redact(path, set.Check(change))
 		}
 	}
-	return conflicts, nil
+	return conflicts, w.explainExisting(path.Collection, before, after, conflicts)
+}
+
+// explainExisting replaces the conflicts of new resources whose ids exist: an import decides by the id whether to change the resource
+// instead.
+func (w *Work) explainExisting(c *model.Collection, before, after []model.Record, conflicts []problem.Errors) error {
+	var ids []model.ID
+	for i := range conflicts {
+		if before[i] == nil && len(conflicts[i]) > 0 {
+			ids = append(ids, after[i].ID(model.IDColumn))
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	existing, err := w.tx.Existing(c, nil, ids)
+	for i := range conflicts {
+		if id := after[i].ID(model.IDColumn); before[i] == nil && len(conflicts[i]) > 0 && existing[id] {
+			conflicts[i] = problem.Errors{store.IDExists(id)}
+		}
+	}
+	return err
 }
 
 // nameInDetail names the resources of a range in the errors of checks and lifecycles, as the body has no place for each.
