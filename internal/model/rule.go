@@ -52,9 +52,6 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 		return
 	}
 	reached := slices.Clone(a.InitialStates())
-	if reached == nil {
-		return
-	}
 	for i := 0; i < len(reached); i++ {
 		for _, next := range a.Transitions[reached[i]] {
 			if !slices.Contains(reached, next) {
@@ -69,12 +66,15 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	}
 }
 
-// InitialStates are the states of a lifecycle that a create may give; nil: any.
+// InitialStates lists the states that a new resource may have.
 func (a *Attribute) InitialStates() []string {
-	if state, ok := a.Default.(string); ok && a.HasLifecycle() && a.Initial == nil {
-		return []string{state}
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
 	}
-	return a.Initial
+	return a.States()
 }
 
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
@@ -88,11 +88,8 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 	for _, k := range RuleKeywords {
 		value := k.Value(a)
 		switch {
-		case k.Name == "initial":
-			value = a.InitialStates()
-			if a.InitialStates() == nil {
-				continue
-			}
+		case k.Name == "initial" && a.HasLifecycle():
+			value = a.InitialStates() // also if it is not given
 		case !k.Given(a):
 			continue
 		case k.Name == "computed" && !shown(a.Computed):

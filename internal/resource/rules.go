@@ -76,7 +76,9 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 		}
 		if !change.Unsettled {
 			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(before[i], after[i]))...)
-			conflicts[i] = w.transitions(path, set, before[i], after[i])
+			if !w.resources.ForceStates {
+				conflicts[i] = redact(path, set.Transition(before[i], after[i]))
+			}
 		}
 		if len(invalid[i]) == 0 {
 			invalid[i] = redact(path, set.Check(change))

@@ -25,8 +25,10 @@ type Set struct {
 // Computed is a computed attribute.
 type Computed struct {
 	Column int
-	// Derived: it depends on the resource alone. The others depend on auth, now or previous, or on when the resource
-	// was created, directly or through another computed attribute.
+	// Pure: it depends on the resource alone, as it is or as it was created. The others depend on auth, now or previous,
+	// directly or through another computed attribute.
+	Pure bool
+	// Derived: it is pure, and no value is computed by the create only.
 	Derived bool
 	// Reads is the columns that the expression names, also after previous.
 	Reads model.ColumnSet
@@ -83,8 +85,7 @@ func (s *Set) Computed() []Computed { return s.computed }
 func (s *Set) Checks() []Check { return s.checks }
 
 // Derive computes the attributes that depend on the resource alone, without auth, now and previous. The others get
-// their values before, if there are any. The errors have the pointers of the attributes. Migrations and the history of
-// a resource use it too.
+// their values before, if there are any. The errors have the pointers of the attributes.
 func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
 	state := &expression.State{Before: before, After: after}
 	for i := range s.computed {
