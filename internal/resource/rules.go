@@ -176,10 +176,10 @@ func (d *deletion) checkRules(link model.Link, before, after []model.Record) err
 func (d *deletion) refuseRows(link model.Link, before []model.Record, refused []problem.Errors) error {
 	var deleted []model.ID
 	first, why := map[model.ID]model.ID{}, map[model.ID]string{}
-	for i, record := range before {
-		if referred := record.ID(link.Column); len(refused[i]) > 0 && first[referred] == (model.ID{}) {
+	for i, faults := range refused {
+		if referred := before[i].ID(link.Column); len(faults) > 0 && first[referred] == (model.ID{}) {
 			deleted = append(deleted, referred)
-			first[referred], why[referred] = record.ID(model.IDColumn), "It cannot be without it: "+refused[i][0].Detail+" "
+			first[referred], why[referred] = before[i].ID(model.IDColumn), "It cannot be without it: "+faults[0].Detail+" "
 		}
 	}
 	err := d.refuse(link, deleted, first, func(referred model.ID) string { return why[referred] })
