@@ -46,17 +46,6 @@ func (a *Attribute) States() []string {
 	return states
 }
 
-// InitialStates lists the states that a new resource may have.
-func (a *Attribute) InitialStates() []string {
-	switch {
-	case a.Initial != nil:
-		return a.Initial
-	case !a.compiled.Default.IsNull():
-		return []string{a.compiled.Default.Text()}
-	}
-	return a.States()
-}
-
 // warnOfStates warns of states that no resource can reach.
 func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	if !a.HasLifecycle() {
@@ -77,6 +66,17 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	}
 }
 
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
+}
+
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
 type RuleMember struct {
 	Name  string
@@ -88,8 +88,10 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 	for _, k := range RuleKeywords {
 		value := k.Value(a)
 		switch {
-		case k.Name == "initial" && a.HasLifecycle():
-			value = a.InitialStates() // also if it is not given
+		case k.Name == "initial":
+			if value = a.InitialStates(); !a.HasLifecycle() {
+				continue
+			}
 		case !k.Given(a):
 			continue
 		case k.Name == "computed" && !shown(a.Computed):

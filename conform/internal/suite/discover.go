@@ -49,7 +49,7 @@ type Attribute struct {
 	Computed    bool                // by the server
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
-	Initial     []string            // of a lifecycle; never empty
+	Initial     []string            // of a lifecycle; at least one
 }
 
 // free reports whether any value can follow any other.
@@ -81,9 +81,7 @@ func (a Attribute) Plain() bool {
 }
 
 // optional reports that null is known to be a value.
-func (c Collection) optional(a Attribute) bool {
-	return c.Described && !a.Required && a.Transitions == nil
-}
+func (c Collection) optional(a Attribute) bool { return c.Described && !a.Required }
 
 func (c Collection) Find(fits func(Attribute) bool) (Attribute, bool) {
 	at := slices.IndexFunc(c.Attributes, fits)
