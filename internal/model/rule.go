@@ -66,6 +66,7 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	}
 }
 
+<<<<<<< HEAD
 // InitialStates lists the states that a new resource may have.
 func (a *Attribute) InitialStates() []string {
 	switch {
@@ -77,6 +78,8 @@ func (a *Attribute) InitialStates() []string {
 	return a.States()
 }
 
+=======
+>>>>>>> s-out37
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
 type RuleMember struct {
 	Name  string
@@ -88,10 +91,15 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 	for _, k := range RuleKeywords {
 		value := k.Value(a)
 		switch {
+<<<<<<< HEAD
 		case k.Name == "initial":
 			if value = a.InitialStates(); !a.HasLifecycle() {
 				continue
 			}
+=======
+		case k.Name == "initial" && a.HasLifecycle():
+			value = a.InitialStates() // also if it is not given
+>>>>>>> s-out37
 		case !k.Given(a):
 			continue
 		case k.Name == "computed" && !shown(a.Computed):
