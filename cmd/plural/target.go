@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
@@ -31,8 +32,9 @@ type target struct {
 	name        string // once it is open, for messages
 	file        string // that is imported or exported to; empty or - for none
 
-	acceptTimestamps bool // rows bring created_at and updated_at
-	forceStates      bool // rows may have any state of a lifecycle
+	acceptTimestamps bool     // rows bring created_at and updated_at
+	forceStates      bool     // rows may have any state of a lifecycle
+	unrepeatable     []string // computed attributes of rows for a database that is opened here, which only their write could compute
 }
 
 const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
@@ -110,13 +112,15 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	}
 	t.name = shown(s.config.Database)
 	declared := (*model.Schema)(s.config.Schema)
-	if declared.Collection(collection) == nil { // before a database is created
+	found := declared.Collection(collection)
+	if found == nil { // before a database is created
 		var names []string
 		for _, each := range declared.All() {
 			names = append(names, each.Name)
 		}
 		return nil, nil, noCollection(collection, names, what)
 	}
+	t.unrepeatable = rules.Of(found).Unrepeatable()
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
 	}

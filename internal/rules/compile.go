@@ -95,7 +95,7 @@ func dependsOnWrite(e *expression.Expression) bool {
 func (k *compiler) check(declared *model.Check, i int) {
 	e, program := k.read(declared.Rule, model.KindBoolean, "checks", strconv.Itoa(i), "rule")
 	if program != nil {
-		k.checks = append(k.checks, Check{Declared: declared, Derived: !dependsOnWrite(e), Reads: k.columns(e), program: program})
+		k.checks = append(k.checks, Check{Declared: declared, Derived: !dependsOnWrite(e), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
 	}
 }
 
@@ -111,8 +111,8 @@ func (k *compiler) compute(a *model.Attribute, column int) {
 	}
 	onlyCreate := a.When == model.WhenCreate
 	k.computed = append(k.computed, Computed{
-		Column: column, Derived: !onlyCreate && !dependsOnWrite(e), Reads: k.columns(e),
-		attribute: a, kind: kind, onlyCreate: onlyCreate, program: program,
+		Column: column, Pure: !dependsOnWrite(e), Derived: !onlyCreate && !dependsOnWrite(e), Reads: k.columns(e),
+		attribute: a, kind: kind, onlyCreate: onlyCreate, previous: e.UsesPrevious(), program: program,
 	})
 	var needs []int
 	for _, read := range e.Attributes() {
@@ -134,30 +134,36 @@ func (k *compiler) order() {
 		at[k.computed[i].Column] = i
 	}
 	var path []int
-	var visit func(column int) (derived bool)
-	visit = func(column int) bool {
+	var visit func(column int) (pure, derived bool)
+	visit = func(column int) (bool, bool) {
 		i, isComputed := at[column]
 		switch {
 		case !isComputed || state[column] == done:
-			return !isComputed || k.computed[i].Derived
+			return !isComputed || k.computed[i].Pure, !isComputed || k.computed[i].Derived
 		case state[column] == open:
 			k.circle(path[slices.Index(path, column):])
-			return true
+			return true, true
 		}
 		state[column] = open
 		path = append(path, column)
 		for _, needed := range k.needs[i] {
-			if !visit(needed) {
-				k.computed[i].Derived = false
+			pure, derived := visit(needed)
+			k.computed[i].Pure = k.computed[i].Pure && pure
+			k.computed[i].Derived = k.computed[i].Derived && derived
+			if from, isComputed := at[needed]; isComputed && k.computed[from].previous {
+				k.computed[i].previous = true
 			}
 		}
 		path = path[:len(path)-1]
 		state[column] = done
 		k.ordered = append(k.ordered, k.computed[i])
-		return k.computed[i].Derived
+		return k.computed[i].Pure, k.computed[i].Derived
 	}
 	for i := range k.computed {
 		visit(k.computed[i].Column)
+	}
+	for i := range k.checks {
+		k.checks[i].previous = k.checks[i].previous || slices.ContainsFunc(k.computed, func(c Computed) bool { return c.previous && k.checks[i].Reads.Has(c.Column) })
 	}
 }
 

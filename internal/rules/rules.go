@@ -4,6 +4,7 @@ package rules
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/fault"
@@ -24,8 +25,10 @@ type Set struct {
 // Computed is a computed attribute.
 type Computed struct {
 	Column int
-	// Derived: it depends on the resource alone. The others depend on auth, now or previous, or on when the resource
-	// was created, directly or through another computed attribute.
+	// Pure: it depends on the resource alone, as it is or as it was created. The others depend on auth, now or previous,
+	// directly or through another computed attribute.
+	Pure bool
+	// Derived: it is pure, and no value is computed by the create only.
 	Derived bool
 	// Reads is the columns that the expression names, also after previous.
 	Reads model.ColumnSet
@@ -33,6 +36,7 @@ type Computed struct {
 	attribute  *model.Attribute
 	kind       model.Kind
 	onlyCreate bool
+	previous   bool // it depends on previous, directly or through another computed attribute
 	program    *expression.Program
 }
 
@@ -44,7 +48,8 @@ type Check struct {
 	// Reads is the columns that the rule names, also after previous.
 	Reads model.ColumnSet
 
-	program *expression.Program
+	previous bool // it depends on previous, directly or through a computed attribute
+	program  *expression.Program
 }
 
 // Change is a state of a resource that would be stored.
@@ -55,7 +60,7 @@ type Change struct {
 	Auth func() map[string]any
 	Now  model.Value
 
-	// Unsettled: the stored state may change before this one is stored. Checks that read previous are left for then.
+	// Unsettled: Before may change until the change is stored. Nothing is refused that depends on previous.
 	Unsettled bool
 }
 
@@ -80,8 +85,7 @@ func (s *Set) Computed() []Computed { return s.computed }
 func (s *Set) Checks() []Check { return s.checks }
 
 // Derive computes the attributes that depend on the resource alone, without auth, now and previous. The others get
-// their values before, if there are any. The errors have the pointers of the attributes. Migrations and the history of
-// a resource use it too.
+// their values before, if there are any. The errors have the pointers of the attributes.
 func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
 	state := &expression.State{Before: before, After: after}
 	for i := range s.computed {
@@ -100,7 +104,9 @@ func (s *Set) Compute(change Change) (faults problem.Errors) {
 	state := change.state()
 	for i := range s.computed {
 		if c := &s.computed[i]; !c.Derived && (change.Before == nil || !c.onlyCreate) {
-			add(&faults, c.compute(state))
+			if wrong := c.compute(state); !change.Unsettled || !c.previous {
+				add(&faults, wrong)
+			}
 		}
 	}
 	return faults
@@ -135,9 +141,17 @@ func (c *Computed) compute(state *expression.State) *problem.Error {
 func (s *Set) Check(change Change) (faults problem.Errors) {
 	state := change.state()
 	for i := range s.checks {
-		add(&faults, s.checks[i].evaluate(state))
+		if !change.Unsettled || !s.checks[i].previous {
+			add(&faults, s.checks[i].evaluate(state))
+		}
 	}
 	return faults
+}
+
+// Concerns reports whether computed attributes or checks must be evaluated if only a column changes.
+func (s *Set) Concerns(column int) bool {
+	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.Derived || c.Reads.Has(column)) }) ||
+		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Derived || c.Reads.Has(column) })
 }
 
 // Evaluate returns a fault if a check does not hold.
