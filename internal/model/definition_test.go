@@ -42,7 +42,6 @@ func TestDefinition(t *testing.T) {
 
 func TestDescribe(t *testing.T) {
 	c := mustNew(model.Collection{Name: "posts", Parent: &model.Parent{Collection: "users"}, Attributes: []model.Attribute{
-<<<<<<< HEAD
 		{Name: "title", Type: model.String, Required: true},
 		{Name: "state", Type: model.String, Enum: []any{"draft", "done"}, Default: "draft", Transitions: map[string][]string{"draft": {"done"}, "done": {}}},
 		{Name: "author", Type: model.String, WriteOnce: true},
@@ -55,17 +54,6 @@ func TestDescribe(t *testing.T) {
 	want := `[{"name":"title","required":true,"type":"string"},` +
 		`{"name":"state","required":true,"transitions":{"done":[],"draft":["done"]},"initial":["draft"],"type":"string","enum":["draft","done"],"default":"draft"},` +
 		`{"name":"author","required":false,"write_once":true,"type":"string"},` +
-=======
-		{Name: "title", Type: model.String, Required: true, WriteOnce: true},
-		{Name: "state", Type: model.String, Enum: []any{"draft", "done"}, Default: "draft", Transitions: map[string][]string{"draft": {"done"}, "done": {}}, Initial: []string{"draft"}},
-		{Name: "creator", Type: model.String, Computed: model.Rule{Text: "auth.sub"}, When: model.WhenCreate},
-		{Name: "total", Type: model.Integer, Computed: model.Rule{Text: "size(resource.title)"}},
-		// No object may have a member twice, so the second required is put another way.
-		{Name: "place", Type: model.Object, Properties: []model.Attribute{{Name: "country", Type: model.String, Required: true}}},
-	}}, model.Collection{Name: "users"})
-	want := `[{"name":"title","required":true,"write_once":true,"type":"string"},` +
-		`{"name":"state","required":true,"transitions":{"done":[],"draft":["done"]},"initial":["draft"],"type":"string","enum":["draft","done"],"default":"draft"},` +
->>>>>>> integ
 		`{"name":"creator","required":false,"computed":"auth.sub","when":"create","type":"string"},` +
 		`{"name":"total","required":false,"computed":null,"type":"integer"},` +
 		`{"name":"secret","required":false,"type":"integer"},` +
