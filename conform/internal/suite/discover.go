@@ -58,6 +58,17 @@ func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transit
 // First is a state that a new resource can have.
 func (a Attribute) First() string { return a.Initial[0] }
 
+// States lists the states of a lifecycle.
+func (a Attribute) States() []string {
+	states := []string{}
+	for _, value := range a.Enum {
+		if state, isText := value.(string); isText {
+			states = append(states, state)
+		}
+	}
+	return states
+}
+
 // definition is the part of a JSON Schema definition that matters for making
 // a valid value.
 type definition struct {
