@@ -158,7 +158,7 @@ func newOperations(config Config, st *store.Store, resources *resource.Resources
 			}
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
-	}, config.model(), st, resources)
+	}, st, resources)
 }
 
 // ErrStopped is the error of calls that begin when the server stops. It has the code unavailable.

@@ -13,7 +13,7 @@ import (
 type Shipment struct {
 	Reference string  `json:"reference" plural:"required,write_once"`
 	Weight    int     `json:"weight"`
-	Label     string  `json:"label" plural:"computed=resource.reference == null ? 'none' : string(resource.weight)\\, resource.reference"`
+	Label     string  `json:"label" plural:"computed=resource.weight == null ? 'none' : ['none'\\, resource.reference][1]"`
 	CreatedBy *string `json:"created_by" plural:"computed=auth.sub,when=create"`
 	State     *string `json:"state,omitempty" plural:"enum=packed|sent|lost,default=packed,transitions=packed>sent|packed>lost|sent>lost,initial=packed|sent"`
 }
@@ -27,7 +27,7 @@ collections:
     attributes:
       reference: {type: string, write_once: true}
       weight: {type: integer}
-      label: {type: string, computed: "resource.reference == null ? 'none' : resource.reference"}
+      label: {type: string, computed: "resource.weight == null ? 'none' : resource.reference"}
       created_by: {type: string, computed: auth.sub, when: create}
       state:
         type: string
@@ -50,7 +50,7 @@ access:
 	if err != nil {
 		t.Fatal(err)
 	}
-	const label = "resource.reference == null ? 'none' : resource.reference"
+	const label = "resource.weight == null ? 'none' : resource.reference"
 	checks := []Check{
 		{Rule: Rule{Text: "resource.weight > 0\n", Line: 19, Column: 1}, Message: "It has no weight.", Attribute: "weight"},
 		{Rule: Rule{Text: "resource.reference != 'x'", Line: 22, Column: 16}, Message: "The reference is not valid."},
@@ -64,7 +64,7 @@ access:
 		Attributes: []Attribute{
 			{Name: "reference", Type: String, Required: true, WriteOnce: true},
 			{Name: "weight", Type: Integer},
-			{Name: "label", Type: String, Computed: Rule{Text: "resource.reference == null ? 'none' : string(resource.weight), resource.reference"}},
+			{Name: "label", Type: String, Computed: Rule{Text: "resource.weight == null ? 'none' : ['none', resource.reference][1]"}},
 			{Name: "created_by", Type: String, Computed: Rule{Text: "auth.sub"}, When: "create"},
 			{Name: "state", Type: String, Enum: []any{"packed", "sent", "lost"}, Default: "packed",
 				Transitions: map[string][]string{"packed": {"sent", "lost"}, "sent": {"lost"}}, Initial: []string{"packed", "sent"}},

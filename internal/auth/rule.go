@@ -40,7 +40,7 @@ type node interface {
 
 // bind returns the filter of the resources that the rule allows a caller. Nil: all of them.
 func (r *rule) bind(caller Caller) query.Filter {
-	isTrue, _ := r.root.bind(caller.variables())
+	isTrue, _ := r.root.bind(caller.Variables())
 	if query.IsAll(isTrue) {
 		return nil
 	}

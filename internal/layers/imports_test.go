@@ -62,7 +62,7 @@ var mayImport = map[string][]string{
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
 	"internal/reads":     {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit", "internal/rules"},
 	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},

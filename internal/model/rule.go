@@ -46,17 +46,6 @@ func (a *Attribute) States() []string {
 	return states
 }
 
-// InitialStates lists the states that a new resource may have.
-func (a *Attribute) InitialStates() []string {
-	switch {
-	case a.Initial != nil:
-		return a.Initial
-	case !a.compiled.Default.IsNull():
-		return []string{a.compiled.Default.Text()}
-	}
-	return a.States()
-}
-
 // warnOfStates warns of states that no resource can reach.
 func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 	if !a.HasLifecycle() {
@@ -75,6 +64,17 @@ func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
 			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
 		}
 	}
+}
+
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
 }
 
 // RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.

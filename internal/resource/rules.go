@@ -1,6 +1,9 @@
 package resource
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
@@ -8,25 +11,145 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// refusals returns the faults of the resources that their rules do not allow.
-func (w *Work) refusals(path reads.Path, before, after []model.Record, pointer func(i int) string) error {
+// The rules of the data are evaluated for each state that would be stored, whoever writes it: computed attributes before the rules of
+// access, which may read them, and what refuses the state after these.
+
+// derive sets the computed attributes that depend on the resource alone, for hooks. Its errors are found by compute.
+func derive(c *model.Collection, before, after model.Record) {
+	if set := rules.Of(c); set != nil {
+		set.Derive(before, after)
+	}
+}
+
+// compute sets the computed attributes of resources, and returns the errors of each; nil: there are none. Those that read auth, now or
+// previous stay as they are, unless something else changes.
+func (w *Work) compute(path reads.Path, before, after []model.Record) []problem.Errors {
+	c, found, set := path.Collection, make([]problem.Errors, len(after)), rules.Of(path.Collection)
+	if set == nil {
+		return found
+	}
+	for i := range after {
+		found[i] = set.Derive(before[i], after[i])
+		if !slices.Equal(before[i], after[i]) {
+			if before[i] != nil {
+				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
+			}
+			found[i] = append(found[i], set.Compute(w.change(c, before[i], after[i]))...)
+		}
+		found[i] = redact(path, found[i])
+	}
+	return found
+}
+
+// change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
+func (w *Work) change(c *model.Collection, before, after model.Record) rules.Change {
+	change := rules.Change{Before: before, After: after, Now: w.tx.Now()}
+	if !c.NoTimestamps {
+		change.Now = after[c.UpdatedColumn()]
+	}
+	if w.by != nil {
+		change.Auth = w.by.Caller.Variables
+	}
+	return change
+}
+
+// refusals adds to the errors of each resource what its rules refuse. It returns the conflicts with lifecycles, which are
+// reported only if nothing is invalid. Checks are evaluated only for resources without other errors.
+func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid []problem.Errors) (conflicts []problem.Errors, err error) {
+	set := rules.Of(path.Collection)
+	if set == nil {
+		return nil, nil
+	}
+	conflicts = make([]problem.Errors, len(after))
+	for i := range after {
+		if slices.Equal(before[i], after[i]) {
+			continue
+		}
+		change := w.change(path.Collection, before[i], after[i])
+		if change.Unsettled, err = w.isUnsettled(path.Collection, before[i]); err != nil {
+			return nil, err
+		}
+		if !change.Unsettled {
+			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(before[i], after[i]))...)
+			conflicts[i] = w.transitions(path, set, before[i], after[i])
+		}
+		if len(invalid[i]) == 0 {
+			invalid[i] = redact(path, set.Check(change))
+		}
+	}
+	return conflicts, nil
+}
+
+// nameInDetail names the resources of a range in the errors of checks and lifecycles, as the body has no place for each.
+func nameInDetail(all []writing, found []problem.Errors) {
+	for i, own := range found {
+		for k, one := range own {
+			if all[i].inRange && fault.IsOfOne(one) {
+				named := *one
+				named.Detail = all[i].before.record.ID(model.IDColumn).String() + ": " + one.Detail
+				own[k] = &named
+			}
+		}
+	}
+}
+
+// checkWriteOnce adds the errors of write-once attributes, for a write whose body is invalid anyway.
+func (s *lookup) checkWriteOnce(path reads.Path, before, after model.Record, faults *problem.Errors) error {
 	set := rules.Of(path.Collection)
 	if set == nil {
 		return nil
 	}
-	invalid, conflicts := make([]problem.Errors, len(after)), make([]problem.Errors, len(after))
-	for i := range after {
-		unsettled, err := w.isUnsettled(path.Collection, before[i])
-		if err != nil {
-			return err
-		}
-		if !unsettled {
-			invalid[i] = set.WriteOnce(before[i], after[i])
-			conflicts[i] = w.transitions(path, set, before[i], after[i])
+	unsettled, err := s.isUnsettled(path.Collection, before)
+	if err == nil && !unsettled {
+		*faults = append(*faults, redact(path, set.WriteOnce(before, after))...)
+	}
+	return err
+}
+
+// keepComputed copies what rules have set into a state that was made again. It copies what they read, too, which is the same.
+func keepComputed(c *model.Collection, computed, again model.Record) model.Record {
+	if set := rules.Of(c); set != nil {
+		reads := set.Reads()
+		for i := range again {
+			if reads.Has(i) {
+				again[i] = computed[i]
+			}
 		}
 	}
-	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
-		return refused
+	return again
+}
+
+// readsReference reports whether rules take part where a deletion sets a reference to null.
+func readsReference(link model.Link) bool {
+	set := rules.Of(link.From)
+	return set != nil && set.Concerns(link.Column)
+}
+
+// checkRules sets the computed attributes of resources that a deletion changes, and returns 409 if rules refuse the change.
+func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
+	path := reads.Path{Collection: link.From, By: d.by}
+	refused := d.work.compute(path, before, after)
+	conflicts, err := d.work.refusals(path, before, after, refused)
+	if err != nil || conflicts == nil {
+		return err
 	}
-	return fault.Joined(pointer, conflicts).Err()
+	for i := range refused {
+		refused[i] = append(refused[i], conflicts[i]...)
+	}
+	return d.refuseRows(link, before, refused)
+}
+
+// refuseRows returns 409, as for references with on_delete restrict, if some of the resources that refer to deleted ones cannot be
+// changed. Of those that refer to the same one, it names the first.
+func (d *deletion) refuseRows(link model.Link, before []model.Record, refused []problem.Errors) error {
+	var deleted []model.ID
+	first, why := map[model.ID]model.ID{}, map[model.ID]string{}
+	for i, record := range before {
+		if referred := record.ID(link.Column); len(refused[i]) > 0 && first[referred] == (model.ID{}) {
+			deleted = append(deleted, referred)
+			first[referred], why[referred] = record.ID(model.IDColumn), "It cannot be without it: "+refused[i][0].Detail+" "
+		}
+	}
+	err := d.refuse(link, deleted, first, func(referred model.ID) string { return why[referred] })
+	return cmp.Or(err, d.faults.Err())
 }

@@ -95,6 +95,9 @@ func (s *lookup) violations(path reads.Path, all []writing) ([]problem.Errors, e
 		case each.input.Values == nil:
 		case before[i] != nil:
 			after[i], found[i] = apply(c, before[i], each.input), checkUnchanged(c, each)
+			if err := s.checkWriteOnce(path, before[i], after[i], &found[i]); err != nil {
+				return nil, err
+			}
 		default:
 			if after[i] = each.input.Values; each.input.HasID() {
 				s.creating = append(s.creating, identity{c, after[i].ID(model.IDColumn)})

@@ -16,6 +16,7 @@ type writing struct {
 	before   loaded // as it was read in the transaction; zero: it is created
 	input    model.Input
 	readOnly readOnlyValues
+	inRange  bool // the resource is one of a range
 }
 
 // newWritings lists the inputs of a write without a state before it.
@@ -36,7 +37,7 @@ func verbFor(before model.Record) Verb {
 }
 
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
-// attributes of each in the body; nil: all have the same, so that the errors of one are enough.
+// attributes of each in the body; nil: all have the same.
 func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) string) ([]reads.Resource, error) {
 	c, creating := path.Collection, len(w.creating)
 	before, after := make([]model.Record, len(all)), make([]model.Record, len(all))
@@ -53,14 +54,19 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 	invalid := make([]problem.Errors, len(all))
 	for i, each := range all {
 		if before[i] != nil {
-			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
-				continue
-			}
+			invalid[i] = checkUnchanged(c, each)
+		}
+		if len(invalid[i]) > 0 || !w.resources.hasWithin(c, verbFor(before[i])) {
+			continue
+		}
+		if derive(c, before[i], after[i]); slices.Equal(before[i], after[i]) {
+			continue
 		}
 		if err := w.within(verbFor(before[i]), c, before[i], after[i]); err != nil {
 			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
+	computed := w.compute(path, before, after)
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
 	// told that it exists, and what the rule says of it.
 	dangling := make([]problem.Errors, len(all))
@@ -79,13 +85,17 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		}
 	}
 	for i := range invalid {
-		invalid[i] = append(invalid[i], dangling[i]...)
+		invalid[i] = slices.Concat(invalid[i], dangling[i], computed[i])
 	}
-	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
-		return nil, refused
-	}
-	if err := w.refusals(path, before, after, pointer); err != nil {
+	conflicts, err := w.refusals(path, before, after, invalid)
+	if err != nil {
 		return nil, err
+	}
+	for _, found := range [][]problem.Errors{invalid, conflicts} {
+		nameInDetail(all, found)
+		if refused := fault.Joined(pointer, found); len(refused) > 0 {
+			return nil, refused
+		}
 	}
 	return w.storeAll(path, all, before, after, pointer)
 }

@@ -13,7 +13,7 @@ import (
 type lifecycle struct {
 	column    int
 	attribute *model.Attribute
-	initial   []string // nil: any state
+	initial   []string
 }
 
 // lifecyclesOf lists the lifecycles of a collection.
@@ -23,11 +23,7 @@ func lifecyclesOf(c *model.Collection) (all []lifecycle) {
 		if a == nil || !a.HasLifecycle() {
 			continue
 		}
-		each := lifecycle{column: i, attribute: a, initial: a.Initial}
-		if state, ok := a.Default.(string); ok && each.initial == nil {
-			each.initial = []string{state}
-		}
-		all = append(all, each)
+		all = append(all, lifecycle{column: i, attribute: a, initial: a.InitialStates()})
 	}
 	return all
 }
@@ -57,7 +53,7 @@ func (s *Set) Transition(before, after model.Record) (faults problem.Errors) {
 func (l lifecycle) refuse(before, after model.Record) *problem.Error {
 	name, to := l.attribute.Name, after[l.column].Text()
 	if before == nil || before.Null(l.column) {
-		if l.initial == nil || slices.Contains(l.initial, to) {
+		if slices.Contains(l.initial, to) {
 			return nil
 		}
 		return fault.At("/"+name, problem.CodeTransition, "A new resource cannot have the %s %s. It can have %s.", name, to, suggest.OneOf(l.initial))

@@ -56,6 +56,9 @@ type Change struct {
 	// Auth is the variables of the caller, auth.Caller.Variables; nil: there is no caller.
 	Auth func() map[string]any
 	Now  model.Value
+
+	// Unsettled: the stored state may change before this one is stored. Checks that read previous are left for then.
+	Unsettled bool
 }
 
 func (c *Change) state() *expression.State {
