@@ -56,6 +56,8 @@ type Change struct {
 	// Auth is the variables of the caller, auth.Caller.Variables; nil: there is no caller.
 	Auth func() map[string]any
 	Now  model.Value
+	// Given has the columns that an import brings. Attributes that only a write can compute keep these values; nil: none.
+	Given []bool
 
 	// Unsettled: the stored state may change before this one is stored. Checks that read previous are left for then.
 	Unsettled bool
@@ -100,7 +102,9 @@ func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
 func (s *Set) Compute(change Change) (faults problem.Errors) {
 	state := change.state()
 	for i := range s.computed {
-		if c := &s.computed[i]; !c.Derived && (change.Before == nil || !c.onlyCreate) {
+		c := &s.computed[i]
+		isGiven := !c.Pure && change.Given != nil && change.Given[c.Column]
+		if !c.Derived && !isGiven && (change.Before == nil || !c.onlyCreate) {
 			add(&faults, c.compute(state))
 		}
 	}
