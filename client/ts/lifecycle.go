@@ -24,14 +24,6 @@ func (f family) next(a *model.Attribute, state string) []string {
 	})
 }
 
-func states(a *model.Attribute) (all []string) {
-	for _, value := range a.Enum {
-		state, _ := value.(string) // only strings have a lifecycle
-		all = append(all, state)
-	}
-	return all
-}
-
 // transitions writes the type of the states that can follow each state.
 func (g *generator) transitions(f family) {
 	if len(f.lifecycles()) == 0 {
@@ -40,7 +32,7 @@ func (g *generator) transitions(f family) {
 	g.line("\n/** The states that can follow each state of %s. */\nexport interface %sTransitions {", f.Name, f.name)
 	for _, a := range f.lifecycles() {
 		g.line("  readonly %s: {", a.Name)
-		for _, state := range states(a) {
+		for _, state := range a.States() {
 			g.line("    readonly %s: readonly [%s];", member(state), strings.Join(quotedAll(f.next(a, state)), ", "))
 		}
 		g.line("  };")
@@ -60,7 +52,7 @@ func (g *generator) transitionsType(f family) string {
 func (g *generator) transitionSpecs(f family) (facts []string) {
 	for _, a := range f.lifecycles() {
 		var all []string
-		for _, state := range states(a) {
+		for _, state := range a.States() {
 			all = append(all, member(state)+": ["+strings.Join(quotedAll(f.next(a, state)), ", ")+"]")
 		}
 		facts = append(facts, a.Name+": { "+strings.Join(all, ", ")+" }")
@@ -85,16 +77,16 @@ func (g *generator) statesOf(f family) (parameters []string) {
 func stateParameter(a *model.Attribute) string { return "From" + model.Pascal(a.Name) }
 
 // firstState is an example of the parameters.
-func (g *generator) firstState(f family) string { return literal(states(f.patchable()[0])[0]) }
+func (g *generator) firstState(f family) string { return literal(f.patchable()[0].States()[0]) }
 
 // stateType is the type of a lifecycle in what a write takes: the states that it can begin with, any, or those that can follow.
 func (g *generator) stateType(f family, a *model.Attribute, v variant) string {
 	switch {
-	case v == createVariant && a.InitialStates() != nil:
+	case v == createVariant:
 		return union(quotedAll(a.InitialStates()))
 	case v == patchVariant && f.maySee(a.Name):
 		from := stateParameter(a)
 		return from + " | " + f.name + "Transitions[" + literal(a.Name) + "][" + from + "][number]"
 	}
-	return union(quotedAll(states(a)))
+	return union(quotedAll(a.States()))
 }

@@ -68,13 +68,9 @@ func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []
 		rules:    map[schema.AccessVerb]*rule{},
 	}
 	g.columnsTag = c.ColumnsTag(g.visible)
-	k, err := newCompiler(c)
-	if err != nil {
-		return nil, schema.Problems{{Path: at, Message: err.Error()}}
-	}
 	var problems schema.Problems
 	compile := func(source schema.Rule, below ...string) *rule {
-		compiled, wrong := k.compile(source, append(slices.Clone(at), below...))
+		compiled, wrong := compileRule(c, source, append(slices.Clone(at), below...))
 		problems = append(problems, wrong...)
 		if compiled != nil {
 			for _, warning := range compiled.warnings {

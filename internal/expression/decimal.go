@@ -118,19 +118,21 @@ func (d *Decimal) unitsAt(scale int) *big.Int {
 	return power.Mul(power, &d.units)
 }
 
-// Units is the decimal in units of a scale, and whether it fits: neither digits after the point nor digits in
-// front of it are lost. If only digits after the point would be, between is true, and units is the next lower value.
-func (d *Decimal) Units(scale int) (units int64, fits, between bool) {
+// Units is the decimal in units of a scale, if the digits fit. If they do not, units is the greatest value below it that
+// fits, or one less than all that fit.
+func (d *Decimal) Units(scale int) (units int64, fits bool) {
 	whole, rest := d.unitsAt(max(scale, d.scale)), new(big.Int)
 	if d.scale > scale {
 		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.scale-scale)), nil)
 		whole, rest = new(big.Int).DivMod(whole, power, rest) // rounds down
 	}
-	if !whole.IsInt64() || whole.Int64() < -model.MaxDecimalUnits-1 || whole.Int64() > model.MaxDecimalUnits {
-		return 0, false, false
+	switch {
+	case whole.Cmp(big.NewInt(model.MaxDecimalUnits)) > 0:
+		return model.MaxDecimalUnits, false
+	case whole.Cmp(big.NewInt(-model.MaxDecimalUnits)) < 0:
+		return -model.MaxDecimalUnits - 1, false
 	}
-	exact := rest.Sign() == 0
-	return whole.Int64(), exact && whole.Int64() >= -model.MaxDecimalUnits, !exact
+	return whole.Int64(), rest.Sign() == 0
 }
 
 // Add is +.

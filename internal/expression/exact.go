@@ -146,10 +146,8 @@ func (k *converter) call(e ast.Expr) (scale int, isExact bool) {
 		return 0, false
 	}
 	switch name {
-	case operators.Add, operators.Subtract:
-		return k.known(e, max(k.convert(args[0]), k.convert(args[1])))
-	case operators.Multiply:
-		return k.known(e, k.convert(args[0])+k.convert(args[1]))
+	case operators.Add, operators.Subtract, operators.Multiply:
+		return k.operation(e, call)
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		k.convert(args[0])
 		k.convert(args[1])
@@ -159,6 +157,15 @@ func (k *converter) call(e ast.Expr) (scale int, isExact bool) {
 		k.refuse(e, "% is for integers only, and not for decimals")
 	}
 	return 0, false
+}
+
+// operation converts both sides of +, - or *.
+func (k *converter) operation(e ast.Expr, call ast.CallExpr) (scale int, isExact bool) {
+	left, right := k.convert(call.Args()[0]), k.convert(call.Args()[1])
+	if call.FunctionName() == operators.Multiply {
+		return k.known(e, left+right)
+	}
+	return k.known(e, max(left, right))
 }
 
 // membership prepares in.
@@ -198,10 +205,11 @@ func (k *converter) convert(e ast.Expr) (scale int) {
 			scale, _ = k.known(e, max(k.convert(call.Args()[1]), k.convert(call.Args()[2])))
 			return scale
 		case operators.Negate:
-			if arg := call.Args()[0]; arg.Kind() == ast.LiteralKind {
-				scale, _ = k.known(e, k.convert(arg))
-				return scale
-			}
+			scale, _ = k.known(e, k.convert(call.Args()[0]))
+			return scale
+		case operators.Add, operators.Subtract, operators.Multiply:
+			scale, _ = k.operation(e, call)
+			return scale
 		}
 	}
 	k.wrap(e, decimalFunction)
@@ -263,12 +271,20 @@ func (k *converter) wrap(e ast.Expr, function string) {
 	e.SetKindCase(k.factory.NewCall(old, function, inner))
 }
 
+// Unconverted is a part of an expression without the conversion to a decimal.
+func Unconverted(e ast.Expr) ast.Expr {
+	if e.Kind() == ast.CallKind && (e.AsCall().FunctionName() == decimalFunction || e.AsCall().FunctionName() == decimalsFunction) {
+		return e.AsCall().Args()[0]
+	}
+	return e
+}
+
 // checkDecimals reports what became a decimal although it cannot, and decimals in places where their digits are not
 // known.
 func (e *Expression) checkDecimals() {
 	Visit(e.Tree.Expr(), func(part ast.Expr) {
-		if part.Kind() == ast.CallKind && (part.AsCall().FunctionName() == decimalFunction || part.AsCall().FunctionName() == decimalsFunction) {
-			e.checkConverted(part.AsCall().Args()[0])
+		if inner := Unconverted(part); inner != part {
+			e.checkConverted(inner)
 			return
 		}
 		if _, known := e.exact[part.ID()]; !known && e.Tree.GetType(part.ID()) == decimalType {

@@ -79,7 +79,7 @@ func Compile(source model.Rule, scope Scope, result model.Kind) (*Expression, []
 	}
 	e.env = env
 	if strings.TrimSpace(source.Text) == "" {
-		return nil, e.whole("the rule is empty: write true if everything is allowed")
+		return nil, e.whole("the expression is empty: write true for a rule that always holds")
 	}
 	parsed, issues := env.Parse(source.Text)
 	if issues.Err() != nil {
@@ -104,6 +104,7 @@ func Compile(source model.Rule, scope Scope, result model.Kind) (*Expression, []
 	}
 	e.Tree = checked.NativeRep()
 	e.checkDecimals()
+	e.checkConstants()
 	e.wholeClaims(e.Tree.Expr())
 	if len(e.problems) == 0 {
 		e.checkResult(checked.OutputType(), result)
@@ -133,13 +134,13 @@ func (e *Expression) AttributeOf(part ast.Expr) (a Attribute, ok bool) {
 func (e *Expression) UsesPrevious() bool { return e.previous }
 
 // UsesNow reports whether the expression depends on the time.
-func (e *Expression) UsesNow() bool { return e.uses(nowName) }
+func (e *Expression) UsesNow() bool { return e.Uses(nowName) }
 
 // UsesAuth reports whether the expression depends on the caller.
-func (e *Expression) UsesAuth() bool { return e.uses("auth.sub", "auth.role", "auth.claims") }
+func (e *Expression) UsesAuth() bool { return e.Uses("auth.sub", "auth.role", "auth.claims") }
 
-// uses reports whether the expression names one of some variables.
-func (e *Expression) uses(variables ...string) (found bool) {
+// Uses reports whether the expression names one of some variables.
+func (e *Expression) Uses(variables ...string) (found bool) {
 	Visit(e.Tree.Expr(), func(part ast.Expr) { found = found || slices.Contains(variables, Identifier(part)) })
 	return found
 }

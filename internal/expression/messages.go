@@ -54,6 +54,9 @@ func (e *Expression) syntax(issue *cel.Error) []Problem {
 			return []Problem{e.at(line, column, "write "+instead+" instead of "+word+language)}
 		}
 	}
+	if strings.HasPrefix(message, "Syntax error: token recognition error at: ''") || strings.HasPrefix(message, "Syntax error: token recognition error at: '\"") {
+		message = "this text has no end: close the quotes"
+	}
 	return []Problem{e.at(line, column, message+language)}
 }
 
@@ -166,7 +169,7 @@ func (e *Expression) undeclaredName(name string) string {
 		known = append(known, previousName, nowName)
 	}
 	message := name + " is not known" + suggest.DidYouMean(name, append(known, functionNames...))
-	if near := suggest.Nearest(name, e.Scope.Collection.FieldNames()); near != "" && !strings.Contains(message, "did you mean") {
+	if near := suggest.Nearest(name, usableNames(e.Scope.Collection)); near != "" && !strings.Contains(message, "did you mean") {
 		message += " (did you mean resource." + near + "?)"
 	}
 	if strings.Contains(message, "did you mean") {
@@ -201,8 +204,13 @@ func mismatch(function, args string) string {
 		}
 	}
 	kinds := strings.Split(given, ", ")
+	if name == "?:" && len(kinds) == 3 {
+		return "both results of ?: must have the same type, but they are " + kinds[1] + " and " + kinds[2]
+	}
 	for i, kind := range kinds {
-		kinds[i] = suggest.Article(strings.TrimSpace(kind))
+		if kind != "null" {
+			kinds[i] = suggest.Article(kind)
+		}
 	}
 	return name + " does not take " + strings.Join(kinds, " and ") + mismatchHint(name, given)
 }
@@ -210,8 +218,8 @@ func mismatch(function, args string) string {
 // mismatchHint says what to write for types that people often mix.
 func mismatchHint(name, given string) string {
 	switch has := func(kind string) bool { return strings.Contains(given, kind) }; {
-	case name == "?:":
-		return ": both results must have the same type"
+	case name == "in":
+		return ": the right side of in is a list, such as [1, 2]"
 	case has("decimal") && has("string"):
 		return ": write the number without quotes, such as 0.19"
 	case has("decimal"):
@@ -223,7 +231,7 @@ func mismatchHint(name, given string) string {
 	case has("integer") && has("number"):
 		return ": write a number with a point, such as 2.0, or convert with double()"
 	case has("null"):
-		return ": this is never null"
+		return ": the other side is never null"
 	case has("integer") && has("string"), has("number") && has("string"):
 		return ": write a number without quotes, or convert with string()"
 	}

@@ -136,10 +136,10 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string) {
 		relation := a.Collection.Relation(name)
 		switch {
 		case relation == nil && len(a.Steps) == 0 && len(names) > 1:
-			e.refuse(part, e.Scope.Collection.Name+" has no attribute or reference "+name+e.nearest(a.Collection, name))
+			e.refuse(part, e.Scope.Collection.Name+" has no attribute or reference "+name+nearest(a.Collection, name))
 			return
 		case relation == nil:
-			e.refuse(part, a.Collection.Name+" has no attribute "+name+e.nearest(a.Collection, name))
+			e.refuse(part, a.Collection.Name+" has no attribute "+name+nearest(a.Collection, name))
 			return
 		case !relation.One:
 			e.refuse(part, name+" leads to several resources: a rule can only read through references, each of which leads to one")
@@ -159,8 +159,16 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string) {
 }
 
 // nearest asks for the attribute that a name was probably meant to be.
-func (e *Expression) nearest(c *model.Collection, name string) string {
-	return suggest.DidYouMean(name, c.FieldNames())
+func nearest(c *model.Collection, name string) string {
+	return suggest.DidYouMean(name, usableNames(c))
+}
+
+// usableNames lists the attributes that expressions can use.
+func usableNames(c *model.Collection) []string {
+	return slices.DeleteFunc(c.FieldNames(), func(name string) bool {
+		field := c.Field(name)
+		return field.Column == model.NoColumn || field.Kind == model.KindJSON
+	})
 }
 
 // usable reports whether an expression can use a field.

@@ -1,9 +1,13 @@
 package expression
 
 import (
+	"fmt"
+	"regexp"
+
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/interpreter"
@@ -28,6 +32,33 @@ func bounds(root ast.Expr) (options []cel.ProgramOption) {
 		}
 	})
 	return options
+}
+
+// checkConstants reports conversions of literals that fail, and patterns that are none.
+func (e *Expression) checkConstants() {
+	Visit(e.Tree.Expr(), func(part ast.Expr) {
+		if part.Kind() != ast.CallKind {
+			return
+		}
+		call := part.AsCall()
+		args := call.Args()
+		if len(args) != 1 || args[0].Kind() != ast.LiteralKind {
+			return
+		}
+		var err error
+		switch name := call.FunctionName(); {
+		case name == overloads.Matches:
+			_, err = regexp.Compile(fmt.Sprint(args[0].AsLiteral().Value()))
+		case overloads.IsTypeConversionFunction(name):
+			var program cel.Program
+			if program, err = e.Part(part); err == nil {
+				_, _, err = program.Eval(cel.NoVars())
+			}
+		}
+		if err != nil {
+			e.refuse(part, "this cannot be evaluated: "+err.Error())
+		}
+	})
 }
 
 // Program is an expression that can be evaluated.

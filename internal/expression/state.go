@@ -15,7 +15,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// State is what an expression is evaluated for.
+// State is what expressions are evaluated for, one after the other. It gives cel-go the variables, and converts only
+// those that it asks for.
 type State struct {
 	Before model.Record // the stored state; nil: there is none
 	After  model.Record // the resource
@@ -25,6 +26,7 @@ type State struct {
 	Now  model.Value
 
 	caller map[string]any
+	from   map[string]source // of the program that is evaluated
 }
 
 // variable returns one of the caller.
@@ -76,38 +78,32 @@ func (e *Expression) sources() map[string]source {
 	return from
 }
 
-// activation gives cel-go the variables of a state, and converts only those that it asks for.
-type activation struct {
-	from  map[string]source
-	state *State
-}
-
 // Parent is none.
-func (a *activation) Parent() interpreter.Activation { return nil }
+func (s *State) Parent() interpreter.Activation { return nil }
 
 // ResolveName returns a variable.
-func (a *activation) ResolveName(name string) (any, bool) {
-	from, ok := a.from[name]
+func (s *State) ResolveName(name string) (any, bool) {
+	from, ok := s.from[name]
 	if !ok {
 		return nil, false
 	}
 	switch from.of {
 	case ofResource:
-		return valueOf(from.kind, a.state.After[from.column]), true
+		return valueOf(from.kind, s.After[from.column]), true
 	case ofPrevious:
-		if a.state.Before == nil {
+		if s.Before == nil {
 			return undecided, true // an operation on previous, which is null
 		}
-		return valueOf(from.kind, a.state.Before[from.column]), true
+		return valueOf(from.kind, s.Before[from.column]), true
 	case whetherPrevious:
-		if a.state.Before == nil {
+		if s.Before == nil {
 			return types.NullValue, true
 		}
 		return types.True, true // which differs from null
 	case ofClock:
-		return valueOf(model.KindDateTime, a.state.Now), true
+		return valueOf(model.KindDateTime, s.Now), true
 	}
-	return a.state.variable(name), true
+	return s.variable(name), true
 }
 
 // valueOf converts a stored value for cel-go.
@@ -142,7 +138,8 @@ var ErrUndecided = errors.New("the value depends on null")
 
 // evaluate evaluates the program. Its error is ErrUndecided if the value is undecided.
 func (p *Program) evaluate(state *State) (ref.Val, error) {
-	value, _, err := p.program.Eval(&activation{p.from, state})
+	state.from = p.from
+	value, _, err := p.program.Eval(state)
 	switch {
 	case err != nil:
 		return nil, err
@@ -225,7 +222,7 @@ func appendDouble(dst []byte, kind model.Kind, value float64) ([]byte, error) {
 
 // appendExact appends a decimal with the digits of a kind, or with all its digits if it does not fit.
 func appendExact(dst []byte, kind model.Kind, value *Decimal) []byte {
-	if units, fits, _ := value.Units(kind.Scale()); fits {
+	if units, fits := value.Units(kind.Scale()); fits {
 		value = NewDecimal(units, kind.Scale())
 	}
 	return append(append(append(dst, '"'), value.String()...), '"')

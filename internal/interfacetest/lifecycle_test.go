@@ -39,6 +39,8 @@ access:
         update: true
         transitions:
           state: {review: resource.owner == auth.sub, published: false, archived: true}
+    mute:
+      articles: {read: true, list: true, update: true, visible: [title]}
     blind:
       articles: {read: true, list: true, create: true, update: true, visible: [title], writable: [title, state, code]}
 `
@@ -138,6 +140,7 @@ func eachArticleServer(t *testing.T, test func(*testing.T, *accessServer), chang
 		h := &accessServer{s, map[string]string{"public": ""}, ""}
 		h.key("ada", "author", "ada")
 		h.key("blind", "blind", "")
+		h.key("mute", "mute", "")
 		test(t, h)
 	}, append([]func(*plural.Config){func(c *plural.Config) { c.Access = file.Access }}, change...)...)
 }
@@ -204,16 +207,22 @@ func TestTransitionRulesOfOperations(t *testing.T) {
 	}, func(c *plural.Config) { c.Workers = -1 })
 }
 
-// TestHiddenLifecycle: who does not see an attribute is told neither its name nor its states.
+// TestHiddenLifecycle: who does not see an attribute is not told its states, nor its name, unless they can set it.
 func TestHiddenLifecycle(t *testing.T) {
 	eachArticleServer(t, func(t *testing.T, h *accessServer) {
 		path := "/articles/" + id(1)
-		hidden := transitionRefused("", "The lifecycle of the resource does not allow this change.")
+		hidden := transitionRefused("/state", "The lifecycle of the resource does not allow this change.")
 		h.as("blind", "POST", "/articles", inState(1, "archived")).expect(t, 409, hidden)
 		h.as("blind", "POST", "/articles", `{"id":"`+id(1)+`"}`).expect(t, 201, `{"data":{"id":"`+id(1)+`","type":"articles","title":null}}`)
 		h.as("blind", "PATCH", path, `{"state":"archived"}`).expect(t, 409, hidden)
 		h.as("blind", "PATCH", path, `{"state":"review"}`).expect(t, 200, `{"data":{"id":"`+id(1)+`","type":"articles","title":null}}`)
-	})
+		h.as("mute", "PATCH", path, `{"title":"archive"}`).expect(t, 409, transitionRefused("", "The lifecycle of the resource does not allow this change."))
+	}, withHooks(plural.Hook{Collection: "articles", Within: func(_ context.Context, _ *plural.Tx, change *plural.Change) error {
+		if change.After.Get("title") == "archive" {
+			return change.After.Set("state", "archived")
+		}
+		return nil
+	}}))
 }
 
 // TestEventsOfTransitions have the state before.

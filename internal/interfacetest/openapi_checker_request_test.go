@@ -220,7 +220,7 @@ func valueOf(kind, text string) any {
 // OpenAPI cannot tell.
 var inexpressible = []string{
 	// What depends on what is stored, on the path, on another parameter or on another request.
-	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "check", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
 	// What counts words.
 	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.

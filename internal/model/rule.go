@@ -88,10 +88,8 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 	for _, k := range RuleKeywords {
 		value := k.Value(a)
 		switch {
-		case k.Name == "initial":
-			if value = a.InitialStates(); !a.HasLifecycle() {
-				continue
-			}
+		case k.Name == "initial" && a.HasLifecycle():
+			value = a.InitialStates() // also if it is not given
 		case !k.Given(a):
 			continue
 		case k.Name == "computed" && !shown(a.Computed):

@@ -55,11 +55,10 @@ func (b *builder) describeRules(c *model.Collection, a *model.Attribute) string 
 // describeLifecycle says which states can follow each other.
 func describeLifecycle(a *model.Attribute) string {
 	text, last := "", []string{}
-	if initial := a.InitialStates(); initial != nil {
+	if initial := a.InitialStates(); len(initial) < len(a.States()) {
 		text = " It begins as " + quoted(initial) + "."
 	}
-	for _, value := range a.Enum {
-		state, _ := value.(string)
+	for _, state := range a.States() {
 		if next := a.Transitions[state]; len(next) > 0 {
 			text += " `" + state + "` can change to " + quoted(next) + "."
 		} else {

@@ -419,7 +419,7 @@ func (b *builder) collectionDescription() object {
 				{"name", object{{"type", "string"}}}, {"required", object{{"type", "boolean"}}},
 				{"references", object{{"type", "string"}, {"description", "The collection that it refers to."}}},
 				{"transitions", object{{"type", "object"}, {"description", "Of a lifecycle: the states that each state may change to."}, {"additionalProperties", arrayOf(object{{"type", "string"}})}}},
-				{"initial", object{{"type", "array"}, {"description", "Of a lifecycle: the states that a new resource may have. Left out: any."}, {"items", object{{"type", "string"}}}}},
+				{"initial", object{{"type", "array"}, {"description", "Of a lifecycle: the states that a new resource may have."}, {"items", object{{"type", "string"}}}}},
 				{"computed", object{{"type", list{"string", "null"}}, {"description", "The expression by which the server sets the value. Null if it reads what the caller does not see."}}},
 				{"when", object{{"type", "string"}, {"const", model.WhenCreate}, {"description", "The value is computed once, when the resource is created."}}},
 				{"write_once", object{{"type", "boolean"}, {"const", true}, {"description", "The value is set by the create, and does not change."}}},

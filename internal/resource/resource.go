@@ -15,6 +15,9 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
+// forcedStates is who changes resources where Resources.ForceStates is set.
+const forcedStates = "import:force-state"
+
 // Resources reads and writes the resources of a store.
 type Resources struct {
 	*reads.Reader

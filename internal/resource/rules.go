@@ -24,10 +24,10 @@ func derive(c *model.Collection, before, after model.Record) {
 // compute sets the computed attributes of resources, and returns the errors of each; nil: there are none. Those that read auth, now or
 // previous stay as they are, unless something else changes. Given has the columns that the body of each sets, of which an import can
 // bring what those attributes were; nil: none.
-func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool) []problem.Errors {
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool) ([]problem.Errors, error) {
 	c, found, set := path.Collection, make([]problem.Errors, len(after)), rules.Of(path.Collection)
 	if set == nil {
-		return found
+		return found, nil
 	}
 	for i := range after {
 		found[i] = set.Derive(before[i], after[i])
@@ -35,7 +35,10 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 			if before[i] != nil {
 				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
 			}
-			change := w.change(c, before[i], after[i])
+			change, err := w.change(c, before[i], after[i])
+			if err != nil {
+				return nil, err
+			}
 			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
 				change.Given = given(i)
 			}
@@ -43,19 +46,20 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 		}
 		found[i] = redact(path, found[i])
 	}
-	return found
+	return found, nil
 }
 
 // change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
-func (w *Work) change(c *model.Collection, before, after model.Record) rules.Change {
-	change := rules.Change{Before: before, After: after, Now: w.tx.Now()}
+func (w *Work) change(c *model.Collection, before, after model.Record) (change rules.Change, err error) {
+	change = rules.Change{Before: before, After: after, Now: w.tx.Now()}
 	if !c.NoTimestamps {
 		change.Now = after[c.UpdatedColumn()]
 	}
 	if w.by != nil {
 		change.Auth = w.by.Caller.Variables
 	}
-	return change
+	change.Unsettled, err = w.isUnsettled(c, before)
+	return change, err
 }
 
 // refusals adds to the errors of each resource what its rules refuse. It returns the conflicts with lifecycles, which are
@@ -70,13 +74,15 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 		if slices.Equal(before[i], after[i]) {
 			continue
 		}
-		change := w.change(path.Collection, before[i], after[i])
-		if change.Unsettled, err = w.isUnsettled(path.Collection, before[i]); err != nil {
+		change, err := w.change(path.Collection, before[i], after[i])
+		if err != nil {
 			return nil, err
 		}
 		if !change.Unsettled {
 			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(before[i], after[i]))...)
-			conflicts[i] = w.transitions(path, set, before[i], after[i])
+			if !w.resources.ForceStates {
+				conflicts[i] = redact(path, set.Transition(before[i], after[i]))
+			}
 		}
 		if len(invalid[i]) == 0 {
 			invalid[i] = redact(path, set.Check(change))
@@ -133,7 +139,10 @@ func readsReference(link model.Link) bool {
 // checkRules sets the computed attributes of resources that a deletion changes, and returns 409 if rules refuse the change.
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
-	refused := d.work.compute(path, before, after, nil)
+	refused, err := d.work.compute(path, before, after, nil)
+	if err != nil {
+		return err
+	}
 	conflicts, err := d.work.refusals(path, before, after, refused)
 	if err != nil || conflicts == nil {
 		return err

@@ -66,7 +66,10 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
-	computed := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set })
+	computed, err := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set })
+	if err != nil {
+		return nil, err
+	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
 	// told that it exists, and what the rule says of it.
 	dangling := make([]problem.Errors, len(all))

@@ -95,7 +95,7 @@ func dependsOnWrite(e *expression.Expression) bool {
 func (k *compiler) check(declared *model.Check, i int) {
 	e, program := k.read(declared.Rule, model.KindBoolean, "checks", strconv.Itoa(i), "rule")
 	if program != nil {
-		k.checks = append(k.checks, Check{Declared: declared, Derived: !dependsOnWrite(e), Reads: k.columns(e), program: program})
+		k.checks = append(k.checks, Check{Declared: declared, Derived: !dependsOnWrite(e), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
 	}
 }
 
@@ -112,7 +112,7 @@ func (k *compiler) compute(a *model.Attribute, column int) {
 	onlyCreate := a.When == model.WhenCreate
 	k.computed = append(k.computed, Computed{
 		Column: column, Pure: !dependsOnWrite(e), Derived: !onlyCreate && !dependsOnWrite(e), Reads: k.columns(e),
-		attribute: a, kind: kind, onlyCreate: onlyCreate, program: program,
+		attribute: a, kind: kind, onlyCreate: onlyCreate, previous: e.UsesPrevious(), program: program,
 	})
 	var needs []int
 	for _, read := range e.Attributes() {
@@ -150,6 +150,9 @@ func (k *compiler) order() {
 			pure, derived := visit(needed)
 			k.computed[i].Pure = k.computed[i].Pure && pure
 			k.computed[i].Derived = k.computed[i].Derived && derived
+			if from, isComputed := at[needed]; isComputed && k.computed[from].previous {
+				k.computed[i].previous = true
+			}
 		}
 		path = path[:len(path)-1]
 		state[column] = done
@@ -158,6 +161,9 @@ func (k *compiler) order() {
 	}
 	for i := range k.computed {
 		visit(k.computed[i].Column)
+	}
+	for i := range k.checks {
+		k.checks[i].previous = k.checks[i].previous || slices.ContainsFunc(k.computed, func(c Computed) bool { return c.previous && k.checks[i].Reads.Has(c.Column) })
 	}
 }
 

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/fault"
@@ -35,6 +36,7 @@ type Computed struct {
 	attribute  *model.Attribute
 	kind       model.Kind
 	onlyCreate bool
+	previous   bool // it depends on previous, directly or through another computed attribute
 	program    *expression.Program
 }
 
@@ -46,7 +48,8 @@ type Check struct {
 	// Reads is the columns that the rule names, also after previous.
 	Reads model.ColumnSet
 
-	program *expression.Program
+	previous bool // it depends on previous, directly or through a computed attribute
+	program  *expression.Program
 }
 
 // Change is a state of a resource that would be stored.
@@ -59,7 +62,7 @@ type Change struct {
 	// Given has the columns that an import brings. Attributes that only a write can compute keep these values; nil: none.
 	Given []bool
 
-	// Unsettled: the stored state may change before this one is stored. Checks that read previous are left for then.
+	// Unsettled: Before may change until the change is stored. Nothing is refused that depends on previous.
 	Unsettled bool
 }
 
@@ -104,8 +107,11 @@ func (s *Set) Compute(change Change) (faults problem.Errors) {
 	for i := range s.computed {
 		c := &s.computed[i]
 		isGiven := !c.Pure && change.Given != nil && change.Given[c.Column]
-		if !c.Derived && !isGiven && (change.Before == nil || !c.onlyCreate) {
-			add(&faults, c.compute(state))
+		if c.Derived || isGiven || change.Before != nil && c.onlyCreate {
+			continue
+		}
+		if wrong := c.compute(state); !change.Unsettled || !c.previous {
+			add(&faults, wrong)
 		}
 	}
 	return faults
@@ -140,9 +146,17 @@ func (c *Computed) compute(state *expression.State) *problem.Error {
 func (s *Set) Check(change Change) (faults problem.Errors) {
 	state := change.state()
 	for i := range s.checks {
-		add(&faults, s.checks[i].evaluate(state))
+		if !change.Unsettled || !s.checks[i].previous {
+			add(&faults, s.checks[i].evaluate(state))
+		}
 	}
 	return faults
+}
+
+// Concerns reports whether computed attributes or checks must be evaluated if only a column changes.
+func (s *Set) Concerns(column int) bool {
+	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.Derived || c.Reads.Has(column)) }) ||
+		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Derived || c.Reads.Has(column) })
 }
 
 // Evaluate returns a fault if a check does not hold.
