@@ -23,8 +23,9 @@ func derive(c *model.Collection, before, after model.Record) {
 }
 
 // compute sets the computed attributes of resources, and returns the errors of each; nil: there are none. Those that read auth, now or
-// previous stay as they are, unless something else changes.
-func (w *Work) compute(path reads.Path, before, after []model.Record) ([]problem.Errors, error) {
+// previous stay as they are, unless something else changes. Given has the columns that the body of each sets, of which an import can
+// bring what those attributes were; nil: none.
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool) ([]problem.Errors, error) {
 	c, found, set := path.Collection, make([]problem.Errors, len(after)), rules.Of(path.Collection)
 	if set == nil {
 		return found, nil
@@ -38,6 +39,9 @@ func (w *Work) compute(path reads.Path, before, after []model.Record) ([]problem
 			change, err := w.change(c, before[i], after[i])
 			if err != nil {
 				return nil, err
+			}
+			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
+				change.Given = given(i)
 			}
 			found[i] = append(found[i], set.Compute(change)...)
 		}
@@ -157,7 +161,7 @@ func readsReference(link model.Link) bool {
 // checkRules sets the computed attributes of resources that a deletion changes, and returns 409 if rules refuse the change.
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
-	refused, err := d.work.compute(path, before, after)
+	refused, err := d.work.compute(path, before, after, nil)
 	if err != nil {
 		return err
 	}
