@@ -66,7 +66,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
-	computed, err := w.compute(path, before, after)
+	computed, err := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set })
 	if err != nil {
 		return nil, err
 	}
