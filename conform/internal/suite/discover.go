@@ -49,14 +49,28 @@ type Attribute struct {
 	Computed    bool                // by the server
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
-	Initial     []string            // of a lifecycle; never empty
+	Initial     []string            // of a lifecycle; at least one
+	Checked     bool                // a check reads it
 }
 
 // free reports whether any value can follow any other.
-func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transitions == nil }
+func (a Attribute) free() bool {
+	return !a.Computed && !a.WriteOnce && a.Transitions == nil && !a.Checked
+}
 
 // First is a state that a new resource can have.
 func (a Attribute) First() string { return a.Initial[0] }
+
+// States lists the states of a lifecycle.
+func (a Attribute) States() []string {
+	states := []string{}
+	for _, value := range a.Enum {
+		if state, isText := value.(string); isText {
+			states = append(states, state)
+		}
+	}
+	return states
+}
 
 // definition is the part of a JSON Schema definition that matters for making
 // a valid value.
@@ -81,9 +95,7 @@ func (a Attribute) Plain() bool {
 }
 
 // optional reports that null is known to be a value.
-func (c Collection) optional(a Attribute) bool {
-	return c.Described && !a.Required && a.Transitions == nil
-}
+func (c Collection) optional(a Attribute) bool { return c.Described && !a.Required }
 
 func (c Collection) Find(fits func(Attribute) bool) (Attribute, bool) {
 	at := slices.IndexFunc(c.Attributes, fits)
@@ -197,12 +209,19 @@ func catalog(answer *Reply) []Collection {
 		}
 		c := Collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, Checks: item.Checks, Described: true}
 		for _, text := range item.Attributes {
-			c.Attributes = append(c.Attributes, describedAttribute(text))
+			a := describedAttribute(text)
+			a.Checked = slices.ContainsFunc(item.Checks, func(check DataCheck) bool {
+				return slices.Contains(readNames.FindAllString(check.Rule, -1), "resource."+a.Name)
+			})
+			c.Attributes = append(c.Attributes, a)
 		}
 		found = append(found, c)
 	}
 	return found
 }
+
+// readNames finds what an expression reads.
+var readNames = regexp.MustCompile(`resource\.[a-z0-9_]+`)
 
 func describedAttribute(text json.RawMessage) Attribute {
 	var head struct {
