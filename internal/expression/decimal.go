@@ -93,6 +93,7 @@ func decimalFunctions() []cel.EnvOption {
 	options := []cel.EnvOption{
 		cel.Function(decimalFunction, cel.Overload(decimalFunction, []*cel.Type{cel.DynType}, decimalType, cel.UnaryBinding(toDecimal))),
 		cel.Function(decimalsFunction, cel.Overload(decimalsFunction, []*cel.Type{cel.DynType}, cel.ListType(decimalType), cel.UnaryBinding(toDecimals))),
+		cel.Function("string", cel.Overload("string_decimal", []*cel.Type{decimalType}, cel.StringType, cel.UnaryBinding(func(value ref.Val) ref.Val { return value.ConvertToType(types.StringType) }))),
 		cel.Function(operators.Negate, cel.Overload("negate_decimal", []*cel.Type{decimalType}, decimalType)),
 	}
 	for _, name := range []string{operators.Add, operators.Subtract, operators.Multiply} {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -255,7 +254,6 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
 		isBound := (each.Code == "minimum" || each.Code == "maximum") && isText(e.body, each.Source.Pointer)                // of a decimal
-		isComputed := each.Code == "maximum" && !bytes.Contains(e.body, []byte(`"`+path.Base(each.Source.Pointer)+`"`))     // of an attribute that is not in the body
 		isOfWrite := strings.HasSuffix(e.target.Path, "/-/transaction") || strings.Contains(e.target.RawQuery, "on_conflict=") ||
 			each.Source.Parameter == "dry_run" || strings.Contains(each.Detail, "has no ETag.")
 		isPath := (each.Source.Parameter == "by" || each.Source.Parameter == "sort") && strings.Contains(strings.Join(e.target.Query()[each.Source.Parameter], ""), ".") // a path, which is only declared roughly
@@ -263,11 +261,27 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isPath || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || isComputed || slices.Contains(inexpressible, each.Code) {
+		if isPart || isPath || isItem || isOfWrite || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}
 	return []string{"refused as " + body.Errors[0].Code + ", although the document allows it"}
+}
+
+// isComputed reports whether a JSON Pointer ends with the name of a computed attribute, whose value follows from others.
+func (d *document) isComputed(pointer string) bool {
+	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	components, _ := d.root["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	for _, each := range schemas {
+		definition, _ := each.(map[string]any)
+		properties, _ := definition["properties"].(map[string]any)
+		attribute, _ := properties[name].(map[string]any)
+		if attribute["x-plural-computed"] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isText reports whether there is a string at a pointer into a body.

@@ -299,7 +299,7 @@ func ofValue(a *model.Attribute) []problem.Code {
 		}
 	}
 	container := a.Type == model.Object || a.Type == model.Array
-	add(a.Required || a.HasLifecycle(), problem.CodeRequired)
+	add(a.Required, problem.CodeRequired)
 	decimal := a.Format == model.Decimal
 	add(container || decimal || a.Type == model.Integer || a.Type == model.Number, problem.CodeOutOfRange)
 	add(container || decimal || a.Type == model.Number, problem.CodePrecision)

@@ -13,11 +13,6 @@ import (
 // extension is the prefix of the members that OpenAPI does not know.
 const extension = "x-plural-"
 
-// isNullable reports whether a variant can have null. What is written to a lifecycle is a state.
-func isNullable(a *model.Attribute, v variant) bool {
-	return !a.Required && (v == readVariant || !a.HasLifecycle())
-}
-
 // shown returns whether the reader may see a rule of a collection.
 func (b *builder) shown(c *model.Collection) func(model.Rule) bool {
 	return rules.Of(c).Shown(b.By.Visible(c))

@@ -184,7 +184,7 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 	if c.ReadOnly() && a.Name == "errors" {
 		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorSchema)}}
 	}
-	d := define(a, v == readVariant, isNullable(a, v))
+	d := define(a, v == readVariant, !a.Required)
 	description := b.describeAttribute(c, a, v)
 	d.addIf(description != "", "description", description)
 	d.addIf(a.IsComputed() || b.onlySentBack(c, a, v), "readOnly", true)

@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/rules"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -22,8 +23,8 @@ func derive(c *model.Collection, before, after model.Record) {
 }
 
 // compute sets the computed attributes of resources, and adds to the errors of each. Attributes that read auth, now or previous stay as
-// they are, unless something else changes.
-func (w *Work) compute(path reads.Path, before, after []model.Record, invalid []problem.Errors) error {
+// they are, unless something else changes. An import can bring what they were: given has the columns that each input sets; nil: none.
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) error {
 	c, set := path.Collection, rules.Of(path.Collection)
 	if set == nil {
 		return nil
@@ -37,6 +38,9 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, invalid []
 			change, err := w.change(c, before[i], after[i])
 			if err != nil {
 				return err
+			}
+			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
+				change.Given = given(i)
 			}
 			found = append(found, set.Compute(change)...)
 		}
@@ -84,7 +88,28 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 			invalid[i] = redact(path, set.Check(change))
 		}
 	}
-	return conflicts, nil
+	return conflicts, w.explainExisting(path.Collection, before, after, conflicts)
+}
+
+// explainExisting replaces the conflicts of new resources whose ids exist: an import decides by the id whether to change the resource
+// instead.
+func (w *Work) explainExisting(c *model.Collection, before, after []model.Record, conflicts []problem.Errors) error {
+	var ids []model.ID
+	for i := range conflicts {
+		if before[i] == nil && len(conflicts[i]) > 0 {
+			ids = append(ids, after[i].ID(model.IDColumn))
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	existing, err := w.tx.Existing(c, nil, ids)
+	for i := range conflicts {
+		if id := after[i].ID(model.IDColumn); before[i] == nil && len(conflicts[i]) > 0 && existing[id] {
+			conflicts[i] = problem.Errors{store.IDExists(id)}
+		}
+	}
+	return err
 }
 
 // nameInDetail names the resources of a range in the errors of checks and lifecycles, as the body has no place for each.
@@ -136,7 +161,7 @@ func readsReference(link model.Link) bool {
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
 	refused := make([]problem.Errors, len(after))
-	if err := d.work.compute(path, before, after, refused); err != nil {
+	if err := d.work.compute(path, before, after, nil, refused); err != nil {
 		return err
 	}
 	conflicts, err := d.work.refusals(path, before, after, refused)

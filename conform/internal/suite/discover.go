@@ -49,7 +49,7 @@ type Attribute struct {
 	Computed    bool                // by the server
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
-	Initial     []string            // of a lifecycle; never empty
+	Initial     []string            // of a lifecycle; at least one
 }
 
 // free reports whether any value can follow any other.
@@ -57,6 +57,17 @@ func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transit
 
 // First is a state that a new resource can have.
 func (a Attribute) First() string { return a.Initial[0] }
+
+// States lists the states of a lifecycle.
+func (a Attribute) States() []string {
+	states := []string{}
+	for _, value := range a.Enum {
+		if state, isText := value.(string); isText {
+			states = append(states, state)
+		}
+	}
+	return states
+}
 
 // definition is the part of a JSON Schema definition that matters for making
 // a valid value.
@@ -81,9 +92,7 @@ func (a Attribute) Plain() bool {
 }
 
 // optional reports that null is known to be a value.
-func (c Collection) optional(a Attribute) bool {
-	return c.Described && !a.Required && a.Transitions == nil
-}
+func (c Collection) optional(a Attribute) bool { return c.Described && !a.Required }
 
 func (c Collection) Find(fits func(Attribute) bool) (Attribute, bool) {
 	at := slices.IndexFunc(c.Attributes, fits)
