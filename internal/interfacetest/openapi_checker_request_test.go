@@ -250,7 +250,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 	for _, each := range body.Errors {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
-		isHidden := strings.Contains(each.Detail, "an attribute that you may not see") // that is computed
+		isHidden := strings.Contains(each.Detail, "an attribute that you may not see")                     // that is computed
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
