@@ -14,7 +14,10 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		if err != nil {
 			return err
 		}
-		p.rows, p.parts = page, page.Parts
+		p.rows = page
+		if len(q.Includes) > 0 {
+			p.parts = page.Parts
+		}
 		if page.TotalKnown {
 			p.total = &page.Total
 		}

@@ -22,7 +22,7 @@ type listPage struct {
 	// position is where a stream of the list begins; empty: it has none. It is called after Neighbours of the rows,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list of resources
+	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list that includes relations
 	applied  []string                              // preferences
 	header   http.Header
 }
@@ -85,18 +85,18 @@ func (t *pieceTimer) end(took time.Duration) {
 	}
 	t.last.Piece++
 	t.last.Took = took
-	parts := []reads.ListPart{t.last}
-	if t.parts != nil {
-		parts = t.parts(t.last)
+	if t.parts == nil {
+		t.report(t.last)
+		return
 	}
-	for _, each := range parts {
+	for _, each := range t.parts(t.last) {
 		t.report(each)
 	}
 }
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest.
 func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
-	list := a.newListWriter(p.rows, out.timer, pieces)
+	list := a.newListWriter(p.rows, &out.timer, pieces)
 	opened := false
 	defer func() {
 		if !opened { // an error or a panic: nobody else closes the list

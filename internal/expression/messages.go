@@ -208,7 +208,11 @@ func mismatch(function, args string) string {
 		return "both results of ?: must have the same type, but they are " + kinds[1] + " and " + kinds[2]
 	}
 	for i, kind := range kinds {
-		if kind != "null" {
+		switch kind {
+		case "":
+			return name + " needs a value"
+		case "null":
+		default:
 			kinds[i] = suggest.Article(kind)
 		}
 	}

@@ -105,6 +105,7 @@ func TestLifecycle(t *testing.T) {
 		s.do("PATCH", first, `{"state":"archived"}`).expect(t, 200, one(article(1, "archived")))
 		s.do("PATCH", first, `{"state":"published"}`).expect(t, 409, transitionRefused("/state", "The state cannot change from archived to published. No transition leads out of archived."))
 		s.do("POST", "/articles?on_conflict=id", inState(1, "draft")).expectErrors(t, 409, "transition /state")
+		s.do("POST", "/articles", `[`+inState(1, "archived")+`,`+inState(3, "archived")+`]`).expectErrors(t, 409, "id_exists /0/id", "transition /1/state")
 	})
 }
 

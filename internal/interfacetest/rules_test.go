@@ -193,3 +193,19 @@ func TestErrorsOfARangeAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// previous is the former values of the only change in an answer, as JSON.
+func (a answer) previous(t testing.TB) map[string]string {
+	t.Helper()
+	var got struct {
+		Data []struct{ Previous map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || len(got.Data) != 1 {
+		t.Fatalf("%v: %d %s", err, a.status, a.body)
+	}
+	previous := map[string]string{}
+	for name, value := range got.Data[0].Previous {
+		previous[name] = string(value)
+	}
+	return previous
+}

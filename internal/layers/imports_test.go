@@ -171,6 +171,7 @@ var testedAgainst = map[string][]string{
 	"internal/search":     {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
+	"internal/resource": {"admin"},
 	"internal/store":    {"schema", "admin", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
 
 	// A schema as it is written.

@@ -28,9 +28,17 @@ type QueryTimer struct {
 
 // NewQueryTimer returns a context with the timer running.
 func NewQueryTimer(ctx context.Context, reader *Reader) *QueryTimer {
-	t := &QueryTimer{parent: ctx, reader: reader}
-	t.Restart()
+	t := &QueryTimer{}
+	t.Begin(ctx, reader, time.Now())
 	return t
+}
+
+// Begin makes a zero QueryTimer a context with the timer running since a moment.
+func (t *QueryTimer) Begin(ctx context.Context, reader *Reader, since time.Time) {
+	t.parent, t.reader = ctx, reader
+	if reader.Limit > 0 {
+		t.deadline = since.Add(reader.Limit)
+	}
 }
 
 // EndAfter ends the context when so much time has passed since the client left. It is called before the context is used.

@@ -39,14 +39,19 @@ func (p *pair) read(others []int) (columns []int) {
 	return columns
 }
 
-// applyRules computes values from the new state of resources, and judges that state unless a value cannot be computed.
+// applyRules computes values from the new state of resources, and judges that state. As for a write, there are no checks of a
+// resource with a value that is not valid.
 func (p *pair) applyRules(records []model.Record, note noter) {
 	columns := p.computed()
 	for _, record := range records {
-		computed := columns == nil || p.fill(record, columns, note)
-		if computed && note != nil {
-			p.judge(record, note)
+		valid := columns == nil || p.fill(record, columns, note)
+		if note == nil {
+			continue
 		}
+		if valid {
+			p.check(record, note)
+		}
+		p.findUnreached(record)
 	}
 }
 
@@ -86,8 +91,8 @@ func (p *pair) fill(record model.Record, columns model.ColumnSet, note noter) bo
 	return valid
 }
 
-// judge evaluates checks and lifecycles for the new state of a resource.
-func (p *pair) judge(record model.Record, note noter) {
+// check evaluates the checks for the new state of a resource.
+func (p *pair) check(record model.Record, note noter) {
 	for _, check := range p.checks {
 		wrong := check.Evaluate(rules.Change{After: record})
 		if wrong == nil {
@@ -101,6 +106,10 @@ func (p *pair) judge(record model.Record, note noter) {
 		}
 		note.note(check.step, record.ID(model.IDColumn), values, strings.TrimSuffix(wrong.Detail, "."), true)
 	}
+}
+
+// findUnreached notes the states of a resource that nothing leads to.
+func (p *pair) findUnreached(record model.Record) {
 	for _, lifecycle := range p.lifecycles {
 		if state := record[lifecycle.column]; !state.IsNull() && !lifecycle.reached[state.Text()] {
 			lifecycle.step.Unreached++

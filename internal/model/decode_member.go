@@ -70,8 +70,8 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	return d.skip(token)
 }
 
-// computed reads the value of a computed attribute, as ownMember reads those of timestamps: PUT ignores it. Of a PATCH,
-// the caller of Decode compares it with the stored one, from which an invalid value differs.
+// computed reads the value of a computed attribute, as ownMember reads those of timestamps: PUT ignores it, unless it is
+// invalid; of a PATCH, the caller of Decode compares it with the stored one.
 func (d *decoder) computed(c *Collection, column int, options DecodeOptions, in *Input) error {
 	a, before := c.columns[column].Attribute, len(d.faults)
 	value, err := d.attribute(a)
@@ -87,7 +87,7 @@ func (d *decoder) computed(c *Collection, column int, options DecodeOptions, in 
 	switch {
 	case options.Mode == Create:
 		d.fail(problem.CodeReadOnly, "%s is computed by the server. Leave it out.", a.Name)
-	case isInvalid && options.Mode.patches():
+	case isInvalid:
 		d.fail(problem.CodeReadOnly, "%s is computed by the server. Leave it out, or send back what was read.", a.Name)
 	case options.Mode.patches():
 		in.Values[column], in.Set[column] = value, true

@@ -96,14 +96,12 @@ func (l *List) Extend() error { return l.rows.Extend() }
 // Close ends the list.
 func (l *List) Close() { l.rows.Close() }
 
-// Parts divides a piece of the list into what the database was asked for: its relations, and the list itself.
+// Parts divides a piece of a list that includes relations into what the database was asked for: its relations, and the list itself.
 func (l *List) Parts(list ListPart) (parts []ListPart) {
-	if l.including != nil {
-		for _, took := range l.including.Took() {
-			relation := list
-			relation.Include, relation.Took = took.Include, took.Time
-			parts = append(parts, relation)
-		}
+	for _, took := range l.including.Took() {
+		relation := list
+		relation.Include, relation.Took = took.Include, took.Time
+		parts = append(parts, relation)
 	}
 	for _, each := range parts {
 		list.Took -= each.Took

@@ -8,6 +8,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/rules"
+	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -21,28 +22,32 @@ func derive(c *model.Collection, before, after model.Record) {
 	}
 }
 
-// compute sets the computed attributes of resources, and returns the errors of each; nil: there are none. Those that read auth, now or
-// previous stay as they are, unless something else changes.
-func (w *Work) compute(path reads.Path, before, after []model.Record) ([]problem.Errors, error) {
-	c, found, set := path.Collection, make([]problem.Errors, len(after)), rules.Of(path.Collection)
+// compute sets the computed attributes of resources, and adds to the errors of each. Attributes that read auth, now or previous stay as
+// they are, unless something else changes. Given has the columns that the body of each sets, of which an import can bring what those
+// attributes were; nil: none.
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) error {
+	c, set := path.Collection, rules.Of(path.Collection)
 	if set == nil {
-		return found, nil
+		return nil
 	}
 	for i := range after {
-		found[i] = set.Derive(before[i], after[i])
+		found := set.Derive(before[i], after[i])
 		if !slices.Equal(before[i], after[i]) {
 			if before[i] != nil {
 				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
 			}
 			change, err := w.change(c, before[i], after[i])
 			if err != nil {
-				return nil, err
+				return err
 			}
-			found[i] = append(found[i], set.Compute(change)...)
+			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
+				change.Given = given(i)
+			}
+			found = append(found, set.Compute(change)...)
 		}
-		found[i] = redact(path, found[i])
+		invalid[i] = append(invalid[i], redact(path, found)...)
 	}
-	return found, nil
+	return nil
 }
 
 // change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
@@ -84,7 +89,28 @@ func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid [
 			invalid[i] = redact(path, set.Check(change))
 		}
 	}
-	return conflicts, nil
+	return conflicts, w.explainExisting(path.Collection, before, after, conflicts)
+}
+
+// explainExisting replaces the conflicts of new resources whose ids exist: an import decides by the id whether to change the resource
+// instead.
+func (w *Work) explainExisting(c *model.Collection, before, after []model.Record, conflicts []problem.Errors) error {
+	var ids []model.ID
+	for i := range conflicts {
+		if before[i] == nil && len(conflicts[i]) > 0 {
+			ids = append(ids, after[i].ID(model.IDColumn))
+		}
+	}
+	if ids == nil {
+		return nil
+	}
+	existing, err := w.tx.Existing(c, nil, ids)
+	for i := range conflicts {
+		if id := after[i].ID(model.IDColumn); before[i] == nil && len(conflicts[i]) > 0 && existing[id] {
+			conflicts[i] = problem.Errors{store.IDExists(id)}
+		}
+	}
+	return err
 }
 
 // nameInDetail names the resources of a range in the errors of checks and lifecycles, as the body has no place for each.
@@ -135,8 +161,8 @@ func readsReference(link model.Link) bool {
 // checkRules sets the computed attributes of resources that a deletion changes, and returns 409 if rules refuse the change.
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
-	refused, err := d.work.compute(path, before, after)
-	if err != nil {
+	refused := make([]problem.Errors, len(after))
+	if err := d.work.compute(path, before, after, nil, refused); err != nil {
 		return err
 	}
 	conflicts, err := d.work.refusals(path, before, after, refused)
@@ -154,10 +180,10 @@ func (d *deletion) checkRules(link model.Link, before, after []model.Record) err
 func (d *deletion) refuseRows(link model.Link, before []model.Record, refused []problem.Errors) error {
 	var deleted []model.ID
 	first, why := map[model.ID]model.ID{}, map[model.ID]string{}
-	for i, record := range before {
-		if referred := record.ID(link.Column); len(refused[i]) > 0 && first[referred] == (model.ID{}) {
+	for i, faults := range refused {
+		if referred := before[i].ID(link.Column); len(faults) > 0 && first[referred] == (model.ID{}) {
 			deleted = append(deleted, referred)
-			first[referred], why[referred] = record.ID(model.IDColumn), "It cannot be without it: "+refused[i][0].Detail+" "
+			first[referred], why[referred] = before[i].ID(model.IDColumn), "It cannot be without it: "+faults[0].Detail+" "
 		}
 	}
 	err := d.refuse(link, deleted, first, func(referred model.ID) string { return why[referred] })

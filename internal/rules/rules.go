@@ -59,6 +59,8 @@ type Change struct {
 	// Auth is the variables of the caller, auth.Caller.Variables; nil: there is no caller.
 	Auth func() map[string]any
 	Now  model.Value
+	// Given has the columns that an import brings. Attributes that only a write can compute keep these values; nil: none.
+	Given []bool
 
 	// Unsettled: Before may change until the change is stored. Nothing is refused that depends on previous.
 	Unsettled bool
@@ -103,10 +105,13 @@ func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
 func (s *Set) Compute(change Change) (faults problem.Errors) {
 	state := change.state()
 	for i := range s.computed {
-		if c := &s.computed[i]; !c.Derived && (change.Before == nil || !c.onlyCreate) {
-			if wrong := c.compute(state); !change.Unsettled || !c.previous {
-				add(&faults, wrong)
-			}
+		c := &s.computed[i]
+		isGiven := !c.Pure && change.Given != nil && change.Given[c.Column]
+		if c.Derived || isGiven || change.Before != nil && c.onlyCreate {
+			continue
+		}
+		if wrong := c.compute(state); !change.Unsettled || !c.previous {
+			add(&faults, wrong)
 		}
 	}
 	return faults

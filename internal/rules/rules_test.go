@@ -125,3 +125,57 @@ func TestFaults(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
+
+// TestValuesThatDoNotFit: what an expression evaluates to must be a value of the attribute.
+func TestValuesThatDoNotFit(t *testing.T) {
+	claims := map[string]any{"text": "abc", "nothing": nil, "whole": int64(7), "number": 0.25, "long": 0.12345, "list": many(2000), "nul": "a\x00b", "id": "01936F2E-7D3C-7A4B-9C5D-0123456789AB", "huge": 1e300}
+	caller := func() map[string]any { return map[string]any{"auth.role": "a", "auth.claims": claims} }
+	text, number := model.Attribute{Type: model.String}, model.Attribute{Type: model.Number}
+	format := func(f model.Format) model.Attribute { return model.Attribute{Type: model.String, Format: f} }
+	exact := model.Attribute{Type: model.String, Format: model.Decimal, Scale: 3}
+	required := text
+	required.Required = true
+	for _, each := range []struct {
+		attribute model.Attribute
+		text      string
+		want      string
+	}{
+		{text, "auth.claims.text", `"abc"`}, {text, "auth.claims.nothing", "null"}, {text, "auth.sub", "null"}, {text, "auth.claims.nothing + 'a'", "null"},
+		{text, "auth.claims.whole", "out_of_range"}, {text, "auth.claims.missing", "out_of_range"}, {text, "auth.claims.nul", "null_character"}, {text, "'a' + string(1.50)", `"a1.5"`},
+		{required, "auth.sub", "required"}, {format(model.UUID), "auth.claims.id", `"01936f2e-7d3c-7a4b-9c5d-0123456789ab"`}, {format(model.UUID), "'abc'", "format"},
+		{format(model.Date), "'2026-02-29'", "format"}, {format(model.Date), "'2024-02-29'", `"2024-02-29"`}, {format(model.Email), "auth.claims.text", "format"},
+		{format(model.DateTime), "timestamp('2026-11-19T10:00:00.1239+01:00')", `"2026-11-19T09:00:00.123Z"`}, {format(model.DateTime), "timestamp('9999-12-31T00:00:00Z') + duration('48h')", "out_of_range"}, {format(model.DateTime), "auth.claims.text", "out_of_range"},
+		{number, "1.0 / 0.0", "out_of_range"}, {number, "0.0 / 0.0", "out_of_range"}, {number, "auth.claims.whole", "7"}, {number, "auth.claims.huge * auth.claims.huge", "out_of_range"}, {number, "-0.0", "0"}, {number, "double(9007199254740993)", "9007199254740992"},
+		{model.Attribute{Type: model.Integer}, "9223372036854775807 + size(auth.role)", "out_of_range"}, {model.Attribute{Type: model.Integer}, "auth.claims.number", "out_of_range"}, {model.Attribute{Type: model.Integer, Enum: []any{1, 2}}, "3", "enum"},
+		{model.Attribute{Type: model.Boolean}, "auth.role == 'a'", "true"}, {model.Attribute{Type: model.Boolean}, "auth.claims.list.all(x, auth.claims.list.all(y, y < 3000))", "out_of_range"},
+		{exact, "1.10", `"1.100"`}, {exact, "auth.claims.number", `"0.250"`}, {exact, "auth.claims.long", "precision"}, {exact, "auth.claims.whole", `"7.000"`}, {exact, "auth.claims.huge", "out_of_range"}, {exact, "-999999999999999.999", `"-999999999999999.999"`}, {exact, "-999999999999999.999 - 0.001", "out_of_range"},
+	} {
+		each.attribute.Name = "value"
+		s, err := compile.Schema(model.Collection{Name: "things", Attributes: []model.Attribute{computed(each.attribute, each.text)}})
+		if err != nil {
+			t.Errorf("%s: %v", each.text, err)
+			continue
+		}
+		c := s.Collection("things")
+		r := record(c, nil)
+		set := rules.Of(c)
+		faults := append(set.Derive(nil, r), set.Compute(rules.Change{After: r, Auth: caller, Now: model.TimeValue("2026-11-19T10:00:00.000Z")})...)
+		got := "null"
+		if !r[1].IsNull() {
+			got = string(c.Columns()[1].Kind.AppendValue(nil, r, 1))
+		}
+		if len(faults) > 0 {
+			got = string(faults[0].Code)
+		}
+		if got != each.want || len(faults) > 0 && (faults[0].Source.Pointer != "/value" || !r[1].IsNull()) {
+			t.Errorf("%s is %s, want %s: %v", each.text, got, each.want, faults)
+		}
+	}
+}
+
+func many(n int) (list []any) {
+	for i := range n {
+		list = append(list, int64(i))
+	}
+	return list
+}
