@@ -46,7 +46,7 @@ var (
 func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, wanted string) (found reads.Resource, err error) {
 	path := reads.Path{Collection: c}
 	err = s.call(ctx, &path, mayRead, func() error {
-		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfOne, wanted, 0)
 		if err == nil {
 			found, err = s.resources.Get(ctx, path, id, q)
 		}
@@ -58,9 +58,7 @@ func (s *Server) get(ctx context.Context, c *model.Collection, id model.ID, want
 func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, limit int64, visit func(reads.Resource) error) error {
 	path := reads.Path{Collection: c}
 	return s.call(ctx, &path, mayList, func() error {
-		limits := path.Limits()
-		limits.DefaultLimit = limit
-		q, err := query.Parse(query.OfList, c, wanted, limits)
+		q, err := path.Parse(query.OfList, wanted, limit)
 		if err != nil {
 			return err
 		}
@@ -84,7 +82,7 @@ func (s *Server) list(ctx context.Context, c *model.Collection, wanted string, l
 func (s *Server) count(ctx context.Context, c *model.Collection, wanted string) (total int64, err error) {
 	path := reads.Path{Collection: c}
 	err = s.call(ctx, &path, mayList, func() error {
-		q, err := query.Parse(query.OfList, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfList, wanted, 0)
 		if err != nil {
 			return err
 		}

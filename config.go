@@ -44,10 +44,15 @@ type Config struct {
 	// Migrate is what Open does with a database that has another schema. Default: MigrateAdditive.
 	Migrate MigrateMode
 
-	// AcceptTimestamps lets new resources bring created_at and updated_at, which the interface does not
-	// allow: for a program that imports resources with their history. Do not let clients reach such a
-	// server. Default: the server sets them.
+	// AcceptTimestamps lets new resources bring created_at and updated_at, and computed attributes that depend on auth, now
+	// or previous, which the interface does not allow: for a program that imports resources with their history. Do not let
+	// clients reach such a server. Default: the server sets them.
 	AcceptTimestamps bool
+
+	// ForceStates lets writes give resources any state of a lifecycle, whatever the transitions allow: for a program that imports
+	// resources. The change log has import:force-state as who made the changes. Do not let clients reach such a server. Default: the
+	// transitions hold.
+	ForceStates bool
 
 	// Hooks are code of yours that takes part in changes, in this order.
 	Hooks []Hook

@@ -31,9 +31,7 @@ func Groups[K, V, T any](ctx context.Context, c *Collection[T], given ...params.
 	all := []params.Group[K, V]{}
 	path := reads.Path{Collection: c.collection}
 	err = server.call(ctx, &path, mayList, func() error {
-		limits := path.Limits()
-		limits.DefaultLimit = c.limit
-		q, err := query.Parse(query.OfGroups, c.collection, wanted.Encode(), limits)
+		q, err := path.Parse(query.OfGroups, wanted.Encode(), c.limit)
 		if err != nil {
 			return err
 		}

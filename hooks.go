@@ -65,6 +65,23 @@ type Change struct {
 	Caller Caller
 }
 
+// Transition is the states of an attribute with a lifecycle, before and after the change. Ok is false if the change stays in its state,
+// or is a deletion. A new resource comes from the state "". An update has no state before in Hook.Before, which runs before the
+// resource is read, so ok is false there.
+func (c *Change) Transition(attribute string) (from, to string, ok bool) {
+	if c.After == nil || c.Before == nil && c.Verb != Create {
+		return "", "", false
+	}
+	if c.Before != nil {
+		from, _ = c.Before.Get(attribute).(string)
+	}
+	to, _ = c.After.Get(attribute).(string)
+	if from == to {
+		return "", "", false
+	}
+	return from, to, true
+}
+
 // Invalid is an error for a hook to refuse a change: the client gets 422, with the JSON
 // Pointer of the attribute ("/email"), or "".
 func Invalid(pointer, format string, args ...any) error {

@@ -136,7 +136,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 func newResources(config Config, st *store.Store, guard *auth.Guard, observer *observe.Observer) *resource.Resources {
 	resources := resource.New(st)
 	resources.HookTime, resources.WriteTime = config.MaxHookTime, max(0, config.QueryTimeout)
-	resources.AcceptTimestamps = config.AcceptTimestamps
+	resources.AcceptTimestamps, resources.ForceStates = config.AcceptTimestamps, config.ForceStates
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.IdempotencyQuota = config.IdempotencyQuota
 	resources.Guard, resources.Backlog, resources.BacklogShare = guard, config.MaxOperations, config.MaxOperationsPerCaller
@@ -158,7 +158,7 @@ func newOperations(config Config, st *store.Store, resources *resource.Resources
 			}
 			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
 		},
-	}, config.model(), st, resources)
+	}, st, resources)
 }
 
 // ErrStopped is the error of calls that begin when the server stops. It has the code unavailable.

@@ -83,7 +83,7 @@ func (r *Resource) Get(name string) any {
 	}
 }
 
-// Set sets an attribute of Change.After before it is written. A value that violates the schema
+// Set sets an attribute of Change.After before it is written, unless it is computed. A value that violates the schema
 // is an error that a hook can return: the client gets it with the pointer of the attribute.
 func (r *Resource) Set(name string, value any) error {
 	if r.stored {
@@ -92,6 +92,9 @@ func (r *Resource) Set(name string, value any) error {
 	field := r.collection.Field(name)
 	if field == nil || field.Column == model.NoColumn || r.collection.Columns()[field.Column].Attribute == nil {
 		return fmt.Errorf("%s has no attribute %q", r.collection.Name, name)
+	}
+	if r.collection.Columns()[field.Column].Attribute.IsComputed() {
+		return fmt.Errorf("%s of %s is computed by the server, and cannot be set", name, r.collection.Name)
 	}
 	text, err := json.Marshal(value)
 	if err != nil {

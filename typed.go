@@ -309,6 +309,11 @@ func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 	for _, name := range c.related {
 		delete(members, name)
 	}
+	for i := range c.collection.Attributes {
+		if a := &c.collection.Attributes[i]; a.IsComputed() {
+			delete(members, a.Name)
+		}
+	}
 	if id := string(members["id"]); id == `""` || id == "null" {
 		delete(members, "id")
 	}

@@ -129,7 +129,7 @@ func shapeOf(path reads.Path, given []params.Param) (shape feed.Shape, since str
 		return shape, "", errors.New("FromNow and OnConnection are for watches of the client: here there is no connection, and a watch begins with the list or after Since")
 	}
 	since, q.Since = q.Since, ""
-	parsed, err := query.Parse(query.OfStream, path.Collection, q.Encode(), path.Limits())
+	parsed, err := path.Parse(query.OfStream, q.Encode(), 0)
 	return feed.Shape{Path: path, Filter: parsed.Filter}, since, err
 }
 

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
@@ -18,6 +19,11 @@ type MigrationStep struct {
 	Cost  string // how many resources are read, written or indexed
 	// Complaint lists stored resources that violate the new schema. Empty: there are none.
 	Complaint string
+	// Warning lists resources in a state of a lifecycle that nothing leads to. They stay as they are. Empty: there are none.
+	Warning string
+	// Samples are some of the values that the step computes, each with the id of the resource, the value before it and the one
+	// after it.
+	Samples []string
 	// Loses: the class is losing, or there is a Complaint, whose values would become null. Only AllowLoss permits it.
 	Loses bool
 	// Blocked: not even AllowLoss permits the step, because null violates the new schema as well. The resources
@@ -28,7 +34,10 @@ type MigrationStep struct {
 func migrationSteps(steps []*migrate.Step) []MigrationStep {
 	public := make([]MigrationStep, len(steps))
 	for i, step := range steps {
-		public[i] = MigrationStep{Class: string(step.Class), Text: step.Text, Cost: step.Cost, Loses: step.Loses(), Blocked: step.Blocked}
+		public[i] = MigrationStep{Class: string(step.Class), Text: step.Text, Cost: step.Cost, Loses: step.Loses(), Blocked: step.Blocked, Warning: step.Warning()}
+		for _, sample := range step.Samples {
+			public[i].Samples = append(public[i].Samples, fmt.Sprintf("%s %s -> %s", sample.ID, sample.Before, sample.After))
+		}
 		if step.Violations > 0 {
 			public[i].Complaint = step.Complaint()
 		}

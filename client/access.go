@@ -38,6 +38,10 @@ type Right struct {
 	May        map[string]Extent `json:"may"` // by the verb: list, read, create, update, delete, changes
 	Visible    []string          `json:"visible"`
 	Writable   []string          `json:"writable"`
+
+	// Transitions is, of each attribute with a lifecycle, whether the caller may bring resources into a state, if they may
+	// otherwise create or update them.
+	Transitions map[string]map[string]Extent `json:"transitions"`
 }
 
 // Me tells who the caller is, and what they may do.

@@ -33,6 +33,7 @@ type Attribute struct {
 	References string `json:"references"` // the collection that it refers to, if any
 	Type       string `json:"type"`
 	Format     string `json:"format"`
+	Computed   string `json:"computed"` // the rule by which the server sets the value; empty: clients set it
 
 	// Definition is all of it: a JSON Schema property, with the members above.
 	Definition json.RawMessage `json:"-"`

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -44,15 +45,15 @@ type Grant struct {
 	// Visible lists the attributes that are shown, nil for all of them. The id, the
 	// type and the timestamps are always shown.
 	Visible []string
-	// Writable lists the attributes that can be set. Nil: those that are visible.
+	// Writable lists the attributes that can be set. Nil: those that are visible. Computed attributes cannot be set.
 	Writable []string
 
 	// Rules restrict a verb to certain resources. That of read decides which
 	// resources exist for the role; list and changes have none of their own.
 	Rules map[AccessVerb]Rule
 
-	// Transitions restrict the changes to a state of a lifecycle, by attribute and state, in addition to
-	// update and create.
+	// Transitions are rules for the changes to a state of a lifecycle, by attribute and state, in addition to
+	// those of update and create. A state without a rule is not restricted.
 	Transitions map[string]map[string]Rule
 }
 
@@ -189,11 +190,42 @@ func (k *accessChecker) grant(s *model.Schema, role *Role, index int, at compile
 	k.verbs(g, at)
 	k.names(c, g.Visible, at.To("visible"))
 	k.names(c, g.Writable, at.To("writable"))
+	for i, name := range g.Writable {
+		if a := c.Declared(name); a != nil && a.IsComputed() {
+			k.Report(at.To("writable").Item(i), "%s is computed by the server, and nobody writes it: remove it", name)
+		}
+	}
+	k.transitions(c, g, at)
 	if slices.Contains(g.Verbs, MayCreate) {
 		for _, attribute := range c.Attributes {
 			isParent := c.Parent != nil && c.Parent.Attribute == attribute.Name // which the compile.Path can give
-			if attribute.Required && attribute.Default == nil && !isParent && !g.MayWrite(attribute.Name) {
+			if attribute.Required && attribute.Default == nil && !attribute.IsComputed() && !isParent && !g.MayWrite(attribute.Name) {
 				k.Report(at, "%s is required and has no default, so whoever may create must be able to write it: add it to writable", attribute.Name)
+			}
+		}
+	}
+}
+
+// transitions checks which attributes and states rules of transitions name. The rules are compiled by the server.
+func (k *accessChecker) transitions(c *model.Collection, g *Grant, at compile.Path) {
+	at = at.To("transitions")
+	if len(g.Transitions) > 0 && !slices.Contains(g.Verbs, MayCreate) && !slices.Contains(g.Verbs, MayUpdate) {
+		k.Report(at, "there are rules for transitions, but neither create nor update is granted: grant one, or remove the rules")
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.Transitions)) {
+		a := c.Declared(name)
+		switch {
+		case a == nil:
+			k.Report(at.To(name), "%s has no attribute %q%s", c.Name, name, suggest.DidYouMean(name, c.AttributeNames()))
+			continue
+		case !a.HasLifecycle():
+			k.Report(at.To(name), "%s has no transitions: declare them in the attribute, or remove the rules", name)
+			continue
+		}
+		for _, state := range slices.Sorted(maps.Keys(g.Transitions[name])) {
+			if !slices.Contains(a.States(), state) {
+				k.Report(at.To(name, state), "the enum of %s has no state %q%s", name, state, suggest.DidYouMean(state, a.States()))
 			}
 		}
 	}

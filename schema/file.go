@@ -158,6 +158,7 @@ type requirement struct {
 }
 
 func (p *parser) require(declared []model.Collection) {
+	listed := map[*model.Attribute]bool{} // what has a lifecycle can be required already
 	for _, r := range p.required {
 		c := &declared[r.collection]
 		a := c.Declared(r.name)
@@ -165,10 +166,10 @@ func (p *parser) require(declared []model.Collection) {
 		case p.isHidden(r.entry.at):
 		case a == nil:
 			p.wrong(r.entry, "%s has no attribute %q%s", c.Name, r.name, suggest.DidYouMean(r.name, c.AttributeNames()))
-		case a.Required:
+		case listed[a]:
 			p.wrong(r.entry, "%s is listed twice: remove one of them", r.name)
 		default:
-			a.Required = true
+			a.Required, listed[a] = true, true
 		}
 	}
 }

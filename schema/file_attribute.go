@@ -57,11 +57,11 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 	case *model.Rule:
 		*field = p.expression(e)
 	case *[]string:
-		*field = p.texts(e, "states")
+		*field = append([]string{}, p.texts(e, "states")...) // an empty list is not none
 	case *map[string][]string:
 		*field = map[string][]string{}
 		for _, e := range p.mapping(e, nil) {
-			(*field)[e.name] = p.texts(e, "states")
+			(*field)[e.name] = append([]string{}, p.texts(e, "states")...)
 		}
 	case *any:
 		*field = p.constant(e)
@@ -89,10 +89,13 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 
 // expression reads an expression in CEL.
 func (p *parser) expression(e entry) model.Rule {
-	if text := p.text(e); text == "" {
-		return model.Rule{}
+	switch {
+	case p.text(e) != "":
+		return ruleOf(e.node)
+	case isTextNode(e.node):
+		p.wrong(e, "%s must be an expression in CEL, but is empty", e.name)
 	}
-	return ruleOf(e.node)
+	return model.Rule{}
 }
 
 // checks reads the rules that every resource must meet.

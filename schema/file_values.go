@@ -68,22 +68,28 @@ func (p *parser) isHidden(at compile.Path) bool {
 }
 
 // adopt gives problems that were found in the declarations their places in
-// the file: of the compile.Path itself or, if something is missing there, of the
-// nearest thing around it.
+// the file: see nearest. Those in an expression have one already.
 func (p *parser) adopt(problems Problems) {
 	for _, problem := range problems {
 		if p.isHidden(problem.Path) {
 			continue
 		}
-		where := place{1, 1}
-		for end := len(problem.Path); end > 0; end-- {
-			if known, ok := p.places[compile.Path(problem.Path[:end]).Key()]; ok {
-				where = known
-				break
-			}
+		where := place{problem.Line, problem.Column}
+		if problem.Line == 0 {
+			where = p.nearest(problem.Path)
 		}
 		p.reportAt(problem.Path, where, "%s", problem.Message)
 	}
+}
+
+// nearest is the place of a path or, if something is missing there, of the nearest thing around it.
+func (p *parser) nearest(path compile.Path) place {
+	for end := len(path); end > 0; end-- {
+		if known, ok := p.places[path[:end].Key()]; ok {
+			return known
+		}
+	}
+	return place{1, 1}
 }
 
 // mapping lists the entries of a mapping in their order. With keys, it can have

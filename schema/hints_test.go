@@ -17,7 +17,7 @@ func TestHintsAreValid(t *testing.T) {
 		hints suggest.Hints
 		known []string
 	}{"types": {compile.TypeHints, []string{"string", "integer", "number", "boolean", "object", "array"}}, "booleans": {booleanHints, []string{"true", "false"}}}
-	for _, keys := range [][]model.Keyword{rootKeys, infoKeys, collectionKeys, model.AttributeKeywords, model.ReferenceKeywords, grantKeys} {
+	for _, keys := range [][]model.Keyword{rootKeys, infoKeys, collectionKeys, checkKeys, model.AttributeKeywords, model.ReferenceKeywords, grantKeys} {
 		name := keys[0].Name
 		tables[name] = struct {
 			hints suggest.Hints

@@ -55,6 +55,18 @@ func exampleOf(t *testing.T, k model.Keyword) example {
 	case "index":
 		before = "type: array, items: {type: string}"
 		return with("true", "index")
+	case "transitions":
+		before, tag = "type: string, enum: [abc, abd], default: abc", "enum=abc|abd,default=abc,"
+		return with("{abc: [abd], abd: [abc]}", "transitions=abc>abd|abd>abc")
+	case "initial":
+		before, tag = "type: string, enum: [abc, abd], default: abc, transitions: {abc: [abd]}", "enum=abc|abd,default=abc,transitions=abc>abd,"
+		return with("[abc, abd]", "initial=abc|abd")
+	case "computed":
+		ofType, before = model.String, "type: string"
+		return with("auth.sub", k.Name+"=auth.sub")
+	case "when":
+		before, tag = "type: string, computed: auth.sub", "computed=auth.sub,"
+		return with("create", "when=create")
 	case "required":
 		before = "type: object, properties: {a: {type: string}}"
 		return with("[a]", "required")
@@ -209,7 +221,8 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 	definition := document.Components.Schemas.ThingCreate.Properties.X
 	got := string(definition[e.keyword.Name])
 	switch e.keyword.Name {
-	case "unique", "index", "as", "inverse", "renamed_from": // of no concern to clients
+	case "unique", "index", "as", "inverse", "renamed_from", // of no concern to clients
+		"transitions", "initial", "computed", "when", "write_once": // not in JSON Schema
 		want = ""
 	case "references":
 		got, want = string(definition["description"]), `"The id of a resource of things."`

@@ -29,7 +29,9 @@ import (
 // index; format, scale, minLength, maxLength, pattern, contentMediaType, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
 // | between the values), default, description, renamed_from; references or
-// parent, with on_delete, as and inverse. A comma within a value is written \,.
+// parent, with on_delete, as and inverse; computed, when, write_once; transitions
+// (draft>published|published>archived) and initial. A comma within a value is written \,.
+// Checks are added to the Collection that Of returns.
 //
 // Whatever is stored fits back into the struct: a number has the bounds of its Go
 // type, a struct inside is an object with its fields as properties and no others,

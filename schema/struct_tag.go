@@ -191,10 +191,30 @@ func setKeyword(a *model.Attribute, keyword, value string) (err error) {
 		}
 	case **model.Reference:
 		*field = &model.Reference{Collection: value}
+	case *model.Rule:
+		field.Text = value
+	case *[]string:
+		*field = strings.Split(value, "|")
+	case *map[string][]string:
+		*field, err = pairs(value)
+		return err
 	default:
 		return fmt.Errorf("there is no keyword %q for a plural tag", keyword)
 	}
 	return nil
+}
+
+// pairs reads the transitions of a tag: draft>published|published>archived.
+func pairs(text string) (map[string][]string, error) {
+	all := map[string][]string{}
+	for pair := range strings.SplitSeq(text, "|") {
+		from, to, found := strings.Cut(pair, ">")
+		if !found || from == "" || to == "" {
+			return nil, fmt.Errorf("transitions must be pairs such as draft>published, with | between them, but one is %q", pair)
+		}
+		all[from] = append(all[from], to)
+	}
+	return all, nil
 }
 
 // constant is a value of a tag as the attribute's type has it.

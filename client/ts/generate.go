@@ -190,6 +190,9 @@ func (g *generator) specs() {
 		if relations := g.relationSpecs(f); len(relations) > 0 {
 			facts = append(facts, "relations: { "+strings.Join(relations, ", ")+" }")
 		}
+		if states := g.transitionSpecs(f); len(states) > 0 {
+			facts = append(facts, "transitions: { "+strings.Join(states, ", ")+" }")
+		}
 		add("bigints", g.paths(f, g.isBigInt))
 		add("doubles", g.paths(f, func(a *model.Attribute) bool { return a.Type == model.Number }))
 		if len(facts) == 0 {

@@ -27,7 +27,7 @@ func newNames(runtime string) names {
 }
 
 // suffixes make the names of the types of a collection from the name of its resources.
-var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Groups", "Shape"}
+var suffixes = []string{"", "Create", "Replace", "Patch", "Filter", "Sort", "Groups", "Transitions", "Shape"}
 
 // of is the name of the type of a resource: BlogPost for blog-posts, and DateResource for dates,
 // because Date is taken.

@@ -84,12 +84,12 @@ func (f family) uniqueType() string {
 		return "never"
 	}
 	groups := []string{literal("id")}
-	for _, group := range f.UniqueGroups() {
+	for _, group := range f.GivenGroups() {
 		var names []string
 		for _, column := range group {
 			names = append(names, f.Columns()[column].Name)
 		}
-		if slices.ContainsFunc(names, func(name string) bool { return !f.maySee(name) }) {
+		if slices.ContainsFunc(names, func(name string) bool { return !f.maySee(name) || f.attribute(name).IsComputed() }) {
 			continue
 		}
 		if len(names) == 1 {
@@ -99,4 +99,9 @@ func (f family) uniqueType() string {
 		}
 	}
 	return union(groups)
+}
+
+// attribute is an attribute by its name.
+func (f family) attribute(name string) *model.Attribute {
+	return f.Columns()[f.Field(name).Column].Attribute
 }

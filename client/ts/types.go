@@ -19,7 +19,7 @@ func (g *generator) collection(f family) {
 	for i := range f.Attributes {
 		if a := &f.Attributes[i]; f.maySee(a.Name) {
 			g.attributeComment(a)
-			g.line("  %s: %s;", a.Name, g.nullable(a, g.typeIn(f, a)))
+			g.line("  %s%s: %s;", readOnly(a.IsComputed() || a.WriteOnce), a.Name, g.nullable(a, g.typeIn(f, a)))
 		}
 	}
 	if !f.NoTimestamps {
@@ -27,6 +27,7 @@ func (g *generator) collection(f family) {
 	}
 	g.line("}")
 	if !f.ReadOnly() {
+		g.transitions(f)
 		g.writes(f)
 	}
 	g.filter(f)
@@ -44,6 +45,12 @@ func (g *generator) attributeComment(a *model.Attribute) {
 	if a.Format != "" && a.References == nil {
 		facts = append(facts, "Format: "+string(a.Format)+".")
 	}
+	if a.IsComputed() {
+		facts = append(facts, "The server computes it.")
+	}
+	if a.WriteOnce {
+		facts = append(facts, "Only a create sets it.")
+	}
 	if a.Default != nil {
 		facts = append(facts, "Default: "+literal(a.Default)+".")
 	}
@@ -54,34 +61,63 @@ func (g *generator) writes(f family) {
 	g.line("\n/** What it takes to create one of %s. */\nexport interface %sCreate {", f.Name, f.name)
 	g.comment("  ", "A UUID of your own. Default: the server makes one.")
 	g.line("  id?: string;")
-	g.attributes(f, func(a *model.Attribute) bool { return a.Required && a.Default == nil })
+	g.attributes(f, createVariant)
 	g.line("}")
 
 	g.line("\n/** What it takes to replace one of %s. What was read can be sent back. */\nexport interface %sReplace {", f.Name, f.name)
 	g.line("  readonly id?: string;\n  readonly type?: %s;", literal(f.Name))
-	g.attributes(f, func(a *model.Attribute) bool { return a.Required && a.Default == nil })
+	g.attributes(f, replaceVariant)
 	if !f.NoTimestamps {
 		g.line("  readonly created_at?: string;\n  readonly updated_at?: string;")
 	}
 	g.line("}")
 
-	g.line("\n/** What can be changed of one of %s. */\nexport interface %sPatch {", f.Name, f.name)
-	g.attributes(f, func(*model.Attribute) bool { return false })
+	about, parameters := "", ""
+	if given := g.statesOf(f); len(given) > 0 {
+		about = " `" + f.name + "Patch<" + g.firstState(f) + ">` has only the states that can follow that one."
+		parameters = "<" + strings.Join(given, ", ") + ">"
+	}
+	g.line("\n/** What can be changed of one of %s.%s */\nexport interface %sPatch%s {", f.Name, about, f.name, parameters)
+	g.attributes(f, patchVariant)
 	g.line("}")
 }
 
-func (g *generator) attributes(f family, required func(*model.Attribute) bool) {
+// variant is what a write takes.
+type variant int
+
+const (
+	createVariant variant = iota
+	replaceVariant
+	patchVariant
+)
+
+func (g *generator) attributes(f family, v variant) {
 	for i := range f.Attributes {
 		a := &f.Attributes[i]
-		if !f.mayWrite(a.Name) {
+		switch {
+		case a.IsComputed() && v == replaceVariant && f.maySee(a.Name):
+			g.line("  readonly %s;", typed(a.Name, "?", g.nullable(a, g.typeOf(a, true))))
+			continue
+		case a.IsComputed() || !f.mayWrite(a.Name) || a.WriteOnce && v == patchVariant:
 			continue
 		}
 		optional := "?"
-		if required(a) {
+		if v != patchVariant && a.Required && a.Default == nil {
 			optional = ""
 		}
-		g.line("  %s;", typed(a.Name, optional, g.nullable(a, g.typeOf(a, true))))
+		value := g.nullable(a, g.typeOf(a, true))
+		if a.HasLifecycle() {
+			value = g.stateType(f, a, v)
+		}
+		g.line("  %s;", typed(a.Name, optional, value))
 	}
+}
+
+func readOnly(is bool) string {
+	if is {
+		return "readonly "
+	}
+	return ""
 }
 
 func (g *generator) filter(f family) {
@@ -171,7 +207,7 @@ func (g *generator) shape(f family) {
 		g.line("  create: %sCreate;\n  replace: %sReplace;\n  patch: %sPatch;\n  deleted: %s;\n  change: %s;", n, n, n, deleted, change)
 	}
 	g.line("  filter: %sFilter;\n  sort: %sSort;\n  search: %s;\n  unique: %s;", n, n, f.searchType(), f.uniqueType())
-	g.line("  relations: %s;\n  groups: %sGroups;", g.relationTypes(f), n)
+	g.line("  relations: %s;\n  groups: %sGroups;\n  transitions: %s;", g.relationTypes(f), n, g.transitionsType(f))
 	var children []string
 	for _, child := range g.children(f) {
 		children = append(children, "readonly "+member(child.Name)+": "+child.below())

@@ -26,6 +26,7 @@ type importFlags struct {
 	fromRow        int64
 	mapping        move.Mapping
 	keepTimestamps bool
+	forceStates    bool
 }
 
 func newImportCommand() *cobra.Command {
@@ -45,7 +46,8 @@ func newImportCommand() *cobra.Command {
 The format is that of the ending of the file, or of --format; it is ndjson if there
 is neither. Rows go into the database, or to a server, in arrays of up to 1,000, each as a whole
 or not at all, in the order of the file. Ids of the file are kept; created_at and
-updated_at are set anew, unless --keep-timestamps is given.
+updated_at are set anew, unless --keep-timestamps is given. Computed attributes of the file are
+ignored. --keep-timestamps keeps those that depend on the write: on auth, now or previous.
 
 --map name="Full Name" reads the attribute name from the column "Full Name". For a
 reference, --map project_id=@key:Project finds the project whose unique attribute key has
@@ -74,7 +76,8 @@ begin, and 3 if it reached the end and bad rows were skipped.`,
 	flags.StringArrayVar(&f.mapping.Constants, "set", nil, "`ATTRIBUTE=VALUE` of all rows, or ATTRIBUTE=@KEY:VALUE; may be repeated")
 	flags.StringArrayVar(&f.mapping.Ignored, "ignore", nil, "`COLUMN` that is not imported; may be repeated")
 	flags.StringArrayVar(&f.mapping.Parsed, "parse", nil, "`ATTRIBUTE=FORM` in which its values are written, see above; may be repeated")
-	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows; only into a database")
+	flags.BoolVar(&f.keepTimestamps, "keep-timestamps", false, "keep created_at and updated_at of the rows, and what earlier writes computed; only into a database")
+	flags.BoolVar(&f.forceStates, "force-state", false, "accept any state of a lifecycle, whatever its transitions allow; only into a database")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "check all rows, report all that are bad, and write nothing")
 	flags.Var(count(&f.fromRow, 1), "from-row", "first row to import, to continue an import that ended early")
 	target := registerTarget(command, "migrate")
@@ -111,7 +114,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err := f.check(); err != nil {
 		return err
 	}
-	t.acceptTimestamps = f.keepTimestamps
+	t.acceptTimestamps, t.forceStates = f.keepTimestamps, f.forceStates
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], f.format)
 	if err != nil {
 		return err
@@ -129,7 +132,7 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 		return err
 	}
 	defer func() { err = cmp.Or(err, closing()) }()
-	columns, err := columnsOf(command.Context(), c, collection, in.format, f)
+	columns, err := columnsOf(command.Context(), c, collection, in.format, f, t.unrepeatable)
 	if err != nil {
 		return err
 	}
@@ -170,6 +173,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if done.Timed {
 		fmt.Fprintln(out, "created_at and updated_at of the file were ignored: the server sets them.")
 	}
+	if len(done.Computed) > 0 {
+		fmt.Fprintf(out, "Computed attributes of the file were ignored: %s.\n", strings.Join(done.Computed, ", "))
+	}
 	if err != nil {
 		return in.named(resumeHint(err, done, args[0], f))
 	}
@@ -187,8 +193,8 @@ func badRows(in *input, done move.Imported, f importFlags) error {
 	return &exitError{status: 3, err: fmt.Errorf("%s skipped, as reported above", rowsOf(done.Bad))}
 }
 
-// columnsOf says what the columns of a file mean.
-func columnsOf(ctx context.Context, c *client.Client, collection client.Description, format move.Format, f importFlags) (*move.Columns, error) {
+// columnsOf says what the columns of a file mean. With --keep-timestamps, attributes that only a write can compute are imported too.
+func columnsOf(ctx context.Context, c *client.Client, collection client.Description, format move.Format, f importFlags, unrepeatable []string) (*move.Columns, error) {
 	attributes := collection.Attributes
 	if !f.mapping.IsEmpty() || format == move.CSV {
 		var err error
@@ -198,7 +204,7 @@ func columnsOf(ctx context.Context, c *client.Client, collection client.Descript
 	}
 	columns := move.ColumnsOf(attributes)
 	if f.keepTimestamps {
-		columns.KeepTimestamps()
+		columns.KeepTimestamps(unrepeatable)
 	}
 	return columns, columns.Map(ctx, c, collection, f.mapping)
 }

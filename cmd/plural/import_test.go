@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,6 +84,7 @@ func TestImportAndExportRefuse(t *testing.T) {
 		{"", "import users --on-error maybe", 1, "plural: invalid argument \"maybe\" for \"--on-error\" flag: must be stop or skip\n"},
 		{"", "import users --keep-timestamps --server http://127.0.0.1:1", 1, "plural: --keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself\n"},
 		{"", "import users --keep-timestamps --on-conflict update", 1, "plural: --keep-timestamps is for rows that are created: it cannot be combined with --on-conflict update\n"},
+		{"", "import users --force-state --server http://127.0.0.1:1", 1, "plural: --force-state is for a --database that is opened here: on a server, the transitions of lifecycles hold\n"},
 		{"", "import users --map nme=Name --dry-run", 1, "plural: --map nme=Name: there is no attribute \"nme\": the attributes are id, type, name, email, active\n"},
 		{"", "import posts --set user_id=@email:ada@example.com --dry-run", 1, "plural: --set user_id=@email:ada@example.com: there is no resource in users with the email \"ada@example.com\"\n"},
 		{"", "import users --from-row 0", 1, "plural: invalid argument \"0\" for \"--from-row\" flag: must be a whole number of at least 1\n"},
@@ -294,4 +297,64 @@ func TestImportShowsMigration(t *testing.T) {
 	runs(t, dir, `{"name":"a"}`, false, "Imported 1 row into plural.db.\n", "import", "things")
 	writeSchema(t, dir, "collections: {things: {attributes: {name: {type: string}, size: {type: integer}}}}")
 	runs(t, dir, `{"size":1}`, false, "Changed the database: things: new attribute size (integer).\nImported 1 row into plural.db.\n", "import", "things")
+}
+
+// TestImportForcesStates: with --force-state, rows may have any state of a lifecycle, and the change log says so.
+func TestImportForcesStates(t *testing.T) {
+	dir := t.TempDir()
+	const schema = `
+collections:
+  orders:
+    timestamps: false
+    attributes:
+      number: {type: integer, unique: true}
+      state: {type: string, enum: [draft, sent, paid], default: draft, transitions: {draft: [sent], sent: [paid]}}
+      code: {type: string, write_once: true}
+`
+	if err := os.WriteFile(filepath.Join(dir, "plural.yaml"), []byte(schema), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows := "number,state\n1,paid\n2,draft\n"
+	for _, test := range []struct {
+		input, args string
+		status      int
+		want        string
+	}{
+		{rows, "import orders --format csv", 1, "line 2: state \"paid\": A new resource cannot have the state paid. It can have draft.\nImported 0 rows into plural.db.\n" +
+			"plural: the standard input: stopped at row 1; all rows before it are imported: correct it and continue with --from-row 1, or skip bad rows with --on-error skip\n"},
+		{rows, "import orders --format csv --force-state", 0, "Imported 2 rows into plural.db.\n"},
+		{"number,state\n1,sent\n", "import orders --format csv --on-conflict update --by number --on-error skip", 3, "line 2: state \"sent\": The state cannot change from paid to sent. No transition leads out of paid.\n" +
+			"Imported 0 rows into plural.db.\nplural: 1 row skipped, as reported above\n"},
+		{"number,state\n1,sent\n", "import orders --format csv --on-conflict update --by number --force-state", 0, "Imported 0 rows into plural.db, created or updated 1.\n"},
+		{"number,state\n1,gone\n", "import orders --format csv --on-conflict update --by number --force-state --on-error skip", 3, "line 2: state \"gone\": Must be one of \"draft\", \"sent\", \"paid\".\n" +
+			"Imported 0 rows into plural.db.\nplural: 1 row skipped, as reported above\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,draft\n", "import orders --format csv", 0, "Imported 1 row into plural.db.\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,sent\n", "import orders --format csv --on-conflict replace", 0, "Imported 0 rows into plural.db, replaced 1.\n"},
+		{"id,number,state\n01936f2e-7d3c-7a4b-9c5d-000000000001,3,paid\n", "import orders --format csv --on-conflict skip", 0, "Imported 0 rows into plural.db, skipped 1 that exist.\n"},
+		{"number,code\n2,a\n", "import orders --format csv --on-conflict update --by number --force-state --on-error skip", 3, "line 2: code \"a\": code is set when the resource is created, and does not change after that. Send the value that it has.\n" +
+			"Imported 0 rows into plural.db.\nplural: 1 row skipped, as reported above\n"},
+	} {
+		if out, status := exits(t, dir, test.input, nil, strings.Fields(test.args)...); out != test.want || status != test.status {
+			t.Errorf("plural %s: %d\ngot\n%s\nwant\n%s", test.args, status, out, test.want)
+		}
+	}
+	server := serveIn(t, dir)
+	var log struct {
+		Data []struct {
+			Kind string
+			By   any
+			Data struct{ State string }
+		}
+	}
+	_, body, _ := strings.Cut(get(t, server.base+"/changes"), " ")
+	if err := json.Unmarshal([]byte(body), &log); err != nil {
+		t.Fatal(err)
+	}
+	const want = "[{created import:force-state {paid}} {created import:force-state {draft}} {updated import:force-state {sent}} {created <nil> {draft}} {updated <nil> {sent}}]"
+	if got := fmt.Sprint(log.Data); got != want {
+		t.Errorf("the change log has %s, want %s", got, want)
+	}
+	if err := server.stop(t, syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
 }

@@ -93,6 +93,12 @@ func shownPlan(steps []admin.MigrationStep) string {
 		if step.Complaint != "" {
 			fmt.Fprintf(&b, "             %s\n", step.Complaint)
 		}
+		if step.Warning != "" {
+			fmt.Fprintf(&b, "             Warning: %s\n", step.Warning)
+		}
+		for _, sample := range step.Samples {
+			fmt.Fprintf(&b, "             %s\n", sample)
+		}
 	}
 	return b.String() + "\n"
 }

@@ -35,14 +35,19 @@ func TestStarterUncommented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
+	checks := 0
 	for _, c := range (*model.Schema)(file.Schema).Collections() {
+		checks += len(c.Checks)
 		for _, a := range c.Attributes {
 			names = append(names, c.Name+"."+a.Name)
 		}
 	}
-	want := "users.name users.email users.active users.age users.rating users.role users.phone users.address users.tags posts.title posts.body posts.published_at posts.editor_id posts.user_id"
+	want := "users.name users.email users.active users.age users.rating users.role users.phone users.address users.tags posts.title posts.body posts.published_at posts.state posts.created_by posts.slug posts.editor_id posts.user_id"
 	if got := strings.Join(names, " "); got != want {
 		t.Errorf("got attributes %s, want %s", got, want)
+	}
+	if posts := (*model.Schema)(file.Schema).Collection("posts"); checks != 1 || !posts.Declared("state").HasLifecycle() || !posts.Declared("created_by").IsComputed() {
+		t.Errorf("there must be a check, a lifecycle and a computed attribute")
 	}
 	if got := file.Access; got == nil || len(got.Roles) != 3 || !slices.Equal(got.Metrics, []string{"editor"}) {
 		t.Errorf("got access %+v", got)

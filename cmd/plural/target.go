@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
@@ -31,7 +32,9 @@ type target struct {
 	name        string // once it is open, for messages
 	file        string // that is imported or exported to; empty or - for none
 
-	acceptTimestamps bool // rows bring created_at and updated_at
+	acceptTimestamps bool     // rows bring created_at and updated_at
+	forceStates      bool     // rows may have any state of a lifecycle
+	unrepeatable     []string // computed attributes of rows for a database that is opened here, which only their write could compute
 }
 
 const keyUsage = "API key or token for the server (PLURAL_KEY is safer: the process list does not show it)"
@@ -89,6 +92,9 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 	if t.acceptTimestamps {
 		return nil, nil, errors.New("--keep-timestamps is for a --database that is opened here: a server sets created_at and updated_at itself")
 	}
+	if t.forceStates {
+		return nil, nil, errors.New("--force-state is for a --database that is opened here: on a server, the transitions of lifecycles hold")
+	}
 	if given {
 		return nil, nil, errors.New("give --server or --database, not both")
 	}
@@ -106,13 +112,15 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	}
 	t.name = shown(s.config.Database)
 	declared := (*model.Schema)(s.config.Schema)
-	if declared.Collection(collection) == nil { // before a database is created
+	found := declared.Collection(collection)
+	if found == nil { // before a database is created
 		var names []string
 		for _, each := range declared.All() {
 			names = append(names, each.Name)
 		}
 		return nil, nil, noCollection(collection, names, what)
 	}
+	t.unrepeatable = rules.Of(found).Unrepeatable()
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +133,7 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	}
 	const forever = -1
 	server, err := plural.Open(ctx, plural.Config{
-		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps,
+		Schema: s.config.Schema, Database: database, Migrate: s.config.Migrate, AcceptTimestamps: t.acceptTimestamps, ForceStates: t.forceStates,
 		Logger: slog.New(causes{slog.NewTextHandler(stderr, nil)}),
 		// No timeouts, and no background work.
 		QueryTimeout: forever, SlowQuery: forever, MinThroughput: forever, Workers: forever,

@@ -5,7 +5,6 @@ import (
 	"net/http"
 
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -43,8 +42,8 @@ func (a *API) admit(r *http.Request, out *response, t *target) error {
 	case a.Guard == nil:
 		return nil
 	default:
-		out.Header().Add("Vary", "Authorization")                             // the reply depends on the caller
-		out.context.reader.Key = "credentials:" + headers.Network(out.remote) // slow reads from the address do not delay it
+		out.Header().Add("Vary", "Authorization")             // the reply depends on the caller
+		out.context.reader.Key = "credentials:" + out.address // slow reads from the address do not delay it
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 		if fault.Is(err, problem.CodeInvalidCredentials) {
 			return cmp.Or(a.limitWrong(out), err)

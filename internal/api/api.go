@@ -119,7 +119,8 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
 	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
 	out.remote = headers.ClientAddress(r, a.TrustedProxies)
-	out.busy = a.inFlight.Enter(headers.Network(out.remote))
+	out.address = "address:" + headers.Network(out.remote)
+	out.busy = a.inFlight.Enter(out.address)
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS
@@ -136,9 +137,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a.Observer.RequestStarted()
 	defer func() {
 		a.leave(out)
-		if out.timer != nil {
-			out.timer.End()
-		}
+		out.timer.End()
 		out.upload.End()
 		out.written.End()
 		reason := recover()
@@ -282,7 +281,7 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 func (a *API) leave(out *response) {
 	if !out.left {
 		out.left = true
-		a.inFlight.Leave(headers.Network(out.remote))
+		a.inFlight.Leave(out.address)
 	}
 }
 

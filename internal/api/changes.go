@@ -47,7 +47,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
 	limits := a.logLimits(t.path.By)
-	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(q query.Query, exact bool) (listPage, error) {
+	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(p *listPage, q query.Query, exact bool) error {
 		request := logRequest(t, q)
 		request.Exact = exact
 		changes, applied, err := a.awaitChanges(r, out, request)
@@ -55,24 +55,23 @@ func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error)
 			err = changes.Begin()
 		}
 		if err != nil {
-			return listPage{}, err
+			return err
 		}
-		p := listPage{rows: logRows{changes}, neighbours: changes.Neighbours, position: changes.Link, applied: applied, header: http.Header{}}
+		p.rows, p.position, p.applied = logRows{changes}, changes.Link, applied
 		if changes.Known {
-			p.setTotal(changes.Total)
-			p.applied = append(p.applied, "count=exact") // it is only counted if that was asked for
+			p.total = &changes.Total
 		}
 		if changes.CutAt != "" {
 			p.header.Set("X-History-Since", changes.CutAt)
 		}
-		return p, nil
+		return nil
 	})
 }
 
 // logRows is changes as the rows of a list.
-type logRows struct{ page *feed.Changes }
+type logRows struct{ *feed.Changes }
 
-func (l logRows) Append(dst []byte) ([]byte, bool, error) { return l.page.Next(dst) }
+func (l logRows) Append(dst []byte) ([]byte, bool, error) { return l.Next(dst) }
 
 func (l logRows) Extend() error { return nil } // each part is read in a transaction of its own
 

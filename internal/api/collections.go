@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
+	"github.com/plural-go/plural/internal/rules"
 )
 
 // collections answers GET /: the collections as resources.
@@ -32,14 +33,17 @@ func (a *API) collections(r *http.Request, t *target) (*reply, error) {
 		Relations  []relation      `json:"relations"`
 		Search     []string        `json:"search,omitempty"`
 		Label      string          `json:"label,omitempty"`
+		Checks     []model.Check   `json:"checks,omitempty"`
 	}
 	list := make([]representation, len(all))
 	for i, c := range all {
+		visible := by.Visible(c)
+		shown := rules.Of(c).Shown(visible)
 		list[i] = representation{
 			ID: model.NamedID(collectionNamespace, []byte(c.Name)).String(), Type: "collections", Name: c.Name, Singular: c.Singular,
-			Total: totals[i], Attributes: c.Describe(by.Visible(c)), Relations: relationsOf(by, c), Search: c.SearchNames(by.Visible(c)),
+			Total: totals[i], Attributes: c.Describe(visible, shown), Relations: relationsOf(by, c), Search: c.SearchNames(visible), Checks: c.ShownChecks(shown),
 		}
-		if c.Label != "" && by.Visible(c).Has(c.Field(c.Label).Column) {
+		if c.Label != "" && visible.Has(c.Field(c.Label).Column) {
 			list[i].Label = c.Label
 		}
 	}

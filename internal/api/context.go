@@ -66,9 +66,9 @@ func (a *API) begin(r *http.Request, out *response) *http.Request {
 	if !isRead(r.Method) {
 		return r.WithContext(&out.context)
 	}
-	out.timer = limit.NewQueryTimer(&out.context, &out.context.reader)
+	out.timer.Begin(&out.context, &out.context.reader, out.started)
 	out.timer.EndAfter(r.Context(), goneAfter)
-	return r.WithContext(out.timer)
+	return r.WithContext(&out.timer)
 }
 
 const tooExpensive = "The database takes too long for this request. Ask for a smaller range, or filter and sort by indexed fields."

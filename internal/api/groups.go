@@ -20,19 +20,15 @@ func (a *API) groupsTarget(name string) (*target, error) {
 
 // groups replies with a range of the groups of a collection.
 func (a *API) groups(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
-		if r.Method == http.MethodHead {
-			q.Includes = nil // HEAD has no body
-		}
+	return a.replyWithList(r, out, t, query.OfGroups, t.path.Collection, a.queryLimits(t), func(p *listPage, q query.Query, exact bool) error {
 		groups, err := a.Resources.Groups(r.Context(), t.path, q, exact)
 		if err != nil {
-			return listPage{}, err
+			return err
 		}
-		p := listPage{rows: groups, neighbours: groups.Neighbours, position: func() string { return "" }, header: http.Header{}}
+		p.rows = groups
 		if exact {
-			p.setTotal(groups.Total)
-			p.applied = []string{"count=exact"}
+			p.total = &groups.Total
 		}
-		return p, nil
+		return nil
 	})
 }

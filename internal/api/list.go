@@ -9,28 +9,24 @@ import (
 
 // list replies with a range of a collection.
 func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
-	return a.replyWithList(r, out, t, query.OfList, t.path.Collection, a.queryLimits(t), func(q query.Query, exact bool) (listPage, error) {
-		if r.Method == http.MethodHead {
-			q.Includes = nil // HEAD has no body
-		}
+	return a.replyWithList(r, out, t, query.OfList, t.path.Collection, a.queryLimits(t), func(p *listPage, q query.Query, exact bool) error {
 		page, err := a.Resources.List(r.Context(), t.path, q, exact)
 		if err != nil {
-			return listPage{}, err
+			return err
 		}
-		p := listPage{rows: page, neighbours: page.Neighbours, parts: page.Parts, header: http.Header{}}
+		p.rows = page
+		if len(q.Includes) > 0 {
+			p.parts = page.Parts
+		}
 		if page.TotalKnown {
-			p.setTotal(page.Total)
+			p.total = &page.Total
 		}
-		if exact {
-			p.applied = []string{"count=exact"}
-		}
-		p.position = func() string {
-			if !a.isStreamable(r, t) || query.ReadsRelated(q.Filter) { // which a stream does not take
-				return ""
+		if a.isStreamable(r, t) && !query.ReadsRelated(q.Filter) { // which a stream does not take
+			p.position = func() string {
+				return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 			}
-			return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 		}
-		return p, nil
+		return nil
 	})
 }
 

@@ -17,22 +17,20 @@ import (
 
 // listPage is a range that was opened.
 type listPage struct {
-	rows       rows
-	neighbours func() (previous, next *query.Range, err error)
-	// position is where a stream of the list begins; empty: it has none. It is called after neighbours,
+	rows  rows
+	total *int64 // nil: not known
+	// position is where a stream of the list begins; empty: it has none. It is called after Neighbours of the rows,
 	// which may read on: a list of changes begins its stream after the last change that was read.
 	position func() string
-	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list of resources
+	parts    func(reads.ListPart) []reads.ListPart // of a piece of a list that includes relations
 	applied  []string                              // preferences
 	header   http.Header
 }
 
-func (p *listPage) setTotal(total int64) { p.header.Set("X-Total-Count", strconv.FormatInt(total, 10)) }
-
 // replyWithList replies with a range of what a query asks for. Open opens the range; exact says that its total is to be
 // counted.
 func (a *API) replyWithList(r *http.Request, out *response, t *target, mode query.Mode, c *model.Collection, limits query.Limits,
-	open func(q query.Query, exact bool) (listPage, error)) (*reply, error) {
+	open func(p *listPage, q query.Query, exact bool) error) (*reply, error) {
 	condition, err := conditionOf(r)
 	if err != nil {
 		return nil, err
@@ -45,19 +43,28 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	if mode == query.OfList {
 		pieces.report = func(part reads.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
 	}
-	p, err := open(q, headers.PrefersExactCount(r.Header))
-	if err != nil {
+	p, opened, exact := &listPage{header: http.Header{}, position: func() string { return "" }}, q, headers.PrefersExactCount(r.Header)
+	if r.Method == http.MethodHead {
+		opened.Includes = nil // HEAD has no body
+	}
+	if err := open(p, opened, exact); err != nil {
 		pieces.endFirst()
 		return nil, err
 	}
 	pieces.parts = p.parts
+	if p.total != nil {
+		p.header.Set("X-Total-Count", strconv.FormatInt(*p.total, 10))
+		if exact {
+			p.applied = append(p.applied, "count=exact")
+		}
+	}
 	// A list has no ETag. The condition is checked last: an invalid query is 400 and an unknown parent 404, whatever the condition.
 	if unchanged, err := condition.AllowsReading(""); err != nil || unchanged {
 		p.rows.Close()
 		pieces.endFirst()
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, out, a.listAddress(t), q, &p, pieces)
+	return a.openReply(r, out, a.listAddress(t), q, p, pieces)
 }
 
 // pieceTimer reports the time that each piece of a list of resources took, also if reading it has failed.
@@ -78,18 +85,18 @@ func (t *pieceTimer) end(took time.Duration) {
 	}
 	t.last.Piece++
 	t.last.Took = took
-	parts := []reads.ListPart{t.last}
-	if t.parts != nil {
-		parts = t.parts(t.last)
+	if t.parts == nil {
+		t.report(t.last)
+		return
 	}
-	for _, each := range parts {
+	for _, each := range t.parts(t.last) {
 		t.report(each)
 	}
 }
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest.
 func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
-	list := a.newListWriter(p.rows, out.timer, pieces)
+	list := a.newListWriter(p.rows, &out.timer, pieces)
 	opened := false
 	defer func() {
 		if !opened { // an error or a panic: nobody else closes the list
@@ -105,7 +112,7 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 	if err != nil {
 		return nil, err
 	}
-	previous, next, err := p.neighbours()
+	previous, next, err := p.rows.Neighbours()
 	if err != nil {
 		return nil, err
 	}

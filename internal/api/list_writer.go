@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/query"
 )
 
 // pieceSize is how much of a list is buffered before it is sent. A range that fits is sent
@@ -23,6 +24,8 @@ const pieceSize = 32 << 10
 type rows interface {
 	// Append appends the next representation. False means that there is none.
 	Append(dst []byte) ([]byte, bool, error)
+	// Neighbours returns the previous and the next range, nil where there is none.
+	Neighbours() (previous, next *query.Range, err error)
 	// Extend lets the rows be read for as long as the client takes.
 	Extend() error
 	Close()

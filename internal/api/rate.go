@@ -9,7 +9,6 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
-	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -19,7 +18,7 @@ func (a *API) limitAddress(out *response) error {
 	if a.Rate.Requests == 0 {
 		return nil
 	}
-	return a.countRequest(out, "address", "address:"+headers.Network(out.remote), a.Rate)
+	return a.countRequest(out, "address", out.address, a.Rate)
 }
 
 // quotaKeyOf is the key by which quotas count long lists, streams and bodies: the id of the caller, or
@@ -28,7 +27,7 @@ func quotaKeyOf(out *response) string {
 	if out.caller != "" {
 		return "caller:" + out.caller
 	}
-	return "address:" + headers.Network(out.remote)
+	return out.address
 }
 
 // limitCaller counts a request for its caller. Callers without credentials are counted by address.
@@ -42,7 +41,7 @@ func (a *API) limitCaller(out *response, by *auth.Permit) error {
 	}
 	who := by.Caller.ID
 	if by.Caller.Anonymous() {
-		who = headers.Network(out.remote)
+		who = out.address
 	}
 	return a.countRequest(out, "caller", "role:"+role+":"+who, allowed)
 }
@@ -60,7 +59,7 @@ func (a *API) limitWrong(out *response) error {
 	if allowed.Requests == 0 {
 		return nil
 	}
-	return a.countRequest(out, "caller", "wrong:"+headers.Network(out.remote), allowed)
+	return a.countRequest(out, "caller", "wrong:"+out.address, allowed)
 }
 
 // countRequest counts a request, and sets the headers that say how many more are allowed.

@@ -77,11 +77,12 @@ func failure(faults problem.Errors) *reply {
 type response struct {
 	http.ResponseWriter
 	context requestContext
-	timer   *limit.QueryTimer // of a GET; nil: there is none
+	timer   limit.QueryTimer // of a GET
 	id      string
 	route   string
 	caller  string
 	remote  string // address of the client
+	address string // key of the client by its network, for quotas
 	left    bool   // it is not counted as a request in progress any more
 	busy    error  // more requests are in progress than may be; nil: they are not
 	refusal error  // of a request that comes too late

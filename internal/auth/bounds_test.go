@@ -18,10 +18,7 @@ func TestClaimsThatAreLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newCompiler(s.Collection("things"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	things := s.Collection("things")
 	numbers := func(count, different int) (list []any) {
 		for i := range count {
 			list = append(list, json.Number(strconv.Itoa(i%different)))
@@ -40,7 +37,7 @@ func TestClaimsThatAreLong(t *testing.T) {
 		"!auth.claims.most.exists(x, auth.claims.most.exists(y, y == x + 1000))": false,
 		"auth.claims.most.all(x, auth.claims.most.all(y, y < 1000))":             false,
 	} {
-		compiled, problems := k.compile(schema.Rule{Text: rule}, nil)
+		compiled, problems := compileRule(things, schema.Rule{Text: rule}, nil)
 		if problems != nil {
 			t.Fatal(problems)
 		}
@@ -58,10 +55,7 @@ func TestTextsThatAreLong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newCompiler(s.Collection("things"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	things := s.Collection("things")
 	caller := Caller{ID: "x", Claims: map[string]any{"most": strings.Repeat("ü", 256), "more": strings.Repeat("ü", 257)}}
 	record := make(model.Record, len(s.Collection("things").Columns()))
 	column, _ := s.Collection("things").AttributeColumns()
@@ -71,7 +65,7 @@ func TestTextsThatAreLong(t *testing.T) {
 		"resource.text.contains(auth.claims.more)": false, "resource.text.startsWith(auth.claims.more)": false,
 		"!resource.text.contains(auth.claims.more)": false, "!resource.text.startsWith(auth.claims.more)": false,
 	} {
-		compiled, problems := k.compile(schema.Rule{Text: rule}, nil)
+		compiled, problems := compileRule(things, schema.Rule{Text: rule}, nil)
 		if problems != nil {
 			t.Fatal(problems)
 		}
@@ -80,7 +74,7 @@ func TestTextsThatAreLong(t *testing.T) {
 			t.Errorf("%s is %t, want %t", rule, got, want)
 		}
 	}
-	if _, problems := k.compile(schema.Rule{Text: "resource.text.contains('" + strings.Repeat("a", 257) + "')"}, nil); problems == nil {
+	if _, problems := compileRule(things, schema.Rule{Text: "resource.text.contains('" + strings.Repeat("a", 257) + "')"}, nil); problems == nil {
 		t.Error("a rule with a long text is accepted")
 	}
 }

@@ -29,9 +29,9 @@ type Caller struct {
 // Anonymous reports whether there were no credentials.
 func (c Caller) Anonymous() bool { return c.ID == "" }
 
-// variables are the CEL variables of the caller. An anonymous caller has no subject, not even
+// Variables are the CEL variables of the caller. An anonymous caller has no subject, not even
 // an empty one, so that a rule that uses it denies.
-func (c Caller) variables() map[string]any {
+func (c Caller) Variables() map[string]any {
 	variables := map[string]any{"auth.role": c.Role, "auth.claims": plainClaims(c.Claims)}
 	if !c.Anonymous() {
 		variables["auth.sub"] = c.Subject

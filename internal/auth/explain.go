@@ -57,7 +57,7 @@ func (p *Permit) CheckAsked(asker *Permit, verb schema.AccessVerb, c *model.Coll
 		}
 		for _, a := range r.attributes {
 			if !asker.reads(a) {
-				return fault.At("/"+at, problem.CodeForbidden, "A rule of %s for %s compares %s, which you may not read in every resource, with the caller. Leave out %s, or resource_id.", p.Caller.Role, each, a.name, at)
+				return fault.At("/"+at, problem.CodeForbidden, "A rule of %s for %s compares %s, which you may not read in every resource, with the caller. Leave out %s, or resource_id.", p.Caller.Role, each, a.Name, at)
 			}
 		}
 	}
@@ -66,12 +66,12 @@ func (p *Permit) CheckAsked(asker *Permit, verb schema.AccessVerb, c *model.Coll
 
 // reads reports whether the caller may read an attribute of every resource that they may read.
 func (p *Permit) reads(a attribute) bool {
-	for _, relation := range a.steps {
+	for _, relation := range a.Steps {
 		if _, scope, may := p.Related(relation); !may || scope != nil {
 			return false
 		}
 	}
-	return p.Visible(a.collection).Has(a.column)
+	return p.Visible(a.Collection).Has(a.Column)
 }
 
 // explanation is a decision in the making.

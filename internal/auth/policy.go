@@ -2,6 +2,7 @@ package auth
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type grant struct {
 	visible, writable model.ColumnSet
 	columnsTag        string // of what is visible
 	rules             map[schema.AccessVerb]*rule
+	transitions       []transition
 }
 
 // Compile checks declarations and compiles their rules. What is wrong is reported as
@@ -61,28 +63,32 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 
 func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []string) (*grant, schema.Problems) {
 	g := &grant{
-		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee), writable: columnsOf(c, declared.MayWrite),
-		rules: map[schema.AccessVerb]*rule{},
+		verbs: declared.Verbs, visible: columnsOf(c, declared.MaySee),
+		writable: columnsOf(c, func(name string) bool { return declared.MayWrite(name) && !c.Declared(name).IsComputed() }),
+		rules:    map[schema.AccessVerb]*rule{},
 	}
 	g.columnsTag = c.ColumnsTag(g.visible)
-	k, err := newCompiler(c)
-	if err != nil {
-		return nil, schema.Problems{{Path: at, Message: err.Error()}}
-	}
 	var problems schema.Problems
-	for _, verb := range schema.AccessVerbs() {
-		source, ok := declared.Rules[verb]
-		if !ok {
-			continue
-		}
-		compiled, wrong := k.compile(source, append(slices.Clone(at), string(verb)))
+	compile := func(source schema.Rule, below ...string) *rule {
+		compiled, wrong := compileRule(c, source, append(slices.Clone(at), below...))
 		problems = append(problems, wrong...)
 		if compiled != nil {
 			for _, warning := range compiled.warnings {
-				p.warnings = append(p.warnings, fmt.Sprintf("%s, %s: %s", strings.Join(at[2:], ", "), verb, warning))
+				p.warnings = append(p.warnings, fmt.Sprintf("%s, %s: %s", strings.Join(at[2:], ", "), strings.Join(below, ", "), warning))
 			}
 		}
-		g.rules[verb] = compiled
+		return compiled
+	}
+	for _, verb := range schema.AccessVerbs() {
+		if source, ok := declared.Rules[verb]; ok {
+			g.rules[verb] = compile(source, string(verb))
+		}
+	}
+	for _, attribute := range slices.Sorted(maps.Keys(declared.Transitions)) {
+		states := declared.Transitions[attribute]
+		for _, state := range slices.Sorted(maps.Keys(states)) {
+			g.transitions = append(g.transitions, transition{c.Field(attribute).Column, model.TextValue(state), compile(states[state], "transitions", attribute, state)})
+		}
 	}
 	return g, problems
 }
@@ -176,7 +182,23 @@ func (p *Permit) Scope(c *model.Collection) query.Filter {
 
 // Rule is the filter that a resource must pass for a verb, nil if there is none.
 func (p *Permit) Rule(verb schema.AccessVerb, c *model.Collection) query.Filter {
-	r := p.restrictions(c).rules[verb]
+	return p.filter(p.restrictions(c).rules[verb])
+}
+
+// Rules lists the filters of all rules of the caller in a collection. Some may be nil.
+func (p *Permit) Rules(c *model.Collection) (filters []query.Filter) {
+	g := p.restrictions(c)
+	for _, r := range g.rules {
+		filters = append(filters, p.filter(r))
+	}
+	for _, each := range g.transitions {
+		filters = append(filters, p.filter(each.rule))
+	}
+	return filters
+}
+
+// filter is the filter of a rule for the caller, nil if there is none.
+func (p *Permit) filter(r *rule) query.Filter {
 	if r == nil {
 		return nil
 	}
@@ -210,8 +232,13 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 // ColumnsTag identifies what the caller may see of a collection. Empty: everything.
 func (p *Permit) ColumnsTag(c *model.Collection) string { return p.restrictions(c).columnsTag }
 
-// Writable is the columns that the caller may set, nil for all of them.
-func (p *Permit) Writable(c *model.Collection) model.ColumnSet { return p.restrictions(c).writable }
+// Writable is the columns that the caller may set, nil for all of them. Nobody sets computed attributes.
+func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
+	if g := p.restrictions(c); g != unrestricted {
+		return g.writable
+	}
+	return c.Writable()
+}
 
 // Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.
 func (p *Permit) Allows(verb schema.AccessVerb, c *model.Collection, record model.Record, find query.Lookup) (bool, error) {

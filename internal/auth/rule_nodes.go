@@ -185,7 +185,7 @@ func (a attribute) isIn(given ref.Val) (isTrue, isFalse query.Filter) {
 		}
 	}
 	if len(values) > 0 {
-		isIn = either(a.through(query.In{Column: a.column, Values: values}), isIn)
+		isIn = either(a.through(query.In{Column: a.Column, Values: values}), isIn)
 	}
 	if isNone(isIn) {
 		return query.None, query.All

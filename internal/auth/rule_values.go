@@ -9,6 +9,7 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -30,24 +31,30 @@ func (a attribute) fit(given ref.Val) (model.Value, fitting) {
 	case types.String:
 		return a.fitText(string(value))
 	case types.Bool:
-		if a.kind == model.KindBoolean {
+		if a.Kind == model.KindBoolean {
 			return model.BoolValue(bool(value)), fits
 		}
 	case types.Int:
 		switch {
-		case a.kind == model.KindInteger:
+		case a.Kind == model.KindInteger:
 			return model.IntValue(int64(value)), fits
-		case a.kind == model.KindNumber:
+		case a.Kind == model.KindNumber:
 			return model.FloatValue(float64(value)), fits // as CEL does, and as the column was set
 		}
 	case types.Double:
 		return a.fitDouble(float64(value))
 	case types.Uint:
-		if a.kind == model.KindNumber || a.kind == model.KindInteger {
+		if a.Kind == model.KindNumber || a.Kind == model.KindInteger {
 			return model.Null, clashes
 		}
+	case *expression.Decimal:
+		if a.Kind.IsDecimal() {
+			if units, exact := value.Units(a.Kind.Scale()); exact {
+				return model.IntValue(units), fits
+			}
+		}
 	case types.Timestamp:
-		if a.kind == model.KindDateTime && value.Truncate(time.Millisecond).Equal(value.Time) {
+		if a.Kind == model.KindDateTime && value.Truncate(time.Millisecond).Equal(value.Time) {
 			return model.TimeValue(model.FormatTime(value.Time)), fits
 		}
 	}
@@ -56,11 +63,11 @@ func (a attribute) fit(given ref.Val) (model.Value, fitting) {
 
 func (a attribute) fitDouble(value float64) (model.Value, fitting) {
 	switch {
-	case a.kind != model.KindNumber && a.kind != model.KindInteger:
+	case a.Kind != model.KindNumber && a.Kind != model.KindInteger:
 		return model.Null, differs
 	case math.IsNaN(value) || math.IsInf(value, 0):
 		return model.Null, clashes
-	case a.kind == model.KindNumber:
+	case a.Kind == model.KindNumber:
 		return model.FloatValue(value), fits
 	case value != math.Trunc(value):
 		return model.Null, differs
@@ -75,9 +82,14 @@ func (a attribute) fitDouble(value float64) (model.Value, fitting) {
 func (a attribute) floor(given ref.Val) (model.Value, bool) {
 	switch value := given.(type) {
 	case types.Timestamp:
-		return model.TimeValue(model.FormatTime(value.Time)), a.kind == model.KindDateTime
+		return model.TimeValue(model.FormatTime(value.Time)), a.Kind == model.KindDateTime
+	case *expression.Decimal:
+		if a.Kind.IsDecimal() {
+			units, exact := value.Units(a.Kind.Scale())
+			return model.IntValue(units), !exact
+		}
 	case types.Double:
-		return model.IntValue(int64(math.Floor(float64(value)))), a.kind == model.KindInteger
+		return model.IntValue(int64(math.Floor(float64(value)))), a.Kind == model.KindInteger
 	}
 	return model.Null, false
 }
@@ -85,7 +97,7 @@ func (a attribute) floor(given ref.Val) (model.Value, bool) {
 // fitText is a text as a column of texts, ids or dates has it: in one form only, and
 // without what no database holds.
 func (a attribute) fitText(text string) (model.Value, fitting) {
-	switch a.kind {
+	switch a.Kind {
 	case model.KindText:
 		if utf8.ValidString(text) && strings.IndexByte(text, 0) < 0 {
 			return model.TextValue(text), fits
@@ -95,7 +107,7 @@ func (a attribute) fitText(text string) (model.Value, fitting) {
 			return model.IDValue(id), fits
 		}
 	case model.KindDate:
-		if value, problem := a.kind.Parse(text); problem == "" {
+		if value, problem := a.Kind.Parse(text); problem == "" {
 			return value, fits
 		}
 	}

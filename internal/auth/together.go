@@ -5,7 +5,6 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
-	"github.com/plural-go/plural/schema"
 )
 
 // A rule can read other resources of the same collection, and these may be written by the same request. Such a
@@ -22,9 +21,8 @@ type writtenStates struct {
 }
 
 // FirstDenied finds the first of the resources of a collection that the caller may not write together, none: -1. Before is their
-// states before, nil for those that are created. Verb is the verb by which each is written.
-func (p *Permit) FirstDenied(c *model.Collection, verb func(i int) schema.AccessVerb, before, after []model.Record, stored query.Lookup) (int, error) {
-	rule := func(i int) query.Filter { return p.Rule(verb(i), c) }
+// states before, nil for those that are created. Rule is the filter that each must pass; nil: none.
+func FirstDenied(c *model.Collection, rule func(i int) query.Filter, before, after []model.Record, stored query.Lookup) (int, error) {
 	v := writtenStates{collection: c, before: before, after: after}
 	ownCollection := false
 	for i := range after {

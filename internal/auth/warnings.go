@@ -10,12 +10,15 @@ import (
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 
+	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/schema"
 )
 
 // Warnings lists declarations that are valid but probably a mistake: a create that always fails, a
-// rule that null makes true, and children that are visible although their parents are not.
+// rule that null makes true, rules of the data that tell about hidden attributes, and children that are visible although
+// their parents are not.
 func (p *Policy) Warnings() []string { return p.warnings }
 
 // MustWrite lists the attributes that every create requires, and that the role may not write. If
@@ -28,15 +31,15 @@ func (p *Policy) MustWrite(role string, c *model.Collection) []string {
 	}
 	var names []string
 	for i, column := range c.Columns() {
-		if a := column.Attribute; a != nil && column.NotNull && a.Default == nil && !g.writable.Has(i) {
+		if a := column.Attribute; a != nil && column.NotNull && a.Default == nil && !a.IsComputed() && !g.writable.Has(i) {
 			names = append(names, column.Name)
 		}
 	}
 	return names
 }
 
-// warnAbout warns of a role that is granted create, and can create nothing, or that sees children of parents that it
-// does not see.
+// warnAbout warns of a role that is granted create, and can create nothing, that learns of hidden attributes, or that
+// sees children of parents that it does not see.
 func (p *Policy) warnAbout(role *schema.Role, s *model.Schema) {
 	for _, granted := range role.Grants {
 		c := s.Collection(granted.Collection)
@@ -46,9 +49,52 @@ func (p *Policy) warnAbout(role *schema.Role, s *model.Schema) {
 					role.Name, c.Name, name))
 			}
 		}
+		p.warnAboutRules(role.Name, c)
 		if parent := p.ruledParent(role.Name, c); parent != nil {
 			p.warnings = append(p.warnings, fmt.Sprintf("%s sees only some of %s, by a rule, but all of %s: the rule of a parent does not apply to GET /%s: give %s a read rule of its own, for example one that reads through the reference to the parent",
 				role.Name, parent.Name, c.Name, c.Name, c.Name))
+		}
+	}
+}
+
+// warnAboutRules warns of a role that learns of hidden attributes by the rules of the data: by a check that fails or
+// not for a value that it writes, or by a computed attribute that it sees.
+func (p *Policy) warnAboutRules(role string, c *model.Collection) {
+	set, g := rules.Of(c), p.roles[role][c]
+	if set == nil {
+		return
+	}
+	names := func(some, in model.ColumnSet, want bool) (names []string) {
+		for i, column := range c.Columns() {
+			if column.Attribute != nil && some.Has(i) && in.Has(i) == want {
+				names = append(names, column.Name)
+			}
+		}
+		return names
+	}
+	if slices.Contains(g.verbs, schema.MayRead) {
+		for _, computed := range set.Computed() {
+			if hidden := names(computed.Reads, g.visible, false); g.visible.Has(computed.Column) && len(hidden) > 0 {
+				p.warnings = append(p.warnings, fmt.Sprintf("%s sees %s of %s, but not %s, from which it is computed: the value tells about hidden ones",
+					role, c.Columns()[computed.Column].Name, c.Name, strings.Join(hidden, " and ")))
+			}
+		}
+	}
+	if !slices.Contains(g.verbs, schema.MayCreate) && !slices.Contains(g.verbs, schema.MayUpdate) {
+		return
+	}
+	for _, check := range set.Checks() {
+		reads := slices.Clone(check.Reads)
+		for _, computed := range slices.Backward(set.Computed()) { // what it is computed from comes before it
+			for i, has := range computed.Reads {
+				reads[i] = reads[i] || has && reads[computed.Column]
+			}
+		}
+		written, hidden := names(reads, g.writable, true), names(reads, g.visible, false)
+		onlyIts := len(written) == 1 && slices.Equal(written, hidden) // a check of nothing but what the role sends
+		if len(written) > 0 && len(hidden) > 0 && !onlyIts {
+			p.warnings = append(p.warnings, fmt.Sprintf("%s can write %s of %s, but not see %s, which the same check reads: its error, %q, tells about hidden values",
+				role, strings.Join(written, " and "), c.Name, strings.Join(hidden, " and "), check.Declared.Message))
 		}
 	}
 }
@@ -117,16 +163,17 @@ func (t *translation) nullWarning(e ast.Expr, conditions []string) []string {
 		a, _ = t.attributeOf(args[1]) // one that is not found is not nullable
 		value = args[0]
 	}
+	value = expression.Unconverted(value)
 	claim := claimIn(value)
-	if !a.nullable || claim == "" || slices.Contains(conditions, a.variable()) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
+	if !a.Nullable || claim == "" || slices.Contains(conditions, a.Variable()) || nameOf(value) != "" && slices.Contains(conditions, nameOf(value)) {
 		return nil
 	}
-	advice := fmt.Sprintf("list %s in required, or add %s != null to the rule", a.name, a.variable())
-	if len(a.steps) > 0 {
-		advice = fmt.Sprintf("add %s != null to the rule", a.variable())
+	advice := fmt.Sprintf("list %s in required, or add %s != null to the rule", a.Name, a.Variable())
+	if len(a.Steps) > 0 {
+		advice = fmt.Sprintf("add %s != null to the rule", a.Variable())
 	}
 	return []string{fmt.Sprintf("%s can be null in %s, and is compared with %s: for a caller whose claim is, or contains, null, the rule is true of resources where %s is null: %s",
-		a.name, t.collection.Name, claim, a.name, advice)}
+		a.Name, t.Scope.Collection.Name, claim, a.Name, advice)}
 }
 
 // notNull lists what a condition says not to be null, itself or by its parts that are joined by &&.
@@ -160,7 +207,7 @@ func nameOf(e ast.Expr) string {
 	}
 	switch {
 	case e.Kind() == ast.IdentKind:
-		return identifier(e)
+		return expression.Identifier(e)
 	case e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly():
 		return member(e.AsSelect().Operand(), e.AsSelect().FieldName())
 	case e.Kind() == ast.CallKind && e.AsCall().FunctionName() == operators.Index && e.AsCall().Args()[1].Kind() == ast.LiteralKind:
@@ -172,7 +219,7 @@ func nameOf(e ast.Expr) string {
 
 // claimIn is a claim that an expression depends on.
 func claimIn(e ast.Expr) (claim string) {
-	visit(e, func(e ast.Expr) {
+	expression.Visit(e, func(e ast.Expr) {
 		if name := nameOf(e); strings.HasPrefix(name, "auth.claims.") {
 			claim = name
 		}

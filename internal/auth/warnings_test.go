@@ -19,10 +19,7 @@ func TestNullWarnings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := newCompiler(s.Collection("things"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	things := s.Collection("things")
 	warning := func(claim string) string {
 		return "org can be null in things, and is compared with " + claim + ": for a caller whose claim is, or contains, null, the rule is true of resources where org is null: " +
 			"list org in required, or add resource.org != null to the rule"
@@ -54,7 +51,7 @@ func TestNullWarnings(t *testing.T) {
 		"resource.org != null ? resource.org == auth.claims.org : resource.flag":               "",
 		"resource.org == null || (resource.org != null && resource.org == auth.claims['org'])": "",
 	} {
-		compiled, problems := k.compile(schema.Rule{Text: rule}, []string{"here"})
+		compiled, problems := compileRule(things, schema.Rule{Text: rule}, []string{"here"})
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", rule, problems)
 			continue
@@ -96,6 +93,53 @@ access:
 		if got := strings.Join(policy.MustWrite(role, (*model.Schema)(file.Schema).Collection("notes")), " "); got != want {
 			t.Errorf("%s must write %q, want %q", role, got, want)
 		}
+	}
+}
+
+// TestRulesThatTellOfHiddenAttributes: what a check refuses, and what a computed attribute is, tells about what they
+// read.
+func TestRulesThatTellOfHiddenAttributes(t *testing.T) {
+	file, err := schema.Parse([]byte(`
+collections:
+  orders:
+    attributes:
+      price: {type: integer}
+      quantity: {type: integer}
+      cost: {type: integer}
+      total: {type: integer, computed: resource.price * resource.quantity}
+      margin: {type: integer, computed: resource.total - resource.cost}
+      note: {type: string}
+      creator: {type: string, computed: auth.sub, when: create}
+    checks:
+      - {rule: resource.margin >= 0, message: It makes a loss.}
+      - {rule: resource.note != "x", message: This is no text.}
+      - {rule: resource.quantity > 0, message: Order something.}
+      - {rule: resource.note != resource.creator, message: This is no note.}
+access:
+  roles:
+    seller: {orders: {read: true, create: true, visible: [price, quantity, total, note]}}
+    buyer: {orders: {list: true, read: true, visible: [quantity, total, margin, cost, creator]}}
+    blind: {orders: {update: true, read: true, visible: [], writable: [note]}}
+    writer: {orders: {create: true, visible: [], writable: [price, cost]}}
+    whole: {orders: [list, read, create, update, delete]}
+    none: {orders: {visible: [total]}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy, err := Compile((*model.Schema)(file.Schema), file.Access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`seller can write price and quantity of orders, but not see cost and margin, which the same check reads: its error, "It makes a loss.", tells about hidden values`,
+		`seller can write note of orders, but not see creator, which the same check reads: its error, "This is no note.", tells about hidden values`,
+		"buyer sees total of orders, but not price, from which it is computed: the value tells about hidden ones",
+		`blind can write note of orders, but not see note and creator, which the same check reads: its error, "This is no note.", tells about hidden values`,
+		`writer can write price and cost of orders, but not see price and quantity and cost and total and margin, which the same check reads: its error, "It makes a loss.", tells about hidden values`,
+	}
+	if got := policy.Warnings(); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

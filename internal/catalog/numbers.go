@@ -22,8 +22,8 @@ type NumberedCollection struct {
 	Attributes map[string]NumberedAttribute `json:"attributes"`
 }
 
-// NumberedAttribute is the number of an attribute. If a migration added it, AddedAfter is the last
-// revision before that, and Fill what existing resources got; empty: null.
+// NumberedAttribute is the number of an attribute. If a migration added it, or computed its values anew, AddedAfter is the last
+// revision before that, and Fill what existing resources got; empty: null, unless a rule computes it.
 type NumberedAttribute struct {
 	Number     int64           `json:"number"`
 	AddedAfter int64           `json:"since,omitempty"`
@@ -69,7 +69,7 @@ func ReadNumbering(c db.Conn) (*Numbering, error) {
 // NumberedColumn is how the change log names a column.
 type NumberedColumn struct {
 	Number int64
-	// Up to AddedAfter, the column did not exist, and has this value in the history.
+	// Up to AddedAfter, the column did not exist, and has this value in the history, unless a rule computes it.
 	AddedAfter int64
 	Fill       model.Value
 }

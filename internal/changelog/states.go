@@ -177,7 +177,7 @@ const laterAtOnce = 32
 
 // stateSince finds the state of a resource from its changes after one revision: each column has the value that the first
 // of them has, or that of the current row, which is nil if it was deleted since. It is the state as of another revision:
-// attributes that were added since then have the values that they were added with.
+// attributes that were added since then have the values that they were added with, or those that rules compute of the state.
 func (r *Reader) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
 	log := r.log.tables[key.collection]
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
@@ -223,5 +223,6 @@ func (r *Reader) stateSince(key resourceKey, after, revision int64, current mode
 		}
 		break
 	}
+	log.fill(state, revision)
 	return state, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 )
 
 // table is how the change log stores the former values of a collection: a JSON object of
@@ -19,14 +20,20 @@ type table struct {
 	rows       *db.Table      // of the current states
 	keys       [][]byte       // of each column, nil for id and revision
 	column     map[string]int // by number
+
+	rules   *rules.Set // of the collection
+	derived []int      // the columns whose former values are computed, because the log has none, or those of another rule
 }
 
 func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable) *table {
-	l := &table{NumberedTable: numbers, collection: c, rows: db.NewTable(d, c), keys: make([][]byte, len(c.Columns())), column: map[string]int{}}
+	l := &table{NumberedTable: numbers, collection: c, rows: db.NewTable(d, c), keys: make([][]byte, len(c.Columns())), column: map[string]int{}, rules: rules.Of(c)}
 	for i, column := range numbers.Columns {
 		if column.Number != 0 {
 			number := strconv.FormatInt(column.Number, 10)
 			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
+		}
+		if column.AddedAfter > 0 && l.rules.IsPure(i) {
+			l.derived = append(l.derived, i)
 		}
 	}
 	return l
@@ -110,11 +117,25 @@ func (l *table) undo(record model.Record, revision int64, previous []byte) error
 	return l.unreadable(record.ID(model.IDColumn), revision, err)
 }
 
-// fill gives the columns that were added after a revision the values that they got then.
+// fill gives the columns that were added after a revision the values that they got then, or those that a rule computes of the
+// state.
 func (l *table) fill(record model.Record, revision int64) {
 	for i, column := range l.Columns {
 		if revision <= column.AddedAfter {
 			record[i] = column.Fill
 		}
+	}
+	var some model.ColumnSet
+	for _, i := range l.derived {
+		if revision > l.Columns[i].AddedAfter {
+			continue
+		}
+		if some == nil {
+			some = make(model.ColumnSet, len(l.Columns))
+		}
+		some[i] = true
+	}
+	if some != nil {
+		_ = l.rules.Fill(record, some) // a value that cannot be computed is null
 	}
 }

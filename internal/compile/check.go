@@ -58,6 +58,7 @@ func (k *Checker) schema() {
 		k.async(c, at.To("async"))
 		k.groups(c, at)
 		k.search(c, at)
+		k.checks(c, at.To("checks"))
 	}
 	k.relations()
 	k.renamed(CollectionNames, len(k.declared), func(i int) (string, string, Path) {
@@ -200,6 +201,7 @@ func (k *Checker) attributes(c *model.Collection, at Path) {
 			k.reference(c, a, at)
 		}
 		k.attribute(a, place, 1)
+		k.attributeRules(a, place)
 	}
 	k.renamed(AttributeNames, len(c.Attributes), func(i int) (string, string, Path) {
 		a := &c.Attributes[i]

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/rules"
 )
 
 // Problem is one mistake in a schema.
@@ -48,7 +49,26 @@ func Schema(declared ...model.Collection) (*model.Schema, error) {
 	if len(k.Problems) > 0 {
 		return nil, k.Problems
 	}
-	return model.NewSchema(declared, operations(), changes()), nil
+	s := model.NewSchema(declared, operations(), changes())
+	if k.rules(s); len(k.Problems) > 0 {
+		return nil, k.Problems
+	}
+	return s, nil
+}
+
+// rules compiles the rules of the data.
+func (k *Checker) rules(s *model.Schema) {
+	for _, c := range s.Collections() {
+		set, problems := rules.Compile(c)
+		for _, each := range problems {
+			k.Problems = append(k.Problems, Problem{
+				Path: Path{"collections", c.Name}.To(each.Path...), Line: each.Line, Column: each.Column, Message: each.Message,
+			})
+		}
+		if set != nil {
+			c.SetRules(set)
+		}
+	}
 }
 
 // Stored compiles what Schema.Document has written.

@@ -21,6 +21,7 @@ func FillIn(declared []model.Collection) {
 		fillInParent(&declared[i], declared)
 		for j := range declared[i].Attributes {
 			fillInReference(&declared[i].Attributes[j])
+			fillInLifecycle(&declared[i].Attributes[j])
 		}
 	}
 }
@@ -87,4 +88,9 @@ func fillInReference(a *model.Attribute) {
 	if a.Type == model.String && a.Format == "" {
 		a.Format = model.UUID
 	}
+}
+
+// fillInLifecycle makes an attribute required that has a default: null is no state.
+func fillInLifecycle(a *model.Attribute) {
+	a.Required = a.Required || a.HasLifecycle() && a.Default != nil
 }

@@ -126,9 +126,9 @@ type Task struct {
 
 	// Value is for Options.Finish, and for the tasks that follow.
 	Value any
-	// Evidence returns a condition that matches a row of the change log written by the transaction. It
-	// shows whether the transaction was committed when the reply to the commit was lost. Nil: the
-	// task writes nothing to the change log, so nobody is told of a change, and it may be run twice.
+	// Evidence is set if the change log has grown by the transaction, so that others are told of it. It returns a condition
+	// that matches a row which was appended: that shows whether the transaction was committed when the reply to the commit
+	// was lost. Nil: the change log is as it was, so nobody is told, and the task may be run twice.
 	Evidence func() *Statement
 	// Removed says that rows were removed from a table that is read often. A database that keeps
 	// removed rows for a while reclaims their space soon after the commit.

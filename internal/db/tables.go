@@ -12,7 +12,7 @@ const (
 	ChangesTable     = "_plural_changes"
 	TotalsTable      = "_plural_totals"
 	SchemasTable     = "_plural_schemas"
-	IdempotencyTable = "_plural_answers"
+	IdempotencyTable = "_plural_answers" // idempotency records; databases have the table by this name
 	QueueTable       = "_plural_queue"
 	DeltasTable      = "_plural_deltas"
 

@@ -45,17 +45,30 @@ func InvalidFirst(faults problem.Errors) problem.Errors {
 	return slices.DeleteFunc(slices.Clone(faults), func(f *problem.Error) bool { return !isInvalid(f) })
 }
 
-// Joined is the errors of several resources as one list.
+// Joined is the errors of several resources as one list. Without pointers, all resources are changed by the same body: the errors of one are
+// enough, but for those of checks and lifecycles.
 func Joined(pointer func(i int) string, all []problem.Errors) (faults problem.Errors) {
 	for i, own := range all {
-		if len(own) > 0 && pointer == nil {
-			return own
-		}
-		if len(own) > 0 {
+		switch {
+		case len(own) == 0:
+		case pointer != nil:
 			faults = append(faults, Prefixed(pointer(i), own)...)
+		case len(faults) == 0:
+			faults = slices.Clone(own)
+		default:
+			for _, each := range own {
+				if IsOfOne(each) {
+					faults.Add(each)
+				}
+			}
 		}
 	}
 	return faults
+}
+
+// IsOfOne reports whether an error depends on the state of the resource: that of a check or a lifecycle.
+func IsOfOne(f *problem.Error) bool {
+	return f.Code == problem.CodeCheck || f.Code == problem.CodeTransition
 }
 
 // AtItem gives the error of one of several resources its JSON Pointers.

@@ -308,7 +308,7 @@ func TestBatchesAreSmall(t *testing.T) {
 	take(t, s, 1)
 	const count, size = 400, 5000
 	n.fill(t, 0, count, size)
-	if err := n.feed.tick(context.Background()); err != nil {
+	if err := n.feed.numberAndRead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	collected := make(chan int, count)

@@ -8,6 +8,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
+// Changes have numbers, in the order of the log. A position, which clients get as the id of an event, is a signed text that contains
+// a number: see position.go.
+
 // chain is the events of a shape, which all its subscriptions share. The mutex of the feed guards everything but
 // the view.
 type chain struct {
@@ -123,13 +126,13 @@ func (f *Feed) empty(b *batch) {
 }
 
 // attach makes a subscription follow the chain of its shape, from its end on. Until is the
-// position up to which it must read from the database.
+// number up to which it must read the log from the database.
 func (f *Feed) attach(s *Subscription) (until int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if f.attached == 0 && s.point.Number > f.taken {
+	if f.attached == 0 && s.point.Number > f.readTo {
 		// The reader was idle, and no other subscription needs what it has not read.
-		f.taken, f.published = s.point.Number, s.point.Number
+		f.readTo, f.chainedTo = s.point.Number, s.point.Number
 	}
 	f.mixed = f.mixed || s.history != f.history
 	if s.chain.attached == 0 {
@@ -144,7 +147,7 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 	f.attached++
 	s.at = s.chain.tail
 	f.poke(f.urgent)
-	return f.taken
+	return f.readTo
 }
 
 // sources is the collections whose changes concern the shape; nil is all of them.
@@ -189,17 +192,17 @@ func (f *Feed) markRead(b *batch) {
 }
 
 // publish matches changes with the chains that are followed and appends the events. The
-// changes are all that the log has after the reader's position, up to last.
-func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, states *changelog.States) {
+// changes are all that the log has after what was read before, up to the number to.
+func (f *Feed) publish(history model.ID, entries []changelog.Entry, to int64, states *changelog.States) {
 	f.mutex.Lock()
-	for len(entries) > 0 && entries[0].Number <= f.taken {
+	for len(entries) > 0 && entries[0].Number <= f.readTo {
 		entries = entries[1:]
 	}
-	if last <= f.taken {
+	if to <= f.readTo {
 		f.mutex.Unlock()
 		return
 	}
-	f.taken = last
+	f.readTo = to
 	found := map[*chain][]Event{}
 	for i := range entries {
 		for _, c := range []*model.Collection{entries[i].Collection, nil} {
@@ -231,11 +234,11 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, last int64, 
 		if len(events) == 0 {
 			continue
 		}
-		for _, b := range newBatches(f.published, last, events, oldest) {
+		for _, b := range newBatches(f.chainedTo, to, events, oldest) {
 			f.append(each, b)
 		}
 	}
-	f.published = max(f.published, last)
+	f.chainedTo = max(f.chainedTo, to)
 	f.measureLag()
 }
 

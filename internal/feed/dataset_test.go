@@ -90,7 +90,7 @@ func (n *notes) mustDo(t *testing.T, method string, c *model.Collection, id mode
 func (n *notes) list(t testing.TB, shape Shape) (map[model.ID]string, bool) {
 	t.Helper()
 	q := query.Query{Filter: query.Both(shape.Filter, ofID(shape.ID)), Visible: shape.Path.By.Visible(shape.Path.Collection), Range: query.Range{Limit: math.MaxInt64}}
-	listing, err := n.feed.reader.List(context.Background(), shape.Path, q, false)
+	listing, err := n.feed.resources.List(context.Background(), shape.Path, q, false)
 	if fault.Is(err, problem.CodeNotFound) {
 		return nil, false
 	}

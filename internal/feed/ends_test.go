@@ -97,13 +97,13 @@ func TestAttachWhileChangesAreMatched(t *testing.T) {
 	follower := n.subscribe(t, shape, "")
 	take(t, follower, 1)
 	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 1}, map[string]any{"label": "a"})
-	if err := n.feed.tick(context.Background()); err != nil {
+	if err := n.feed.numberAndRead(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	n.feed.mutex.Lock()
-	n.feed.published-- // as if the last batch was still being matched
+	n.feed.chainedTo-- // as if the last batch was still being matched
 	n.feed.mutex.Unlock()
-	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.published})
+	position := n.feed.Link(shape, follower.history, changelog.Point{Number: n.feed.chainedTo})
 	late := n.subscribe(t, shape, position)
 	if events := take(t, late, 1); events[0].Kind != Created {
 		t.Errorf("got %s", events[0].Kind)
@@ -183,17 +183,17 @@ func TestEndWithoutChange(t *testing.T) {
 		t.Fatalf("the end is %d, %v", all.End, err)
 	}
 	reader := New(n.feed.store, Options{})
-	if err := reader.readBatch(context.Background(), last); err != nil || reader.published != last+5 {
-		t.Errorf("the reader is at %d, %v", reader.published, err)
+	if err := reader.readBatch(context.Background(), last); err != nil || reader.chainedTo != last+5 {
+		t.Errorf("the reader is at %d, %v", reader.chainedTo, err)
 	}
 	// The second one begins when the reader is at the end already.
 	for _, who := range []string{"first", "second"} {
 		s := n.subscribe(t, shape, n.feed.Link(shape, all.history, changelog.Point{Number: last}))
-		if err := n.feed.tick(context.Background()); err != nil {
+		if err := n.feed.numberAndRead(context.Background()); err != nil {
 			t.Errorf("%s: %v", who, err)
 		}
-		if s.Progress() != Following || n.feed.published != last+5 {
-			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.published, last+5)
+		if s.Progress() != Following || n.feed.chainedTo != last+5 {
+			t.Errorf("%s: progress %d, the reader is at %d and not at %d", who, s.Progress(), n.feed.chainedTo, last+5)
 		}
 		if p, err := n.feed.signer.parse(bookmark(t, s)); err != nil || p.point.Number != last+5 {
 			t.Errorf("%s: the position is %d, %v", who, p.point.Number, err)

@@ -135,12 +135,12 @@ func TestReaderDoesNotGoBack(t *testing.T) {
 	n.mustDo(t, http.MethodPost, n.links, model.ID{15: 2}, map[string]any{"label": "b"})
 	s := n.subscribe(t, Shape{Path: reads.Path{Collection: n.links}}, "")
 	take(t, s, 3)
-	reading := n.feed.taken
+	reading := n.feed.readTo
 	if err := n.feed.readBatch(context.Background(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if n.feed.taken != reading || s.life.Err() != nil {
-		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.taken, context.Cause(s.life))
+	if n.feed.readTo != reading || s.life.Err() != nil {
+		t.Errorf("the reader went from %d to %d, and the stream ended: %v", reading, n.feed.readTo, context.Cause(s.life))
 	}
 	n.feed.advance(reading + 5) // which cannot be read: there is nothing
 	if lag != 5 {
@@ -157,7 +157,7 @@ func TestBatchesBehindASlowFollower(t *testing.T) {
 	n.mustDo(t, http.MethodPost, n.books, model.ID{15: 1}, map[string]any{"name": "a"})
 	for i := range 50 {
 		n.mustDo(t, http.MethodPost, n.links, model.ID{15: byte(i + 1)}, map[string]any{"label": "a"})
-		if err := n.feed.tick(context.Background()); err != nil {
+		if err := n.feed.numberAndRead(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 		take(t, fast, 1)

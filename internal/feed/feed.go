@@ -146,7 +146,7 @@ var nothing = []byte("{}")
 // Feed follows the change log.
 type Feed struct {
 	store       *store.Store
-	reader      *reads.Reader
+	resources   *reads.Reader
 	options     Options
 	collections []*model.Collection
 	signer      signer
@@ -163,11 +163,11 @@ type Feed struct {
 	attached      int // subscriptions that read the chain of their shape
 	stopped       bool
 
-	last      int64    // last number of the log, as far as known
-	history   model.ID // of the last batch
-	mixed     bool     // some subscriptions follow with another one, which may be newer
-	taken     int64    // the reader reads, or has read, the log up to this number
-	published int64    // and the events of the changes up to this number are in the chains
+	lastNumber int64    // of the log, as far as known
+	history    model.ID // of the last batch
+	mixed      bool     // some subscriptions follow with another one, which may be newer
+	readTo     int64    // the reader reads, or has read, the log up to this number
+	chainedTo  int64    // the events of the changes up to this number are in the chains
 
 	kept      []*batch // that may have events, the oldest first
 	emptied   int      // how many of them have none
@@ -179,7 +179,7 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, reader: reads.New(s), options: o, gates: newGates(pageReads, longReads), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
+		store: s, resources: reads.New(s), options: o, gates: newGates(pageReads, longReads), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}

@@ -190,10 +190,10 @@ func TestNobodyFollows(t *testing.T) {
 		waitFor(t, func() bool {
 			n.feed.mutex.Lock()
 			defer n.feed.mutex.Unlock()
-			if n.feed.taken != 0 {
-				t.Fatalf("the log was read up to %d", n.feed.taken)
+			if n.feed.readTo != 0 {
+				t.Fatalf("the log was read up to %d", n.feed.readTo)
 			}
-			return n.feed.last > 0
+			return n.feed.lastNumber > 0
 		})
 	})
 }

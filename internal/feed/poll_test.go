@@ -139,13 +139,13 @@ func TestPollsEnd(t *testing.T) {
 	waitFor(t, func() bool {
 		n.feed.mutex.Lock()
 		defer n.feed.mutex.Unlock()
-		return n.feed.attached == 1 && n.feed.published == n.feed.last && n.feed.last > 0
+		return n.feed.attached == 1 && n.feed.chainedTo == n.feed.lastNumber && n.feed.lastNumber > 0
 	})
 	cancel()
 	err := <-ended
 	n.feed.mutex.Lock()
 	defer n.feed.mutex.Unlock()
-	if !errors.Is(err, context.Canceled) || c.End != n.feed.last || c.looked != c.End {
-		t.Errorf("after the time: %v, looked at %d of %d", err, c.looked, n.feed.last)
+	if !errors.Is(err, context.Canceled) || c.End != n.feed.lastNumber || c.looked != c.End {
+		t.Errorf("after the time: %v, looked at %d of %d", err, c.looked, n.feed.lastNumber)
 	}
 }

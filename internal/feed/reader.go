@@ -37,7 +37,7 @@ func (f *Feed) Run(ctx context.Context) {
 		}
 	})
 	for ctx.Err() == nil {
-		if err := f.tick(ctx); err != nil && ctx.Err() == nil {
+		if err := f.numberAndRead(ctx); err != nil && ctx.Err() == nil {
 			f.options.Failed(err)
 			sleep(ctx, retryPause)
 			continue
@@ -115,8 +115,8 @@ func (f *Feed) pause(ctx context.Context) {
 	}
 }
 
-// tick gives numbers to new changes, and reads them if anybody follows the log.
-func (f *Feed) tick(ctx context.Context) error {
+// numberAndRead gives numbers to new changes, and reads them if anybody follows the log.
+func (f *Feed) numberAndRead(ctx context.Context) error {
 	last, err := f.store.AssignNumbers(ctx)
 	if err != nil {
 		f.endOtherSchemas() // which may be the reason
@@ -125,7 +125,7 @@ func (f *Feed) tick(ctx context.Context) error {
 	f.advance(last)
 	for ctx.Err() == nil {
 		f.mutex.Lock()
-		after, due := f.taken, f.attached > 0 && f.taken < f.last
+		after, due := f.readTo, f.attached > 0 && f.readTo < f.lastNumber
 		f.mutex.Unlock()
 		if !due {
 			return nil
@@ -143,10 +143,10 @@ func (f *Feed) tick(ctx context.Context) error {
 func (f *Feed) advance(last int64) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	if last < f.last {
+	if last < f.lastNumber {
 		f.jump(last, HistoryChanged)
 	}
-	f.last = last
+	f.lastNumber = last
 	f.measureLag()
 }
 
@@ -155,7 +155,7 @@ func (f *Feed) advance(last int64) {
 func (f *Feed) measureLag() {
 	lag := int64(0)
 	if f.attached > 0 {
-		lag = max(0, f.last-f.published)
+		lag = max(0, f.lastNumber-f.chainedTo)
 	}
 	f.options.Metrics.Lag(lag)
 }
@@ -166,7 +166,7 @@ func (f *Feed) jump(to int64, cause Cause) {
 	for s := range f.subscriptions {
 		s.stop(cause)
 	}
-	f.taken, f.published = to, to
+	f.readTo, f.chainedTo = to, to
 }
 
 // endOtherHistories ends the streams whose positions are not of a history. The mutex is locked.
@@ -192,7 +192,7 @@ func (f *Feed) readBatch(ctx context.Context, after int64) error {
 		return err
 	}
 	f.mutex.Lock()
-	if f.taken < bounds.Floor { // a new subscription may have moved the reader on since
+	if f.readTo < bounds.Floor { // a new subscription may have moved the reader on since
 		f.jump(bounds.Floor, Behind)
 	}
 	if f.history != bounds.History || f.mixed {

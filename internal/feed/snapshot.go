@@ -117,7 +117,7 @@ func (s *Subscription) openListing() (err error) {
 	n := s.snapshot
 	n.timer = limit.NewQueryTimer(s.ctx, s.reader(s.quotaKey))
 	whole := query.Query{Filter: query.Both(s.view.Filter, ofID(s.view.ID)), Visible: s.view.visible, Range: query.Range{Limit: math.MaxInt64}}
-	n.listing, err = s.feed.reader.List(n.timer, s.view.Path, whole, false)
+	n.listing, err = s.feed.resources.List(n.timer, s.view.Path, whole, false)
 	if err != nil {
 		n.timer.End()
 		return err

@@ -106,7 +106,7 @@ func TestBookmarksSkipNothing(t *testing.T) {
 		n := openNotes(t, url, Options{}) // no reader: the test does its work
 		tick := func() {
 			t.Helper()
-			if err := n.feed.tick(context.Background()); err != nil {
+			if err := n.feed.numberAndRead(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}

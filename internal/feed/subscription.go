@@ -253,7 +253,7 @@ func (s *Subscription) follow(ctx context.Context) error {
 	f.mutex.Lock()
 	next := s.at.next
 	if next == nil {
-		s.markSent(f.published)
+		s.markSent(f.chainedTo)
 		appended := s.at.appended
 		f.mutex.Unlock()
 		select {
@@ -413,7 +413,7 @@ func (s *Subscription) Bookmark() (event Event, ok bool) {
 	if s.Progress() == Following && s.finish == nil {
 		s.feed.mutex.Lock()
 		if s.at.next == nil {
-			s.markSent(s.feed.published)
+			s.markSent(s.feed.chainedTo)
 		}
 		s.feed.mutex.Unlock()
 	}

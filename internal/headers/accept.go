@@ -52,7 +52,10 @@ func weights(header string) iter.Seq2[string, float64] {
 			weight := 1.0
 			for each := range strings.SplitSeq(parameters, ";") {
 				key, value, _ := strings.Cut(each, "=")
-				if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && strings.EqualFold(strings.TrimSpace(key), "q") {
+				if !strings.EqualFold(strings.TrimSpace(key), "q") {
+					continue
+				}
+				if q, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
 					weight = q
 				}
 			}

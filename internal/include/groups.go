@@ -8,13 +8,13 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
-// NewGroups adds the included relations of a query to its groups: each leads to what the values of a key of the groups refer to.
-func NewGroups(groups *store.Groups, c *model.Collection, q query.Query) *Page {
+// OfGroups adds the included relations of a query to its groups: each leads to what the values of a key of the groups refer to.
+func OfGroups(groups *store.Groups, c *model.Collection, q query.Query) *Renderer {
 	k, keys := newChunk(c, nil, q.Includes), make([]int, len(q.Includes))
 	for i, include := range q.Includes {
 		keys[i] = slices.IndexFunc(q.Groups.By, func(key query.GroupKey) bool { return key.Is(include.Relation.Column) })
 	}
-	return newPage(k, groups.Run, func() (bool, error) {
+	return newRenderer(k, groups.Run, func() (bool, error) {
 		group, err := groups.Next()
 		if err != nil || group == nil {
 			return false, err

@@ -32,9 +32,9 @@ const (
 // errTooLarge: the related resources of several resources take too much memory.
 var errTooLarge = errors.New("too many related resources for one chunk")
 
-// Page is a page with related resources. Those of a chunk of resources are read together,
-// from the snapshot of the page, by one statement for each relation.
-type Page struct {
+// Renderer renders the resources of a page, or groups, with what they include, chunk by chunk: the related resources of a chunk
+// are read together, from the snapshot of the page, by one statement for each relation.
+type Renderer struct {
 	next   func() (bool, error) // adds the next resource to the chunk; false: there is none
 	run    func(func(*store.Tx) error) error
 	chunk  *chunk
@@ -52,8 +52,8 @@ type Took struct {
 }
 
 // Took returns how long each relation took since the last call.
-func (l *Page) Took() []Took {
-	return l.chunk.takeTimes(nil)
+func (r *Renderer) Took() []Took {
+	return r.chunk.takeTimes(nil)
 }
 
 // takeTimes adds the times of all relations that were read, and forgets them.
@@ -69,8 +69,8 @@ func (k *chunk) takeTimes(all []Took) []Took {
 	return all
 }
 
-// NewPage adds the included relations of a query to its page.
-func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
+// OfPage adds the included relations of a query to its page.
+func OfPage(page *store.Page, c *model.Collection, q query.Query) *Renderer {
 	k := newChunk(c, q.Visible, q.Includes)
 	next := func() (bool, error) {
 		row, err := page.Next()
@@ -80,12 +80,12 @@ func NewPage(page *store.Page, c *model.Collection, q query.Query) *Page {
 		k.add(row)
 		return true, nil
 	}
-	return newPage(k, page.Run, next)
+	return newRenderer(k, page.Run, next)
 }
 
-func newPage(k *chunk, run func(func(*store.Tx) error) error, next func() (bool, error)) *Page {
+func newRenderer(k *chunk, run func(func(*store.Tx) error) error, next func() (bool, error)) *Renderer {
 	rows := int(min(max(chunkTotal/sizeOf(k.includes), 1), chunkRows))
-	return &Page{next: next, run: run, chunk: k, rows: rows, step: rows}
+	return &Renderer{next: next, run: run, chunk: k, rows: rows, step: rows}
 }
 
 // One renders the resource with an id, if it is in the scope, with the included relations of a query.
@@ -111,36 +111,36 @@ func sizeOf(includes []*query.Include) int64 {
 }
 
 // Append appends the next representation. False means that there is none.
-func (l *Page) Append(dst []byte) ([]byte, bool, error) {
-	if l.at == l.chunk.len() && !l.ended {
-		if err := l.read(); err != nil {
+func (r *Renderer) Append(dst []byte) ([]byte, bool, error) {
+	if r.at == r.chunk.len() && !r.ended {
+		if err := r.read(); err != nil {
 			return dst, false, err
 		}
 	}
-	if l.at == l.chunk.len() {
+	if r.at == r.chunk.len() {
 		return dst, false, nil
 	}
-	if l.at == l.loaded {
-		if err := l.run(l.load); err != nil {
+	if r.at == r.loaded {
+		if err := r.run(r.load); err != nil {
 			return dst, false, err
 		}
 	}
-	dst, err := l.chunk.append(dst, l.at)
-	l.at++
+	dst, err := r.chunk.append(dst, r.at)
+	r.at++
 	return dst, true, err
 }
 
 // read reads the next chunk.
-func (l *Page) read() error {
-	l.chunk.clear()
-	l.at, l.loaded = 0, 0
-	for l.chunk.len() < l.rows && l.chunk.texts.size < chunkBytes {
-		more, err := l.next()
+func (r *Renderer) read() error {
+	r.chunk.clear()
+	r.at, r.loaded = 0, 0
+	for r.chunk.len() < r.rows && r.chunk.texts.size < chunkBytes {
+		more, err := r.next()
 		if err != nil {
 			return err
 		}
 		if !more {
-			l.ended = true
+			r.ended = true
 			break
 		}
 	}
@@ -148,16 +148,16 @@ func (l *Page) read() error {
 }
 
 // load loads the related resources of the next part of the chunk.
-func (l *Page) load(tx *store.Tx) error {
+func (r *Renderer) load(tx *store.Tx) error {
 	for {
-		upTo := min(l.loaded+l.step, l.chunk.len())
-		err := l.chunk.load(tx, l.loaded, upTo)
+		upTo := min(r.loaded+r.step, r.chunk.len())
+		err := r.chunk.load(tx, r.loaded, upTo)
 		if !errors.Is(err, errTooLarge) {
-			l.loaded = upTo
-			l.step = min(2*l.step, l.rows)
+			r.loaded = upTo
+			r.step = min(2*r.step, r.rows)
 			return err
 		}
-		l.step = (upTo - l.loaded + 1) / 2
+		r.step = (upTo - r.loaded + 1) / 2
 	}
 }
 

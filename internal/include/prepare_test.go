@@ -99,7 +99,7 @@ collections:
 		t.Fatal(err)
 	}
 	defer page.Close()
-	rows := NewPage(page, tasks, q)
+	rows := OfPage(page, tasks, q)
 	count := 0
 	for {
 		_, more, err := rows.Append(nil)

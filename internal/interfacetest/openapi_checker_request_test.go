@@ -220,7 +220,7 @@ func valueOf(kind, text string) any {
 // OpenAPI cannot tell.
 var inexpressible = []string{
 	// What depends on what is stored, on the path, on another parameter or on another request.
-	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
+	"unknown_cursor", "unknown_reference", "parent_mismatch", "read_only", "check", "idempotency_key_reused", "conflicting_range", "duplicate_parameter",
 	// What counts words.
 	"too_many_words",
 	// What is about the text: of JSON, in which a member may be there twice, or of the query.
@@ -261,11 +261,27 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isPath || isItem || isOfWrite || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isPath || isItem || isOfWrite || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}
 	return []string{"refused as " + body.Errors[0].Code + ", although the document allows it"}
+}
+
+// isComputed reports whether a JSON Pointer ends with the name of a computed attribute, whose value follows from others.
+func (d *document) isComputed(pointer string) bool {
+	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
+	components, _ := d.root["components"].(map[string]any)
+	schemas, _ := components["schemas"].(map[string]any)
+	for _, each := range schemas {
+		definition, _ := each.(map[string]any)
+		properties, _ := definition["properties"].(map[string]any)
+		attribute, _ := properties[name].(map[string]any)
+		if attribute["x-plural-computed"] != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // isText reports whether there is a string at a pointer into a body.

@@ -26,22 +26,24 @@ const (
 // mayImport has each package, and the packages of ours that its code imports. "." is the package at
 // the root of the module. In short:
 //
-//	problem <- fault <- model <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- include <- resource <- operation <- api <- . <- cmd/plural
+//	problem <- fault <- model <- expression <- rules <- compile <- db <- lists, search <- migrate <- changelog <- statement <- store <- include <- resource <- operation <- api <- . <- cmd/plural
 //
 // with schema on compile, and query, auth, feed, maintain, openapi, observe and explorer beside this line. A
 // new import belongs here and in docs/architecture.md, in one commit.
 var mayImport = map[string][]string{
-	"problem":          {},
-	"params":           {},
-	"internal/fault":   {"problem"},
-	"internal/suggest": {},
-	"internal/model":   {"problem", "internal/fault", "internal/suggest"},
-	"internal/compile": {"problem", "internal/suggest", "internal/model"},
-	"schema":           {"internal/model", "internal/compile", "internal/suggest"},
-	"internal/words":   {},
-	"internal/sse":     {},
-	"internal/query":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
-	"internal/db":      {"problem", "internal/fault", "internal/model"},
+	"problem":             {},
+	"params":              {},
+	"internal/fault":      {"problem"},
+	"internal/suggest":    {},
+	"internal/model":      {"problem", "internal/fault", "internal/suggest"},
+	"internal/expression": {"internal/suggest", "internal/model"},
+	"internal/rules":      {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/expression"},
+	"internal/compile":    {"problem", "internal/suggest", "internal/model", "internal/rules"},
+	"schema":              {"internal/model", "internal/compile", "internal/suggest"},
+	"internal/words":      {},
+	"internal/sse":        {},
+	"internal/query":      {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
+	"internal/db":         {"problem", "internal/fault", "internal/model"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
 	"internal/db/sqlite":    {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/postgres":  {"problem", "internal/fault", "internal/model", "internal/db"},
@@ -49,35 +51,35 @@ var mayImport = map[string][]string{
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
 	"internal/catalog":      {"internal/model", "internal/compile", "internal/db"},
-	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
+	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
 
-	"internal/changelog": {"internal/suggest", "internal/model", "internal/query", "internal/db", "internal/catalog"},
+	"internal/changelog": {"internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
 	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
-	"internal/auth":      {"problem", "internal/fault", "internal/model", "schema", "internal/query"},
+	"internal/auth":      {"problem", "internal/fault", "internal/model", "internal/expression", "internal/rules", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
 	"internal/reads":     {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit"},
+	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit", "internal/rules"},
 	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
 	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
-	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/auth"},
+	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/auth"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/reads"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -92,7 +94,7 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform"},
+	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
@@ -161,13 +163,15 @@ var testedAgainst = map[string][]string{
 	"examples/northwind": {".", "schema", "client", "internal/move"},
 	"internal/db":        {"schema", "internal/db/databases"},
 	// A compiled schema.
-	"internal/statement": {"internal/compile"},
-	"internal/model":     {"internal/compile"},
-	"internal/query":     {"internal/compile"},
-	"internal/search":    {"internal/compile"},
+	"internal/expression": {"internal/compile"},
+	"internal/rules":      {"internal/compile"},
+	"internal/statement":  {"internal/compile"},
+	"internal/model":      {"internal/compile"},
+	"internal/query":      {"internal/compile"},
+	"internal/search":     {"internal/compile"},
 	// A database to migrate, copy or back up is one that a store has filled.
 	// The doctor judges the log that a property test has written.
-	"internal/resource": {"schema", "admin"},
+	"internal/resource": {"admin"},
 	"internal/store":    {"schema", "admin", "internal/db/sqlite", "internal/db/postgres", "internal/pgserver"},
 
 	// A schema as it is written.

@@ -22,6 +22,7 @@ type Gate struct {
 	clients  int   // of these, those that clients hold
 	admitted int64 // how many were, since the beginning
 	callers  map[string]*places
+	spare    *places // of a caller that was forgotten: most calls are of one that holds nothing else
 }
 
 // places is what one caller holds, and what it waits for.
@@ -102,7 +103,10 @@ func (g *Gate) Held(caller string) int {
 func (g *Gate) of(caller string) *places {
 	p := g.callers[caller]
 	if p == nil {
-		p = &places{program: caller == ""}
+		if p, g.spare = g.spare, nil; p == nil {
+			p = &places{}
+		}
+		p.program = caller == ""
 		g.callers[caller] = p
 	}
 	return p
@@ -147,5 +151,7 @@ func (g *Gate) admitWaiting() {
 func (g *Gate) forget(caller string, p *places) {
 	if p.held == 0 && len(p.waiting) == 0 {
 		delete(g.callers, caller)
+		p.last = 0
+		g.spare = p
 	}
 }

@@ -35,8 +35,8 @@ func BoundRead(ctx context.Context) (bounded context.Context, key string, end co
 		case reader.Limit <= 0:
 			return ctx, reader.Key, func() {}
 		default:
-			bounded, end = context.WithTimeoutCause(ctx, reader.Limit, reader.tooExpensive())
-			return bounded, reader.Key, end
+			timer := NewQueryTimer(ctx, reader)
+			return timer, reader.Key, timer.End
 		}
 	}
 	return ctx, "", func() {}

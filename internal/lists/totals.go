@@ -61,13 +61,13 @@ func (m *Members) AddTo(parent, id model.ID) {
 	m.children[parent] = append(m.children[parent], id)
 }
 
-// OfParents is the deltas of the lists of the parents.
-func (m *Members) OfParents(change int64) (deltas []Delta) {
+// Removals is the deltas of the lists of the parents, which lose the resources.
+func (m *Members) Removals() (deltas []Delta) {
 	for parent, ids := range m.children {
 		if len(ids) == len(m.IDs) {
 			ids = m.IDs // kept once
 		}
-		deltas = append(deltas, Delta{List: Of(m.Collection, &parent), IDs: ids, Change: change})
+		deltas = append(deltas, Delta{List: Of(m.Collection, &parent), IDs: ids, Change: -1})
 	}
 	return deltas
 }

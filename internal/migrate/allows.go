@@ -33,7 +33,7 @@ func readable(p *plan) bool {
 }
 
 // writable reports whether everything that a server with the old schema writes is valid in
-// the new one. Otherwise new defaults would be missing, or deletions would cascade differently.
+// the new one. Otherwise new defaults and computed values would be missing, or deletions would cascade differently.
 func writable(p *plan) bool {
 	if !p.additive() {
 		return false
@@ -44,9 +44,10 @@ func writable(p *plan) bool {
 			if a == nil {
 				continue
 			}
-			before := model.Null
+			before, rule, when := model.Null, "", ""
 			if from := pair.source[to]; from != noSource {
 				earlier := pair.from.Columns()[from].Attribute
+				rule, when = earlier.Computed.Text, earlier.When
 				if before = earlier.DefaultValue(); onDelete(earlier) != onDelete(a) {
 					return false
 				}
@@ -54,6 +55,9 @@ func writable(p *plan) bool {
 				return false
 			}
 			if before != a.DefaultValue() {
+				return false
+			}
+			if rule != a.Computed.Text || when != a.When {
 				return false
 			}
 		}

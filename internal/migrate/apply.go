@@ -17,8 +17,7 @@ import (
 // reads the table definitions first, instead of tracking them.
 type migration struct {
 	survey
-	at            model.Value // the time of the migration
-	valuesChanged bool        // values of resources were changed
+	valuesChanged bool // values of resources were changed, other than by rules
 }
 
 // StageReached is for tests that stop a migration in the middle.
@@ -80,7 +79,9 @@ func (p *pair) moved(to int) (temporary string, ok bool) {
 		return "", false
 	}
 	before, after := p.from.Columns()[from], p.to.Columns()[to]
-	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool { return c.toColumn == to && (c.valueStep != nil || c.linkStep != nil) })
+	givesUp := slices.ContainsFunc(p.changes, func(c *change) bool {
+		return c.toColumn == to && (c.valueStep != nil || c.linkStep != nil || c.renewed())
+	})
 	if before.Kind == after.Kind && !(before.NotNull && givesUp) {
 		return "", false
 	}

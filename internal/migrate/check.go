@@ -13,7 +13,7 @@ import (
 // restricted are read.
 func (s *survey) check(p *pair) error {
 	for _, c := range p.changes {
-		if c.valueStep != nil {
+		if c.inGo() {
 			continue
 		}
 		if err := s.checkRequired(p, c); err != nil {
@@ -37,8 +37,11 @@ func (s *survey) check(p *pair) error {
 // converts reports whether only Go can tell the new values of a column of to.
 func (p *pair) converts(to int) bool {
 	c := p.changeOf(to)
-	return c != nil && c.valueStep != nil
+	return c != nil && c.inGo()
 }
+
+// inGo reports whether only Go can tell the new values.
+func (c *change) inGo() bool { return c.valueStep != nil || c.computed != nil }
 
 // changeOf is the change of a column of to, nil if there is none.
 func (p *pair) changeOf(to int) *change {
@@ -56,7 +59,7 @@ func (s *survey) checkRequired(p *pair, c *change) error {
 		return nil
 	}
 	rows := s.rowsOf(p)
-	if c.fromColumn != noSource {
+	if c.fromColumn != noSource && c.cleared == nil {
 		rows.Write(" WHERE ", s.column(p, c.toColumn), " IS NULL")
 	}
 	return s.find(p, c.requiredStep, rows, nil, "it has no value", true)
@@ -170,8 +173,12 @@ func (s *survey) column(p *pair, to int) string {
 // value writes the new value of a column of to, which has a source. If it must be converted, it is the present one.
 func (s *survey) value(b *db.Builder, p *pair, to int) {
 	c, column := p.changeOf(to), s.column(p, to)
-	if c == nil || c.valueStep != nil {
+	switch {
+	case c == nil || c.inGo():
 		b.Write(column)
+		return
+	case c.cleared != nil:
+		b.Write("NULL")
 		return
 	}
 	b.Write("CASE")

@@ -17,10 +17,10 @@ var MaxKeys int64 = 1 << 19
 // checkConverted judges the values that must be converted, and unique groups with such values. If the groups have
 // too many values for the memory, the rows are read several times, each time for another part of the values.
 func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
-	columns := p.converted()
-	if len(columns) == 0 {
+	if !p.needsGo() {
 		return nil
 	}
+	var columns []int // of the groups, besides those that are read anyway
 	parts := uint64(1)
 	if len(unique) > 0 {
 		n, err := s.count(p.from, allResources, false)
@@ -29,21 +29,20 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 		}
 		parts += uint64(n * int64(len(unique)) / MaxKeys) // #nosec G115 -- not negative
 		for _, u := range unique {
-			for _, to := range u.group {
-				if p.source[to] != noSource && !slices.Contains(columns, to) {
-					columns = append(columns, to)
-				}
-			}
+			columns = append(columns, u.group...)
 		}
 	}
-	note := (*Step).violate
+	var note noter = (*Step).violate
 	for part := range parts {
 		seen := make([]map[groupKey]struct{}, len(unique))
 		for i := range seen {
 			seen[i] = map[groupKey]struct{}{}
 		}
-		err := s.eachConverted(p, columns, note, func(_, after []model.Record) error {
-			for _, record := range after {
+		err := s.eachConverted(p, columns, note, func(before, after []model.Record) error {
+			for i, record := range after {
+				if note != nil {
+					p.addSamples(before[i], record)
+				}
 				for i, u := range unique {
 					key, ok := keyOf(u.group, record)
 					if !ok || binary.BigEndian.Uint64(key[:])%parts != part {
@@ -60,31 +59,38 @@ func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 		if err != nil {
 			return err
 		}
-		note = noteNothing
+		note = nil
 	}
 	return nil
 }
 
-// noter records a violation of a step.
+// noter records a violation of a step. Nil: violations are known.
 type noter func(step *Step, id model.ID, values []stored, problem string, blocked bool)
 
-func noteNothing(*Step, model.ID, []stored, string, bool) {}
+func (n noter) note(step *Step, id model.ID, values []stored, problem string, blocked bool) {
+	if n != nil {
+		n(step, id, values, problem, blocked)
+	}
+}
 
-// converted lists the columns of to whose values must be converted.
+// needsGo reports whether the values of the resources must be read.
+func (p *pair) needsGo() bool { return len(p.converted())+len(p.checks)+len(p.lifecycles) > 0 }
+
+// converted lists the columns of to whose values must be converted, or computed.
 func (p *pair) converted() (columns []int) {
 	for _, c := range p.changes {
-		if c.valueStep != nil {
+		if c.inGo() {
 			columns = append(columns, c.toColumn)
 		}
 	}
 	return columns
 }
 
-// eachConverted calls visit with batches of the values of resources in some columns of to, those that must be converted
-// among them: as they are before that, and after it. The survey and the migration both use it, so that what is
+// eachConverted calls visit with batches of the values of resources in the columns of to that must be converted, or are read by
+// rules, and in some others: as they are before that, and after it. The survey and the migration both use it, so that what is
 // written is what was checked.
-func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(before, after []model.Record) error) error {
-	query := &db.Builder{}
+func (s *survey) eachConverted(p *pair, others []int, note noter, visit func(before, after []model.Record) error) error {
+	query, columns := &db.Builder{}, p.read(others)
 	query.Write(s.id(p))
 	for _, to := range columns {
 		query.Write(", ")
@@ -92,7 +98,11 @@ func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(be
 	}
 	defaults := make(model.Record, len(p.source))
 	for to, from := range p.source {
-		if a := p.to.Columns()[to].Attribute; from == noSource && a != nil {
+		switch a := p.to.Columns()[to].Attribute; {
+		case from != noSource:
+		case a == nil:
+			defaults[to] = s.at
+		default:
 			defaults[to] = a.DefaultValue()
 		}
 	}
@@ -120,6 +130,7 @@ func (s *survey) eachConverted(p *pair, columns []int, note noter, visit func(be
 				return err
 			}
 		}
+		p.applyRules(converted, note)
 		return visit(batch, converted)
 	})
 }
@@ -132,12 +143,12 @@ func (c *change) convert(p *pair, record model.Record, note noter) {
 		from := p.from.Columns()[c.fromColumn].Kind
 		converted, problem := c.attribute.Convert(from, value)
 		if problem != nil {
-			note(c.valueStep, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
+			note.note(c.valueStep, id, []stored{{from, model.Record{value}, 0}}, strings.TrimSuffix(problem.Detail, "."), c.attribute.Required)
 		}
 		record[c.toColumn] = converted
 	case c.requiredStep != nil:
 		if record[c.toColumn] = c.attribute.DefaultValue(); record[c.toColumn].IsNull() {
-			note(c.requiredStep, id, nil, "it has no value", true)
+			note.note(c.requiredStep, id, nil, "it has no value", true)
 		}
 	}
 }
@@ -153,7 +164,7 @@ func (s *survey) dropMissing(c *change, records []model.Record, note noter) erro
 	}
 	for _, record := range records {
 		if value := record[c.toColumn]; !value.IsNull() && !exist[value] {
-			note(c.linkStep, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
+			note.note(c.linkStep, record.ID(model.IDColumn), []stored{{c.attribute.Kind(), model.Record{value}, 0}}, c.refersToNothing(), c.attribute.Required)
 			record[c.toColumn] = model.Null
 		}
 	}
@@ -181,10 +192,10 @@ func (s *survey) existing(c *model.Collection, records []model.Record, column in
 	return exist, err
 }
 
-// values are those of a resource in the group, without those of new columns, of which all resources have the default.
+// values are those of a resource in the group, without those of new columns of which all resources have the default.
 func (u uniqueChange) values(p *pair, record model.Record) (values []stored) {
 	for _, to := range u.group {
-		if p.source[to] != noSource {
+		if p.source[to] != noSource || p.converts(to) {
 			values = append(values, stored{p.to.Columns()[to].Kind, record, to})
 		}
 	}

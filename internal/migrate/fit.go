@@ -22,7 +22,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Tim
 		if !p.isFirst() && (applied == nil || !p.additive()) {
 			return misfitOf(p, applied != nil)
 		}
-		return nil
+		return refusal(p, false) // values that cannot be computed
 	}
 	if err := accept(different); err != nil {
 		return err

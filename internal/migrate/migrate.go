@@ -20,7 +20,7 @@ func Plan(ctx context.Context, url string, s *model.Schema) (steps []*Step, err 
 		if err != nil || p == nil {
 			return err
 		}
-		err = (&survey{plan: p, conn: c, dialect: b, traits: b.Traits()}).run() // which may add steps
+		err = (&survey{plan: p, conn: c, dialect: b, traits: b.Traits(), at: timeOf(time.Now())}).run() // which may add steps
 		steps = p.steps
 		return err
 	})
@@ -56,13 +56,13 @@ func Run(ctx context.Context, url string, s *model.Schema, o Options) (steps []*
 // planAndApply plans, surveys the rows, calls accept with the plan, and applies it unless accept
 // returns an error.
 func planAndApply(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Time, accept func(*plan) error) (steps []*Step, err error) {
-	at := model.TimeValue(model.FormatTime(startedAt))
+	at := timeOf(startedAt)
 	err = b.Migrate(ctx, func(c db.Conn) error {
 		p, err := makePlan(c, b, s)
 		if err != nil || p == nil {
 			return err
 		}
-		m := &migration{survey: survey{plan: p, conn: c, dialect: b, traits: b.Traits()}, at: at}
+		m := &migration{survey: survey{plan: p, conn: c, dialect: b, traits: b.Traits(), at: at}}
 		if err := m.survey.run(); err != nil {
 			return err
 		}
@@ -80,3 +80,5 @@ func planAndApply(ctx context.Context, b db.Database, s *model.Schema, startedAt
 	})
 	return steps, err
 }
+
+func timeOf(t time.Time) model.Value { return model.TimeValue(model.FormatTime(t)) }

@@ -39,7 +39,9 @@ type Step struct {
 	Examples   []Example // some of them
 	Problem    string    // of the first
 	// Blocked: dropping values cannot resolve the violations.
-	Blocked bool
+	Blocked   bool
+	Unreached int64    // resources in a state of a lifecycle that nothing leads to. Examples are some of them
+	Samples   []Sample // what the step would compute
 
 	cost    func(*survey) (string, error)
 	affects *place // nil for an additive step
@@ -61,6 +63,12 @@ func (s *Step) in(c *model.Collection, column int) *Step {
 type Example struct {
 	ID    model.ID
 	Value string // that violates it, as JSON, perhaps shortened; empty: it has none
+}
+
+// Sample is a resource with the value that a step would compute.
+type Sample struct {
+	ID            model.ID
+	Before, After string // as JSON, perhaps shortened
 }
 
 // Loses reports whether the step loses stored values.
@@ -87,6 +95,10 @@ type pair struct {
 	changes  []*change
 	unique   []uniqueChange
 
+	checks     []checkStep
+	lifecycles []lifecycleStep
+	newChecks  bool // that later writes must meet
+
 	timestamps *Step // they are added or removed; nil: neither
 }
 
@@ -106,6 +118,8 @@ type change struct {
 	requiredStep *Step // null is no longer allowed; a default takes its place
 	linkStep     *Step // the referenced resource must exist in target
 	target       *model.Collection
+	computed     *Step // the value is computed from the new state of the resource, whatever it was
+	cleared      *Step // the value becomes null, because only later writes compute it
 }
 
 // uniqueChange is a group of columns of to that must become unique.
@@ -243,6 +257,7 @@ func (p *plan) compare(pair *pair) {
 				whyRemoved(name, to.Attributes, rename), pair.renameAdvice(from.Columns()[column].Attribute)).in(from, column)
 		}
 	}
+	p.compareRules(pair)
 	if from.NoTimestamps && !to.NoTimestamps {
 		pair.timestamps = p.add(Rewriting, costOf("writes", from, allResources), "%s: created_at and updated_at are added, with the time of the migration", to.Name).in(from, allResources)
 	}

@@ -3,6 +3,8 @@ package migrate
 import (
 	"bytes"
 	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -17,6 +19,8 @@ func (p *plan) newAttribute(pair *pair, column int) {
 		what = "refers to " + link.To.Name
 	}
 	switch {
+	case a.IsComputed():
+		p.newComputed(pair, column, what)
 	case !a.DefaultValue().IsNull():
 		p.add(Additive, costOf("writes", pair.from, allResources), "%s: new attribute %s (%s); existing resources get the default", name, a.Name, what)
 	case a.Required:
@@ -36,6 +40,9 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	if before.Name != a.Name {
 		p.add(Rewriting, pair.renameCost(fromColumn), "%s: attribute %s is renamed to %s", name, before.Name, a.Name).in(pair.from, fromColumn)
 	}
+	if p.compareComputed(pair, c, before) {
+		return
+	}
 	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {
 		c.valueStep = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a)).in(pair.from, fromColumn)
@@ -51,6 +58,10 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 		p.add(Additive, nil, "%s: %s becomes optional", name, a.Name)
 	}
 	p.compareLinks(pair, c, values)
+	p.compareLifecycle(pair, c, before)
+	if a.WriteOnce && !before.WriteOnce {
+		p.add(Rewriting, nil, "%s: later writes cannot change %s (write_once)", name, a.Name).in(pair.from, allResources)
+	}
 	if c.valueStep != nil || c.requiredStep != nil || c.linkStep != nil {
 		pair.changes = append(pair.changes, c)
 	}
@@ -99,7 +110,8 @@ func typeName(a *model.Attribute) string {
 // sameAttribute compares the declarations of two attributes, without their indexes, which
 // are compared with those of the collection.
 func sameAttribute(a, b *model.Attribute) bool {
-	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b) && a.As == b.As && a.Inverse == b.Inverse
+	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b) && a.As == b.As && a.Inverse == b.Inverse &&
+		a.Computed.Text == b.Computed.Text && a.When == b.When && a.WriteOnce == b.WriteOnce && slices.Equal(a.Initial, b.Initial) && reflect.DeepEqual(a.Transitions, b.Transitions)
 }
 
 func onDelete(a *model.Attribute) model.OnDelete {
@@ -121,6 +133,11 @@ func differingKeywords(before, a *model.Attribute) string {
 	note("as", before.As != a.As)
 	note("inverse", before.Inverse != a.Inverse)
 	note("description", before.Description != a.Description)
+	note("computed", before.Computed.Text != a.Computed.Text)
+	note("when", before.When != a.When)
+	note("write_once", before.WriteOnce != a.WriteOnce)
+	note("transitions", !reflect.DeepEqual(before.Transitions, a.Transitions))
+	note("initial", !slices.Equal(before.Initial, a.Initial))
 	note("default", before.DefaultValue() != a.DefaultValue())
 	plain := func(x model.Attribute) string {
 		x.Description, x.Default = "", nil

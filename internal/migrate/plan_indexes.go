@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -100,10 +101,7 @@ func (p *pair) keepUnique() {
 	for _, group := range p.to.UniqueGroups() {
 		known := slices.ContainsFunc(p.unique, func(u uniqueChange) bool { return slices.Equal(u.group, group) })
 		for _, c := range p.changes {
-			step := c.valueStep
-			if step == nil {
-				step = c.requiredStep
-			}
+			step := cmp.Or(c.valueStep, c.computed, c.requiredStep)
 			if !known && step != nil && slices.Contains(group, c.toColumn) {
 				p.unique = append(p.unique, uniqueChange{group, step})
 				break

@@ -42,15 +42,28 @@ func (e *RefusedError) Error() string {
 
 // Complaint names the resources that violate the step, with their values, and the reason.
 func (s *Step) Complaint() string {
+	return fmt.Sprintf("%s this: %s (%s)", suggest.Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), s.named(s.Violations), s.Problem)
+}
+
+// Warning names the resources in a state of a lifecycle that nothing leads to; empty: there are none.
+func (s *Step) Warning() string {
+	if s.Unreached == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s in a state that nothing leads to: %s", suggest.Counted(s.Unreached, "resource")+db.Choose(s.Unreached == 1, " is", " are"), s.named(s.Unreached))
+}
+
+// named lists the examples, of so many resources.
+func (s *Step) named(all int64) string {
 	examples := make([]string, len(s.Examples))
 	for i, example := range s.Examples {
 		examples[i] = strings.TrimSpace(example.ID.String() + " " + example.Value)
 	}
 	more := ""
-	if rest := s.Violations - int64(len(examples)); rest > 0 {
+	if rest := all - int64(len(examples)); rest > 0 {
 		more = fmt.Sprintf(" and %d more", rest)
 	}
-	return fmt.Sprintf("%s this: %s%s (%s)", suggest.Counted(s.Violations, "resource")+db.Choose(s.Violations == 1, " violates", " violate"), strings.Join(examples, ", "), more, s.Problem)
+	return strings.Join(examples, ", ") + more
 }
 
 // refusal returns nil if the steps may be applied. Steps that AllowLoss cannot permit are

@@ -32,22 +32,32 @@ func (p *plan) number(n *catalog.Numbering, last int64) {
 	}
 }
 
-// number keeps the numbers of a collection and of its attributes, and assigns new ones to the attributes that are added.
+// number keeps the numbers of a collection and of its attributes, and assigns new ones to the attributes that are added, or computed
+// with another type.
 func (p *pair) number(n *catalog.Numbering, before catalog.NumberedCollection, last int64) catalog.NumberedCollection {
 	numbered := catalog.NumberedCollection{Number: before.Number, Attributes: map[string]catalog.NumberedAttribute{}}
 	first, end := p.to.AttributeColumns()
 	for column := first; column < end; column++ {
 		a := p.to.Columns()[column].Attribute
+		var kept catalog.NumberedAttribute
+		sameKind := false
 		if p.source[column] != noSource {
 			source := p.from.Columns()[p.source[column]]
-			kept := before.Attributes[source.Name]
-			if source.Kind != p.to.Columns()[column].Kind {
+			kept, sameKind = before.Attributes[source.Name], source.Kind == p.to.Columns()[column].Kind
+		}
+		c := p.changeOf(column)
+		if renewed := c != nil && c.renewed(); p.source[column] != noSource && !renewed {
+			if !sameKind {
 				kept.Fill = nil // it has the former type, and no entry of the log needs it: see convertsHistory
 			}
 			numbered.Attributes[a.Name] = kept
 			continue
 		}
-		added := catalog.NumberedAttribute{Number: n.Assign(), AddedAfter: last}
+		// For the history, an attribute whose values are computed anew begins here: the log has what the former rule computed.
+		added := catalog.NumberedAttribute{Number: kept.Number, AddedAfter: last}
+		if !sameKind {
+			added.Number = n.Assign()
+		}
 		if fill := a.DefaultValue(); !fill.IsNull() {
 			added.Fill = p.to.Columns()[column].Kind.AppendValue(nil, model.Record{fill}, 0)
 		}

@@ -15,6 +15,7 @@ type survey struct {
 	conn    db.Conn
 	dialect db.Dialect
 	traits  db.Traits
+	at      model.Value // the time of the migration
 }
 
 // maxExamples limits how many of the violating resources are named.
@@ -66,14 +67,15 @@ func (s *survey) operations() error {
 }
 
 // affectsRequests reports whether a valid request of the old schema may be invalid in the new one. That a value must be unique does
-// not count: the request stays valid, and fails with 409 only if the value is taken when it is executed.
+// not count: the request stays valid, and fails with 409 only if the value is taken when it is executed. Nor do lifecycles and
+// write-once attributes.
 func (p *pair) affectsRequests() bool {
 	for from, column := range p.from.Columns() {
 		if to := slices.Index(p.source, from); to < 0 || p.to.Columns()[to].Name != column.Name {
 			return true
 		}
 	}
-	return len(p.changes) > 0
+	return p.newChecks || slices.ContainsFunc(p.changes, func(c *change) bool { return c.computed == nil || c.fromColumn != noSource })
 }
 
 // count counts the resources of a collection of from: all, those with a value in a column, or
@@ -91,11 +93,15 @@ func (s *survey) count(c *model.Collection, column int, nulls bool) (n int64, er
 func (s *Step) violate(id model.ID, values []stored, problem string, blocked bool) {
 	s.Violations++
 	s.Blocked = s.Blocked || blocked
-	// Violations are found in any order. Those with the lowest ids are named.
-	at, _ := slices.BinarySearchFunc(s.Examples, id, func(e Example, id model.ID) int { return e.ID.Compare(id) })
-	if at == 0 {
+	if first := s.example(id, values); first {
 		s.Problem = problem
 	}
+}
+
+// example names a resource, and reports whether it is the first one. Resources are found in any order. Those with the lowest ids
+// are named.
+func (s *Step) example(id model.ID, values []stored) (first bool) {
+	at, _ := slices.BinarySearchFunc(s.Examples, id, func(e Example, id model.ID) int { return e.ID.Compare(id) })
 	if at < maxExamples {
 		texts := make([]string, len(values))
 		for i, value := range values {
@@ -104,6 +110,7 @@ func (s *Step) violate(id model.ID, values []stored, problem string, blocked boo
 		s.Examples = slices.Insert(s.Examples, at, Example{id, strings.Join(texts, " and ")})
 		s.Examples = s.Examples[:min(len(s.Examples), maxExamples)]
 	}
+	return at == 0
 }
 
 // longestShown is how many characters of a value are shown.
@@ -118,9 +125,13 @@ type stored struct {
 
 // shown is the value as JSON, for users. A long one is shortened.
 func (s stored) shown() string {
-	text := []rune(string(s.kind.AppendValue(nil, s.row, s.column)))
-	if len(text) > longestShown {
-		text = append(text[:longestShown], '…')
+	return shorten(string(s.kind.AppendValue(nil, s.row, s.column)))
+}
+
+func shorten(text string) string {
+	runes := []rune(text)
+	if len(runes) > longestShown {
+		runes = append(runes[:longestShown], '…')
 	}
-	return string(text)
+	return string(runes)
 }

@@ -53,8 +53,11 @@ func (p *pair) staysUnique(columns []string) bool {
 	group = p.carried(group)
 	changed := 0
 	for _, part := range group {
-		if p.changeOf(part.Column) != nil {
+		if c := p.changeOf(part.Column); c != nil {
 			changed++
+			if c.computed != nil {
+				return false // two resources may exchange their values
+			}
 		}
 	}
 	return changed <= 1 && slices.ContainsFunc(p.to.UniqueGroups(), func(other []int) bool { return slices.Equal(db.IndexOf(other...), group) })

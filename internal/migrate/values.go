@@ -51,14 +51,28 @@ func (m *migration) fillNewColumns(p *pair) error {
 // default, or stays the same, and the survey has ruled out duplicates in the result. An index of which several columns
 // change was dropped, see staysUnique.
 func (m *migration) replaceValues(p *pair) error {
-	var columns []int
+	var columns, cleared []int
 	for _, c := range p.changes {
-		if c.valueStep == nil && c.fromColumn != noSource {
+		switch {
+		case c.inGo() || c.fromColumn == noSource:
+		case c.cleared != nil:
+			cleared = append(cleared, c.toColumn)
+		default:
 			columns = append(columns, c.toColumn)
 		}
 	}
+	changed, err := m.replace(p, columns)
+	m.valuesChanged = m.valuesChanged || changed > 0
+	if err == nil {
+		_, err = m.replace(p, cleared) // the history goes on, without the former values
+	}
+	return err
+}
+
+// replace gives columns their new values, which the database can tell, and returns how many resources are changed.
+func (m *migration) replace(p *pair, columns []int) (changed int, err error) {
 	if len(columns) == 0 {
-		return nil
+		return 0, nil
 	}
 	update := &db.Builder{}
 	update.Write("UPDATE ", db.Quote(m.dialect, p.from.Name), " AS ", db.RowName, " SET ")
@@ -71,21 +85,24 @@ func (m *migration) replaceValues(p *pair) error {
 		update.Write(db.RowName, ".", m.written(p, columns[i]), " IS DISTINCT FROM ")
 		m.value(update, p, columns[i])
 	})
-	changed, err := m.conn.Exec(update.String(), update.Args...)
-	m.valuesChanged = m.valuesChanged || changed > 0
-	return err
+	return m.conn.Exec(update.String(), update.Args...)
 }
 
-// written is the column that gets the new values of a column of to, which has a source.
+// written is the column that gets the new values of a column of to.
 func (m *migration) written(p *pair, to int) string {
 	name, moved := p.moved(to)
-	if !moved {
+	switch {
+	case moved:
+	case p.source[to] == noSource:
+		name = p.to.Columns()[to].Name
+	default:
 		name = p.from.Columns()[p.source[to]].Name
 	}
 	return db.Quote(m.dialect, name)
 }
 
-// convertValues writes the values that only Go can tell.
+// convertValues writes the values that only Go can tell. Those that rules compute begin no new history: earlier changes have what
+// the rules compute of them.
 func (m *migration) convertValues(p *pair) error {
 	columns := p.converted()
 	if len(columns) == 0 {
@@ -99,10 +116,10 @@ func (m *migration) convertValues(p *pair) error {
 	update.Write(" WHERE ", db.Quote(m.dialect, "id"), " = ")
 	update.Arg(model.Null)
 	sql := "UPDATE " + db.Quote(m.dialect, p.from.Name) + " SET " + update.String()
-	return m.eachConverted(p, columns, noteNothing, func(before, after []model.Record) error {
+	return m.eachConverted(p, nil, nil, func(before, after []model.Record) error {
 		var rows []model.Record // a value for each column, then the id
 		for i := range after {
-			row, differs := make(model.Record, 0, len(columns)+1), false
+			row, differs, converted := make(model.Record, 0, len(columns)+1), false, false
 			for _, to := range columns {
 				was := before[i][to]
 				if _, moved := p.moved(to); moved {
@@ -110,12 +127,13 @@ func (m *migration) convertValues(p *pair) error {
 				}
 				row = append(row, after[i][to])
 				differs = differs || after[i][to] != was
+				converted = converted || after[i][to] != was && p.changeOf(to).valueStep != nil
 			}
+			m.valuesChanged = m.valuesChanged || converted
 			if differs {
 				rows = append(rows, append(row, before[i][model.IDColumn]))
 			}
 		}
-		m.valuesChanged = m.valuesChanged || len(rows) > 0
 		return db.ExecEach(m.conn, sql, rows)
 	})
 }

@@ -45,16 +45,27 @@ type DecodeOptions struct {
 	MaxDepth int // of nested objects and arrays
 	MaxItems int // of an array in Create
 
-	// AcceptTimestamps: Create may set created_at and updated_at.
+	// AcceptTimestamps: Create may set created_at, updated_at and computed attributes.
 	AcceptTimestamps bool
 }
 
 // Input is one valid body: the values of the columns that are set. Create and
-// Replace set every attribute. The patches may set created_at and updated_at, and
-// PatchFound the id; the caller of Decode must check that they equal the stored values.
+// Replace set every attribute that is not computed. The patches may set computed attributes,
+// created_at and updated_at, and PatchFound the id; the caller of Decode must check that they equal the stored values.
 type Input struct {
 	Values Record
 	Set    []bool
+
+	// Sent is the input as the client sent it, if hooks may have changed it since; nil: this one.
+	Sent *Input
+}
+
+// FromClient is the input as the client sent it.
+func (in Input) FromClient() Input {
+	if in.Sent != nil {
+		return *in.Sent
+	}
+	return in
 }
 
 // HasID reports whether the client sent an id.
@@ -176,14 +187,18 @@ func (d *decoder) object(c *Collection, options DecodeOptions) (Input, error) {
 			return in, err
 		}
 		// The name is not assigned: so it is not copied.
-		if column, ok := c.attributes[token.String()]; ok && (options.Writable.Has(column) || options.Visible.Has(column)) {
+		column, ok := c.attributes[token.String()]
+		switch {
+		case !ok || !options.Writable.Has(column) && !options.Visible.Has(column):
+			err = d.ownMember(c, token.String(), options, &in)
+		case c.columns[column].Attribute.IsComputed():
+			err = d.computed(c, column, options, &in)
+		default:
 			in.Values[column], err = d.attribute(c.columns[column].Attribute)
 			in.Set[column] = true
 			if options.Mode == Create && !options.Writable.Has(column) {
 				d.fail(problem.CodeReadOnly, "You may not set %s. Leave it out.", c.columns[column].Name)
 			}
-		} else {
-			err = d.ownMember(c, token.String(), options, &in)
 		}
 		if err != nil {
 			return in, err
@@ -217,10 +232,10 @@ func (d *decoder) complete(c *Collection, options DecodeOptions, in *Input) {
 	}
 	from, to := c.AttributeColumns()
 	for column := from; column < to; column++ {
-		if in.Set[column] || options.Mode == Replace && !options.Writable.Has(column) {
+		attribute := c.columns[column].Attribute
+		if in.Set[column] || attribute.IsComputed() || options.Mode == Replace && !options.Writable.Has(column) {
 			continue
 		}
-		attribute := c.columns[column].Attribute
 		in.Values[column], in.Set[column] = attribute.compiled.Default, true
 		if attribute.Required && attribute.compiled.Default.IsNull() {
 			d.faults.Add(fault.At(pointer(attribute.Name), problem.CodeRequired, "The attribute %s is required.", attribute.Name))

@@ -70,6 +70,31 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	return d.skip(token)
 }
 
+// computed reads the value of a computed attribute, as ownMember reads those of timestamps: PUT ignores it, unless it is
+// invalid; of a PATCH, the caller of Decode compares it with the stored one.
+func (d *decoder) computed(c *Collection, column int, options DecodeOptions, in *Input) error {
+	a, before := c.columns[column].Attribute, len(d.faults)
+	value, err := d.attribute(a)
+	isInvalid := len(d.faults) > before
+	switch {
+	case err != nil:
+		return err
+	case options.Mode == Create && options.AcceptTimestamps:
+		in.Values[column], in.Set[column] = value, true
+		return nil
+	}
+	d.faults = d.faults[:before]
+	switch {
+	case options.Mode == Create:
+		d.fail(problem.CodeReadOnly, "%s is computed by the server. Leave it out.", a.Name)
+	case isInvalid:
+		d.fail(problem.CodeReadOnly, "%s is computed by the server. Leave it out, or send back what was read.", a.Name)
+	case options.Mode.patches():
+		in.Values[column], in.Set[column] = value, true
+	}
+	return nil
+}
+
 // relationOf is the relation whose resources, or whose total, are embedded under a name, nil if there is
 // none that the client knows.
 func relationOf(c *Collection, name string, options DecodeOptions) *Relation {

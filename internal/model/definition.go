@@ -55,8 +55,9 @@ func (d *definition) add(name string, value any, there bool) {
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }
 
 // Describe lists the attributes that are in a set, in the order of the schema, as JSON: each with
-// its name, whether it is required, what it refers to, the rules of its data, and its definition.
-func (c *Collection) Describe(some ColumnSet) json.RawMessage {
+// its name, whether it is required, what it refers to, the rules of its data, and its definition. Shown
+// reports whether an expression may be shown.
+func (c *Collection) Describe(some ColumnSet, shown func(Rule) bool) json.RawMessage {
 	list := []byte{'['}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
@@ -72,8 +73,8 @@ func (c *Collection) Describe(some ColumnSet) json.RawMessage {
 		if a.References != nil {
 			head.add("references", a.References.Collection, true)
 		}
-		for _, k := range RuleKeywords {
-			head.add(k.Name, k.Value(a), k.Given(a))
+		for _, each := range a.RuleMembers(shown) {
+			head.add(each.Name, each.Value, true)
 		}
 		// The definition's members follow, without its opening brace. There is a
 		// member required already, so required properties are put another way.

@@ -28,8 +28,9 @@ func TestDocumentRoundTrip(t *testing.T) {
 		if got := again.Document(); string(got) != string(text) {
 			t.Fatalf("got  %s\nwant %s", got, text)
 		}
+		all := func(model.Rule) bool { return true }
 		for i, c := range s.Collections() {
-			if got, want := again.Collections()[i].Describe(nil), c.Describe(nil); string(got) != string(want) {
+			if got, want := again.Collections()[i].Describe(nil, all), c.Describe(nil, all); string(got) != string(want) {
 				t.Fatalf("got  %s\nwant %s", got, want)
 			}
 		}

@@ -62,6 +62,7 @@ type layout struct {
 	names      [][]byte // `,"name":` for every column
 	attributes map[string]int
 	builtIn    bool
+	writable   ColumnSet
 	rules      any
 }
 
@@ -84,6 +85,9 @@ func (c *Collection) FieldNames() []string {
 	return slices.Sorted(maps.Keys(c.fields))
 }
 
+// Writable is the columns that clients may set: all but computed attributes. Nil: all of them.
+func (c *Collection) Writable() ColumnSet { return c.writable }
+
 // AttributeColumns is the half-open range of the columns that are attributes.
 func (c *Collection) AttributeColumns() (from, to int) { return 1, 1 + len(c.Attributes) }
 
@@ -101,6 +105,13 @@ func (c *Collection) CallerColumn() int { return c.RevisionColumn() - 1 }
 
 // UniqueGroups lists the groups of columns whose values no two resources share.
 func (c *Collection) UniqueGroups() [][]int { return c.unique }
+
+// GivenGroups lists the unique groups whose values an input can have, for upserts: those without computed attributes.
+func (c *Collection) GivenGroups() [][]int {
+	return slices.DeleteFunc(slices.Clone(c.unique), func(group []int) bool {
+		return slices.ContainsFunc(group, func(column int) bool { return !c.writable.Has(column) })
+	})
+}
 
 // IndexGroups lists the groups of values that have an index, without the
 // unique ones and without references, which always have one.
@@ -157,6 +168,7 @@ func NewSchema(declared []Collection, operations, changes *Collection) *Schema {
 	for _, c := range s.collections {
 		for i := range c.Attributes {
 			s.warnOfProperties(c, &c.Attributes[i], c.Attributes[i].Name)
+			s.warnOfStates(c, &c.Attributes[i])
 		}
 	}
 	s.operations = operations
@@ -207,6 +219,7 @@ func (c *Collection) layOut() {
 		add(Column{Name: CallerName, Kind: KindText, NotNull: true})
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
+	c.writable = c.ColumnsWhere(func(_ int, column Column) bool { return column.Attribute == nil || !column.Attribute.IsComputed() })
 	c.layOutUnique()
 	for _, name := range c.searchedNames() {
 		c.searched = append(c.searched, c.attributes[name])

@@ -1,6 +1,10 @@
 package model
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // Rule is an expression in CEL, as it is declared. Package rules compiles it.
 type Rule struct {
@@ -32,3 +36,71 @@ func (a *Attribute) IsComputed() bool { return !a.Computed.IsZero() }
 
 // HasLifecycle reports whether the attribute declares transitions.
 func (a *Attribute) HasLifecycle() bool { return a.Transitions != nil }
+
+// States lists the states of a lifecycle, which are the values of the enum.
+func (a *Attribute) States() []string {
+	states := make([]string, len(a.compiled.Enum))
+	for i, value := range a.compiled.Enum {
+		states[i] = value.Text()
+	}
+	return states
+}
+
+// warnOfStates warns of states that no resource can reach.
+func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
+	if !a.HasLifecycle() {
+		return
+	}
+	reached := slices.Clone(a.InitialStates())
+	for i := 0; i < len(reached); i++ {
+		for _, next := range a.Transitions[reached[i]] {
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
+			}
+		}
+	}
+	for _, state := range a.States() {
+		if !slices.Contains(reached, state) {
+			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
+		}
+	}
+}
+
+// InitialStates lists the states that a new resource may have.
+func (a *Attribute) InitialStates() []string {
+	switch {
+	case a.Initial != nil:
+		return a.Initial
+	case !a.compiled.Default.IsNull():
+		return []string{a.compiled.Default.Text()}
+	}
+	return a.States()
+}
+
+// RuleMember is a rule of the data of an attribute, as GET / and OpenAPI show it.
+type RuleMember struct {
+	Name  string
+	Value any
+}
+
+// RuleMembers lists the rules of the data that an attribute declares. An expression that may not be shown is nil.
+func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
+	for _, k := range RuleKeywords {
+		value := k.Value(a)
+		switch {
+		case k.Name == "initial" && a.HasLifecycle():
+			value = a.InitialStates() // also if it is not given
+		case !k.Given(a):
+			continue
+		case k.Name == "computed" && !shown(a.Computed):
+			value = nil
+		}
+		members = append(members, RuleMember{k.Name, value})
+	}
+	return members
+}
+
+// ShownChecks lists the checks that may be shown.
+func (c *Collection) ShownChecks(shown func(Rule) bool) []Check {
+	return slices.DeleteFunc(slices.Clone(c.Checks), func(check Check) bool { return !shown(check.Rule) })
+}

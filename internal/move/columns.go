@@ -46,7 +46,8 @@ type Columns struct {
 	ignored    map[string]bool
 	lookups    map[string]*lookup // by attribute
 	constants  []constant
-	times      bool // created_at and updated_at are imported
+	times      bool            // created_at and updated_at are imported
+	computed   map[string]bool // attributes that are not imported, because the server computes them
 
 	conversions map[string]*conversion // by attribute, or every
 	unseen      map[string]string      // the columns that a flag names and no row has had, with what the flag does
@@ -79,12 +80,21 @@ var ownMembers = []string{"id", "type", "created_at", "updated_at"}
 
 // ColumnsOf are columns that have the names of attributes.
 func ColumnsOf(attributes []client.Attribute) *Columns {
-	return &Columns{attributes: attributes, attribute: map[string]string{}, column: map[string]string{}, ignored: map[string]bool{}, lookups: map[string]*lookup{},
+	computed := map[string]bool{}
+	for _, each := range attributes {
+		computed[each.Name] = each.Computed != ""
+	}
+	return &Columns{attributes: attributes, computed: computed, attribute: map[string]string{}, column: map[string]string{}, ignored: map[string]bool{}, lookups: map[string]*lookup{},
 		conversions: map[string]*conversion{}, unseen: map[string]string{}}
 }
 
-// KeepTimestamps imports created_at and updated_at. The server must accept them.
-func (c *Columns) KeepTimestamps() { c.times = true }
+// KeepTimestamps imports created_at, updated_at and some computed attributes. The server must accept them.
+func (c *Columns) KeepTimestamps(computed []string) {
+	c.times = true
+	for _, name := range computed {
+		delete(c.computed, name)
+	}
+}
 
 // Map applies a mapping to columns of a collection. It asks the server for the other collections, if there
 // are references, and for the resources that constants refer to. It reports all mistakes together.
@@ -211,6 +221,8 @@ func (c *Columns) split(flag, text, what string, taken map[string]bool) (attribu
 func (c *Columns) find(flag, name string) (client.Attribute, error) {
 	at := slices.IndexFunc(c.attributes, func(a client.Attribute) bool { return a.Name == name })
 	switch {
+	case c.computed[name]:
+		return client.Attribute{}, fmt.Errorf("%s: %s is computed by the server", flag, name)
 	case at >= 0:
 		return c.attributes[at], nil
 	case isTime(name):

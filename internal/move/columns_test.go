@@ -268,7 +268,7 @@ func TestKeepTimestamps(t *testing.T) {
 	const first, second = "01936f2e-7d3c-7a4b-9c5d-000000000001", "01936f2e-7d3c-7a4b-9c5d-000000000002"
 	keep := func(text string, format Format, w *dataset) (Imported, []string, error) {
 		columns := ColumnsOf(w.people.Attributes)
-		columns.KeepTimestamps()
+		columns.KeepTimestamps(nil)
 		return w.takeColumns(text, format, columns, skip)
 	}
 	eachStore(t, func(t *testing.T, w *dataset) {

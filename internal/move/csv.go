@@ -299,6 +299,9 @@ func (r *csvReader) fill(row *Row, record []cell) {
 		case isTime(column.name) && !r.means.times:
 			row.Timed = true
 			continue
+		case r.means.computed[column.name]:
+			row.Computed = append(row.Computed, column.name)
+			continue
 		case (column.name == "id" || column.name == "type" || isTime(column.name)) && len(each.text) == 0:
 			continue
 		case column.name == "id":

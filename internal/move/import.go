@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/plural-go/plural/client"
@@ -79,8 +80,21 @@ type Imported struct {
 	// Timed reports that the file has created_at or updated_at, which are ignored.
 	Timed bool
 
+	// Computed lists the attributes of the file that are ignored, because the server computes them.
+	Computed []string
+
 	// Next is the number of the first row that is neither imported nor skipped.
 	Next int64
+}
+
+// ignores notes what is ignored of a row.
+func (d *Imported) ignores(row Row) {
+	d.Timed = d.Timed || row.Timed
+	for _, name := range row.Computed {
+		if at, found := slices.BinarySearch(d.Computed, name); !found {
+			d.Computed = slices.Insert(d.Computed, at, name)
+		}
+	}
 }
 
 // ErrStopped is the error of an import that ended at a bad row. Bad was called with the row.
@@ -318,7 +332,7 @@ func (i *importer) send(ctx context.Context, rows []Row) error {
 	var unread []Row // after the errors that a response lists
 	for len(rows) > 0 {
 		for _, row := range rows {
-			i.done.Timed = i.done.Timed || row.Timed
+			i.done.ignores(row)
 		}
 		refused, err := i.post(ctx, rows)
 		if err != nil {

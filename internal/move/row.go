@@ -54,6 +54,9 @@ type Row struct {
 	// Timed: it had created_at or updated_at, which the server sets.
 	Timed bool
 
+	// Computed are the attributes that it had and that the server computes.
+	Computed []string
+
 	// Bad is why the row is no resource, if it is none. The next row can still be read.
 	Bad error
 }
@@ -181,6 +184,10 @@ func (r *Row) members(decoder *jsontext.Decoder, columns *Columns, body []byte) 
 func (r *Row) member(body []byte, columns *Columns, name string, value jsontext.Value) ([]byte, error) {
 	if isTime(name) && !columns.times {
 		r.Timed = true
+		return body, nil
+	}
+	if columns.computed[name] {
+		r.Computed = append(r.Computed, name)
 		return body, nil
 	}
 	value, err := columns.convert(name, value)

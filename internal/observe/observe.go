@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -25,12 +26,27 @@ type Observer struct {
 	finished *prometheus.CounterVec
 	denied   *prometheus.CounterVec
 	streams  streams
+
+	mutex  sync.RWMutex
+	series map[kind]series
+}
+
+// kind is a group of requests that are counted together, and series their metrics. There are few kinds.
+type kind struct {
+	method, route string
+	status        int
+}
+
+type series struct {
+	duration prometheus.Observer
+	sent     prometheus.Counter
 }
 
 // New returns an Observer that writes to a logger and has its own metrics.
 func New(log *slog.Logger) *Observer {
 	o := &Observer{
 		log:      log,
+		series:   map[kind]series{},
 		registry: prometheus.NewRegistry(),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "plural_request_duration_seconds", Help: "Time from the arrival of a request to the end of its response.",
@@ -77,9 +93,9 @@ func (o *Observer) RequestStarted() { o.inFlight.Inc() }
 // RequestFinished logs and counts a request.
 func (o *Observer) RequestFinished(r Request) {
 	o.inFlight.Dec()
-	method := knownMethod(r.Method)
-	o.duration.WithLabelValues(method, r.Route, strconv.Itoa(r.Status)).Observe(r.Duration.Seconds())
-	o.sent.WithLabelValues(method, r.Route).Add(float64(r.Bytes))
+	counted := o.seriesOf(kind{knownMethod(r.Method), r.Route, r.Status})
+	counted.duration.Observe(r.Duration.Seconds())
+	counted.sent.Add(float64(r.Bytes))
 	level := slog.LevelInfo
 	if r.Status >= 500 {
 		level = slog.LevelError
@@ -102,6 +118,21 @@ func (o *Observer) RequestFinished(r Request) {
 		line.AddAttrs(slog.String("code", r.Code))
 	}
 	_ = handler.Handle(context.Background(), line) // there is no place to report it
+}
+
+// seriesOf remembers the metrics of a kind: to look them up takes longer than to count.
+func (o *Observer) seriesOf(k kind) series {
+	o.mutex.RLock()
+	found, ok := o.series[k]
+	o.mutex.RUnlock()
+	if ok {
+		return found
+	}
+	found = series{o.duration.WithLabelValues(k.method, k.route, strconv.Itoa(k.status)), o.sent.WithLabelValues(k.method, k.route)}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.series[k] = found
+	return found
 }
 
 // knownMethod keeps clients from creating metrics.

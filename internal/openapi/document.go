@@ -190,7 +190,7 @@ func (b *builder) tags() list {
 	tags := list{}
 	for _, c := range append(b.schema.All(), b.schema.Changes()) {
 		if b.By.MayKnow(c) {
-			tags = append(tags, object{{"name", c.Name}, {"description", cmp.Or(c.Description, capital(spaced(c.Name))+".")}})
+			tags = append(tags, b.tag(c))
 		}
 	}
 	return append(tags, object{{"name", serverTag}, {"description", "The server itself: what it has, how it is, and this document."}})

@@ -96,6 +96,7 @@ func (b *builder) me() member {
 		verbs.add(string(verb), object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}})
 		example.add(string(verb), "yes")
 	}
+	extents := object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
 		{"type", object{{"type", "string"}, {"const", "callers"}}},
@@ -106,11 +107,13 @@ func (b *builder) me() member {
 		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"description", "When your credentials expire."}}},
 		{"metrics", object{{"type", "boolean"}, {"description", "Whether you may read the metrics."}}},
 		{"keys", append(append(object{}, names...), member{"description", "The roles whose API keys you may create, list and revoke."})},
-		{"collections", object{{"type", "array"}, {"description", "The collections that you may use."}, {"items", fixedObject("", object{
+		{"collections", object{{"type", "array"}, {"description", "The collections that you may use."}, {"items", closedObject("", object{
 			{"name", object{{"type", "string"}}},
 			{"may", fixedObject("What you may do: with all resources (`yes`), with none (`no`), or with those that rules select (`depends`).", verbs)},
 			{"visible", names}, {"writable", names},
-		})}}},
+			{"transitions", object{{"type", "object"}, {"description", "Of each lifecycle: whether you may bring resources into a state, if you may otherwise create or update them. Left out if there is none."},
+				{"additionalProperties", object{{"type", "object"}, {"additionalProperties", extents}}}}},
+		}, list{"name", "may", "visible", "writable"})}}},
 	}
 	shown := object{
 		{"id", exampleID}, {"type", "callers"}, {"caller", "key:" + examplePrefix}, {"role", "editor"}, {"sub", examplePrefix}, {"key_name", "ci"}, {"expires_at", nil},

@@ -136,6 +136,8 @@ var exampleDetails = map[problem.Code]*problem.Error{
 	problem.CodeNotFound:             fault.New("", "There is no resource %s here.", exampleID),
 	problem.CodeNotAcceptable:        fault.Header("Accept", "", "Responses are JSON in UTF-8. Send Accept: application/json."),
 	problem.CodeIDExists:             fault.At("/id", "", "There is a resource %s already.", exampleID),
+	problem.CodeTransition:           fault.At("/state", "", "The state cannot change from draft to archived. It can change to published."),
+	problem.CodeCheck:                fault.At("/ends_on", "", "It ends before it starts."),
 	problem.CodeReferenced:           fault.New("", "Other resources refer to this one."),
 	problem.CodePreconditionFailed:   fault.Header("If-Match", "", `The resource does not match If-Match: its ETag is "2.1". Read it again, and send the new ETag.`),
 	problem.CodePreconditionRequired: fault.Header("If-Match", "", "This collection requires If-Match. Send the ETag of the resource that you read."),
@@ -211,7 +213,7 @@ func (b *builder) ofRead(p place) []problem.Code {
 func (b *builder) ofWrite(p place, v variant) []problem.Code {
 	codes := []problem.Code{problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeUnknownParameter, problem.CodeMalformedQuery,
 		problem.CodeNotAcceptable, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType}
-	codes = append(append(codes, b.ofBody(p, v)...), b.ofChange()...)
+	codes = append(append(append(codes, b.ofRules(p.collection)...), b.ofBody(p, v)...), b.ofChange()...)
 	if v == createVariant { // and of upserts
 		codes = append(codes, problem.CodeIDExists, problem.CodeTooManyItems, problem.CodeRequired, problem.CodeNotUnique)
 	}
@@ -221,10 +223,18 @@ func (b *builder) ofWrite(p place, v variant) []problem.Code {
 	if p.collection.RequireIfMatch {
 		codes = append(codes, problem.CodePreconditionRequired)
 	}
-	if len(p.collection.UniqueGroups()) > 0 || b.restricted() {
+	if len(p.collection.UniqueGroups()) > 0 {
 		codes = append(codes, problem.CodeNotUnique)
 	}
-	return append(codes, b.anywhere()...)
+	return append(append(codes, b.unknown()...), b.anywhere()...)
+}
+
+// unknown is the codes of a write that come from what a reader does not know of.
+func (b *builder) unknown() []problem.Code {
+	if !b.restricted() {
+		return nil
+	}
+	return []problem.Code{problem.CodeNotUnique, problem.CodeTransition, problem.CodeCheck}
 }
 
 // ofChange is the codes of every change.
@@ -258,7 +268,9 @@ func (b *builder) ofBody(p place, v variant) []problem.Code {
 	}
 	for i := range p.collection.Attributes {
 		a := &p.collection.Attributes[i]
-		if !b.has(p.collection, a.Name, v) && !b.has(p.collection, a.Name, replaceVariant) {
+		if a.IsComputed() {
+			codes = append(codes, problem.CodeOutOfRange)
+		} else if !b.has(p.collection, a.Name, v) && !b.has(p.collection, a.Name, replaceVariant) {
 			continue
 		}
 		codes = append(codes, ofValue(a)...)

@@ -155,7 +155,7 @@ func timestampSchema(description string, v variant) object {
 // that they can only read can be sent back.
 func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
-	seen, set := b.By.Visible(c).Has(column), b.By.Writable(c).Has(column)
+	seen, set := b.By.Visible(c).Has(column), b.mayWriteAttribute(c, c.Columns()[column].Attribute)
 	switch v {
 	case readVariant:
 		return seen
@@ -165,13 +165,18 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	return seen || set
 }
 
+// mayWriteAttribute reports whether the reader may set an attribute at all.
+func (b *builder) mayWriteAttribute(c *model.Collection, a *model.Attribute) bool {
+	return !a.IsComputed() && b.By.Writable(c).Has(c.Field(a.Name).Column)
+}
+
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
+	return a.Required && a.Default == nil && b.mayWriteAttribute(c, a)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
 func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
-	return (v == replaceVariant || v == patchVariant) && !b.By.Writable(c).Has(c.Field(a.Name).Column)
+	return (v == replaceVariant || v == patchVariant) && !b.mayWriteAttribute(c, a)
 }
 
 // attributeSchema is the definition of an attribute of a collection.
@@ -182,8 +187,9 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 	d := define(a, v == readVariant, !a.Required)
 	description := b.describeAttribute(c, a, v)
 	d.addIf(description != "", "description", description)
-	d.addIf(b.onlySentBack(c, a, v), "readOnly", true)
+	d.addIf(a.IsComputed() || b.onlySentBack(c, a, v), "readOnly", true)
 	d.addIf(a.Default != nil && (v == createVariant || v == replaceVariant), "default", model.MustMarshal(a.Default))
+	b.addRules(&d, c, a)
 	return d
 }
 
@@ -196,7 +202,7 @@ func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, v v
 			text += " The id of another resource."
 		}
 	}
-	text += describeRest(a)
+	text += describeRest(a) + b.describeRules(c, a)
 	if b.onlySentBack(c, a, v) {
 		text += " May be sent back as it was read; it cannot be set."
 	}
@@ -411,7 +417,13 @@ func (b *builder) collectionDescription() object {
 			{"type", "object"},
 			{"properties", object{
 				{"name", object{{"type", "string"}}}, {"required", object{{"type", "boolean"}}},
-				{"references", object{{"type", "string"}, {"description", "The collection that it refers to."}}}, {"type", object{{"type", "string"}}},
+				{"references", object{{"type", "string"}, {"description", "The collection that it refers to."}}},
+				{"transitions", object{{"type", "object"}, {"description", "Of a lifecycle: the states that each state may change to."}, {"additionalProperties", arrayOf(object{{"type", "string"}})}}},
+				{"initial", object{{"type", "array"}, {"description", "Of a lifecycle: the states that a new resource may have."}, {"items", object{{"type", "string"}}}}},
+				{"computed", object{{"type", list{"string", "null"}}, {"description", "The expression by which the server sets the value. Null if it reads what the caller does not see."}}},
+				{"when", object{{"type", "string"}, {"const", model.WhenCreate}, {"description", "The value is computed once, when the resource is created."}}},
+				{"write_once", object{{"type", "boolean"}, {"const", true}, {"description", "The value is set by the create, and does not change."}}},
+				{"type", object{{"type", "string"}}},
 			}},
 			{"required", list{"name", "required", "type"}}, {"additionalProperties", true},
 		}}}},
@@ -421,5 +433,9 @@ func (b *builder) collectionDescription() object {
 		})}}},
 		{"search", object{{"type", "array"}, {"description", "The attributes that `search` finds words in. Left out if there are none."}, {"items", object{{"type", "string"}}}}},
 		{"label", object{{"type", "string"}, {"description", "The attribute that names a resource to people. Left out if there is none."}}},
+		{"checks", object{{"type", "array"}, {"description", "The rules that every resource must meet, as far as the caller sees what they read. Left out if there are none."}, {"items", closedObject("", object{
+			{"rule", object{{"type", "string"}}}, {"message", object{{"type", "string"}, {"description", "What the error says."}}},
+			{"attribute", object{{"type", "string"}, {"description", "The attribute that the error points at, if any."}}},
+		}, list{"rule", "message"})}}},
 	}, list{"id", "type", "name", "singular", "total", "attributes", "relations"})
 }

@@ -14,10 +14,10 @@ import (
 // onConflict is the parameter that makes an upsert of a creation.
 func (b *builder) onConflict(c *model.Collection) object {
 	groups := list{"id"}
-	for _, group := range c.UniqueGroups() {
+	for _, group := range c.GivenGroups() {
 		var names []string
 		for _, column := range group {
-			if b.By.Visible(c).Has(column) {
+			if b.By.Visible(c).Has(column) && !c.Columns()[column].Attribute.IsComputed() {
 				names = append(names, c.Columns()[column].Name)
 			}
 		}
@@ -117,7 +117,7 @@ func (b *builder) ofTransaction() []problem.Code {
 		problem.CodePreconditionRequired, problem.CodeParentMismatch, problem.CodeUnknownReference, problem.CodeEnum, problem.CodeRefused, problem.CodeRequired,
 	}
 	for _, c := range b.schema.Collections() {
-		codes = append(codes, b.ofBody(place{collection: c}, createVariant)...)
+		codes = append(append(codes, b.ofRules(c)...), b.ofBody(place{collection: c}, createVariant)...)
 	}
-	return append(append(codes, b.ofChange()...), b.anywhere()...)
+	return append(append(append(codes, b.unknown()...), b.ofChange()...), b.anywhere()...)
 }

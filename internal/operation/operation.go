@@ -33,7 +33,6 @@ type Config struct {
 // Operations is the queue of a store, and its workers.
 type Operations struct {
 	Config
-	schema    *model.Schema
 	store     *store.Store
 	resources *resource.Resources
 	wake      chan struct{} // signals new work
@@ -47,7 +46,7 @@ type Operations struct {
 var lease = "15s"
 
 // New returns the operations of a store. No work is done until Run.
-func New(config Config, sch *model.Schema, st *store.Store, resources *resource.Resources) *Operations {
+func New(config Config, st *store.Store, resources *resource.Resources) *Operations {
 	if config.Lease == 0 {
 		var err error
 		if config.Lease, err = time.ParseDuration(lease); err != nil {
@@ -61,7 +60,7 @@ func New(config Config, sch *model.Schema, st *store.Store, resources *resource.
 		config.Pause = growingPause
 	}
 	return &Operations{
-		Config: config, schema: sch, store: st, resources: resources,
+		Config: config, store: st, resources: resources,
 		wake: make(chan struct{}, 1), renewal: config.Lease / 3, waiters: map[model.ID]chan resource.Outcome{},
 	}
 }

@@ -66,7 +66,7 @@ func newDataset(t *testing.T, url string, config Config, hook resource.Hook) *da
 		defer w.mutex.Unlock()
 		w.failures = append(w.failures, err)
 	}
-	w.Operations = New(config, sch, st, w.resources)
+	w.Operations = New(config, st, w.resources)
 	hook.Timeout = time.Minute
 	hook.After = func(context.Context, *resource.Change) {
 		w.mutex.Lock()

@@ -2,7 +2,6 @@ package query
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +33,7 @@ func isRelated(kind string) bool { return kind == someGroup || kind == noneGroup
 
 // conditions are filters of one group, all of which must hold.
 type conditions struct {
+	key    groupKey
 	lists  []*list
 	others []Filter
 	of     *Step // relation to the resources that the conditions of some and none are on
@@ -65,13 +65,14 @@ func (p *parser) group(given parameter, name filterName) *conditions {
 
 // conditions are those of a group.
 func (p *parser) conditions(key groupKey) *conditions {
-	if p.groups == nil {
-		p.groups = map[groupKey]*conditions{}
+	for _, group := range p.groups {
+		if group.key == key {
+			return group
+		}
 	}
-	if p.groups[key] == nil {
-		p.groups[key] = &conditions{}
-	}
-	return p.groups[key]
+	added := &conditions{key: key}
+	p.groups = append(p.groups, added)
+	return added
 }
 
 // failGroup reports a group whose name is wrong, and says how it is written.
@@ -129,9 +130,10 @@ func (p *parser) finishFilters() {
 	}
 	var all And
 	var any Or
-	for _, key := range slices.SortedFunc(maps.Keys(p.groups), groupKey.compare) {
-		conditions := p.groups[key].all()
-		switch of := p.groups[key].of; {
+	slices.SortFunc(p.groups, func(a, b *conditions) int { return a.key.compare(b.key) })
+	for _, group := range p.groups {
+		key, conditions := group.key, group.all()
+		switch of := group.of; {
 		case key.kind == "":
 			all = append(all, conditions...)
 		case key.kind == anyGroup:

@@ -25,12 +25,12 @@ type parser struct {
 	limits     Limits
 	query      Query
 	faults     problem.Errors
-	seen       map[string]string        // long name -> name as written
-	groups     map[groupKey]*conditions // of filters
-	filters    int                      // different parameters so far
-	values     int                      // of all filters
-	contains   int                      // filters with contains or search
-	related    []string                 // filters and sort keys through relations
+	seen       map[string]string // long name -> name as written
+	groups     []*conditions     // of filters
+	filters    int               // different parameters so far
+	values     int               // of all filters
+	contains   int               // filters with contains or search
+	related    []string          // filters and sort keys through relations
 	sortKeys   map[string]bool
 
 	included       []parameter // include=…

@@ -41,7 +41,7 @@ func (p *parser) onConflict(given parameter) {
 // conflictGroups lists the unique groups that the caller may see.
 func (p *parser) conflictGroups() [][]int {
 	groups := [][]int{{model.IDColumn}}
-	for _, group := range p.collection.UniqueGroups() {
+	for _, group := range p.collection.GivenGroups() {
 		if !slices.ContainsFunc(group, func(column int) bool { return !p.limits.Visible.Has(column) }) {
 			groups = append(groups, group)
 		}

@@ -14,7 +14,7 @@ type Groups struct {
 	*store.Groups
 	collection *model.Collection
 	wanted     *query.Groups
-	including  *include.Page // nil: nothing is included
+	including  *include.Renderer // nil: nothing is included
 }
 
 // Groups opens a range of the groups of a collection. Exact: count all groups.
@@ -33,7 +33,7 @@ func (r *Reader) Groups(ctx context.Context, path Path, q query.Query, exact boo
 	}
 	g := &Groups{Groups: groups, collection: path.Collection, wanted: q.Groups}
 	if len(q.Includes) > 0 {
-		g.including = include.NewGroups(groups, path.Collection, q)
+		g.including = include.OfGroups(groups, path.Collection, q)
 	}
 	return g, nil
 }

@@ -20,7 +20,7 @@ type List struct {
 
 	reader     *Reader
 	rows       *store.Page
-	including  *include.Page // nil: nothing is included
+	including  *include.Renderer // nil: nothing is included
 	collection *model.Collection
 	visible    model.ColumnSet
 	id         model.ID // of the last resource, if nothing is included
@@ -48,7 +48,7 @@ func (r *Reader) ListIn(tx *store.Tx, path Path, q query.Query, exact bool) (*Li
 func (r *Reader) list(rows *store.Page, path Path, q query.Query) *List {
 	l := &List{Total: rows.Total, TotalKnown: rows.TotalKnown, Point: rows.Point, reader: r, rows: rows, collection: path.Collection, visible: q.Visible}
 	if len(q.Includes) > 0 {
-		l.including = include.NewPage(rows, path.Collection, q)
+		l.including = include.OfPage(rows, path.Collection, q)
 	}
 	return l
 }
@@ -96,14 +96,12 @@ func (l *List) Extend() error { return l.rows.Extend() }
 // Close ends the list.
 func (l *List) Close() { l.rows.Close() }
 
-// Parts divides a piece of the list into what the database was asked for: its relations, and the list itself.
+// Parts divides a piece of a list that includes relations into what the database was asked for: its relations, and the list itself.
 func (l *List) Parts(list ListPart) (parts []ListPart) {
-	if l.including != nil {
-		for _, took := range l.including.Took() {
-			relation := list
-			relation.Include, relation.Took = took.Include, took.Time
-			parts = append(parts, relation)
-		}
+	for _, took := range l.including.Took() {
+		relation := list
+		relation.Include, relation.Took = took.Include, took.Time
+		parts = append(parts, relation)
 	}
 	for _, each := range parts {
 		list.Took -= each.Took

@@ -38,6 +38,13 @@ func (p Path) Limits() query.Limits {
 	return query.Limits{Visible: p.By.Visible(p.Collection), Related: p.By.Related}
 }
 
+// Parse reads a query string of the program. The limit is used if it has none.
+func (p Path) Parse(mode query.Mode, wanted string, limit int64) (query.Query, error) {
+	limits := p.Limits()
+	limits.DefaultLimit = limit
+	return query.Parse(mode, p.Collection, wanted, limits)
+}
+
 // Scope is the filter of what exists on the path for the caller, nil if everything does.
 func (p Path) Scope() query.Filter {
 	if p.Parent == nil {

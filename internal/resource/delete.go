@@ -64,7 +64,7 @@ const (
 )
 
 // deletion is the deletion of resources with everything that cascades. Only the ids of what is deleted
-// are in memory: the database works on sets of rows. Rows are read if a hook needs them.
+// are in memory: the database works on sets of rows. Rows are read if a hook or rules of the data need them.
 type deletion struct {
 	work   *Work
 	tx     *store.Tx
@@ -74,6 +74,9 @@ type deletion struct {
 	order  []store.Set               // the requested resources first
 	closed int                       // how many sets of order get no more resources, as each has visited them
 	last   map[model.ID]model.Record // of the requested resources
+
+	faults problem.Errors // references that keep the resources from being deleted
+	unseen bool           // one of the faults is about references that the caller does not see, and does not say how many there are
 }
 
 func (d *deletion) isMarked(c *model.Collection, id model.ID) bool { return d.marked[c][id] }
@@ -140,8 +143,8 @@ func (d *deletion) unmarked(link model.Link, deleted []model.ID) ([]store.Set, e
 	if err != nil || found.Len() == 0 {
 		return nil, err
 	}
-	// A hook may change which resources refer to the marked ones.
-	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 {
+	// A hook may change which resources refer to the marked ones. Rows are read in the order of their ids.
+	if marked == 0 && found.Len() >= minByLink && len(d.work.resources.hooks) == 0 && !readsReference(link) {
 		return found.SetsByLink(link), nil
 	}
 	slices.SortFunc(found.Referrers, model.ID.Compare) // the database finds them in any order, which errors and hooks must not have
@@ -171,10 +174,8 @@ func (d *deletion) each(kind model.OnDelete, visit func(model.Link, []model.ID) 
 // checkRestricted returns 409 if an unmarked resource refers to a marked one with on_delete
 // restrict.
 func (d *deletion) checkRestricted() error {
-	var faults problem.Errors
-	unseen := false // reported once, to hide how many there are
 	err := d.each(model.Restrict, func(link model.Link, deleted []model.ID) error {
-		if len(faults) >= problem.MaxErrors {
+		if len(d.faults) >= problem.MaxErrors {
 			return nil
 		}
 		first := map[model.ID]model.ID{} // that refers to each
@@ -185,31 +186,40 @@ func (d *deletion) checkRestricted() error {
 			}
 			return true
 		})
-		if err != nil || len(first) == 0 {
-			return err
-		}
-		visible, err := d.visibleReferences(link, first)
 		if err != nil {
 			return err
 		}
-		for _, id := range deleted {
-			referrer, found := first[id]
-			switch {
-			case !found:
-			case visible(id):
-				faults.Add(fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. Delete or change it, and others like it, first.",
-					link.From.Name, referrer, link.To.Name, id, link.From.Columns()[link.Column].Name))
-			case !unseen:
-				unseen = true
-				faults.Add(fault.New(problem.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
-			}
-		}
-		return nil
+		return d.refuse(link, deleted, first, func(model.ID) string { return "" })
 	})
 	if err != nil {
 		return err
 	}
-	return faults.Err()
+	return d.faults.Err()
+}
+
+// refuse adds the errors of references that keep resources from being deleted. Referrers are by what they refer to. Why is what the errors
+// say of each resource that is not deleted.
+func (d *deletion) refuse(link model.Link, deleted []model.ID, referrers map[model.ID]model.ID, why func(referred model.ID) string) error {
+	if len(referrers) == 0 {
+		return nil
+	}
+	visible, err := d.visibleReferences(link, referrers)
+	if err != nil {
+		return err
+	}
+	for _, id := range deleted {
+		referrer, found := referrers[id]
+		switch {
+		case !found:
+		case visible(id):
+			d.faults.Add(fault.New(problem.CodeReferenced, "The resource %s/%s refers to %s/%s by %s. %sDelete or change it, and others like it, first.",
+				link.From.Name, referrer, link.To.Name, id, link.From.Columns()[link.Column].Name, why(id)))
+		case !d.unseen:
+			d.unseen = true
+			d.faults.Add(fault.New(problem.CodeReferenced, "A resource that you may not see refers to this one, or to one that would be deleted with it."))
+		}
+	}
+	return nil
 }
 
 // visibleReferences reports which references the caller may see: both resources, and the attribute.
@@ -278,8 +288,8 @@ func (d *deletion) setNull() error {
 	})
 }
 
-// rowsForHooks is how many resources are read at once for hooks.
-const rowsForHooks = 1000
+// rowsAtOnce is how many resources are read at once for hooks and rules.
+const rowsAtOnce = 1000
 
 // setNullIn sets a reference of resources to null.
 func (d *deletion) setNullIn(link model.Link, set store.Set) error {
@@ -287,16 +297,16 @@ func (d *deletion) setNullIn(link model.Link, set store.Set) error {
 		return err
 	}
 	ids, size := set.IDs, store.SetSize
-	rows := d.work.resources.needsRows(link.From, Update)
+	rows := d.work.resources.needsRows(link.From, Update) || readsReference(link)
 	if rows {
-		size = rowsForHooks
+		size = rowsAtOnce
 	}
 	if d.work.resources.hasWithin(link.From, Update) {
 		size = 1 // the hook may change or delete the others, which are read after it
 	}
 	for set.IDs = range slices.Chunk(ids, size) {
 		if rows {
-			if err := d.setNullForHooks(link, set.IDs); err != nil {
+			if err := d.setNullInRows(link, set.IDs); err != nil {
 				return err
 			}
 			continue
@@ -309,8 +319,9 @@ func (d *deletion) setNullIn(link model.Link, set store.Set) error {
 	return nil
 }
 
-// setNullForHooks does the same with rows, for the hooks of their collection.
-func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
+// setNullInRows does the same with rows, for the hooks and the rules of their collection. All references to what is deleted are set
+// to null at once: a rule may be about several.
+func (d *deletion) setNullInRows(link model.Link, ids []model.ID) error {
 	before, err := d.tx.FindAll(link.From, ids)
 	if err != nil {
 		return err
@@ -320,8 +331,8 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 	})
 	after := make([]model.Record, len(before))
 	for i, referrer := range before {
-		changed := slices.Clone(referrer)
-		changed[link.Column] = model.Null
+		changed := d.release(link.From, referrer)
+		derive(link.From, referrer, changed)
 		if err := d.work.within(Update, link.From, referrer, changed); err != nil {
 			return err
 		}
@@ -338,7 +349,13 @@ func (d *deletion) setNullForHooks(link model.Link, ids []model.ID) error {
 	if err := fault.Joined(nil, dangling).Err(); err != nil {
 		return err
 	}
+	if err := d.checkRules(link, before, after); err != nil {
+		return err
+	}
 	_, conflicts, err := d.tx.UpdateAll(link.From, before, after)
+	if err == nil && readsReference(link) { // a computed value may be taken
+		err = d.refuseRows(link, before, conflicts)
+	}
 	if err := cmp.Or(err, fault.Joined(nil, conflicts).Err()); err != nil {
 		return err
 	}
@@ -370,7 +387,7 @@ func (d *deletion) run() error {
 		// A hook may change the requested resources, whose last state is the response.
 		rows := d.work.resources.needsRows(c, Delete) || i == 0 && len(d.work.resources.hooks) > 0
 		if rows {
-			size = rowsForHooks
+			size = rowsAtOnce
 		}
 		if d.work.resources.hasWithin(c, Delete) {
 			size = 1 // the hook may change or delete the others, which are read after it

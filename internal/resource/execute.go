@@ -9,6 +9,22 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
+// A request is executed in this way:
+//
+//	Execute
+//	  earlierOutcome     if it has a key: an earlier request with the key may have an outcome
+//	  prepare            before the transaction: reads bodies, finds ranges, runs Before hooks, splits texts
+//	  one of these in the transaction, or in a snapshot if nothing is written; it may run more than once:
+//	    runOnce          if it has a key: locks the key, attempts the request, stores the outcome
+//	    runClaimed       if it is an operation: renews the claim, attempts the request, ends the operation
+//	    run              otherwise
+//
+//	attempt              run, undone if it fails in a way that is stored
+//	run                  one of these:
+//	    accept           if it is executed later: tries the step, undoes it, puts it into the queue
+//	    try              if it is a dry run: runSteps, counts what changed, undoes it
+//	    runSteps         Work.do for each step
+
 // Execute executes the steps of a request. Everything that is written comes through here, whether a client, the program or a worker
 // asks for it; only a function of the program that has a transaction already uses Handle.Do. A failure is part of the outcome.
 func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
@@ -34,10 +50,15 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 		return Outcome{Err: failure, Step: x.position(0)}
 	}
 	var err error
-	if x.onlyReads() {
+	switch {
+	case x.Idempotent != nil:
+		err = r.inTransaction(ctx, x.writeOptions(), x.runOnce)
+	case x.claim != nil:
+		err = r.inTransaction(ctx, x.writeOptions(), x.runClaimed)
+	case x.onlyReads():
 		err = r.inSnapshot(ctx, x.run)
-	} else {
-		err = r.inTransaction(ctx, x.writeOptions(), x.runAndStore)
+	default:
+		err = r.inTransaction(ctx, x.writeOptions(), x.run)
 	}
 	if err != nil {
 		return Outcome{Err: err, Step: x.outcome.Step}
@@ -121,9 +142,9 @@ func (x *execution) writeOptions() store.WriteOptions {
 }
 
 // onlyReads reports whether nothing is written, so that the request is executed in a snapshot instead of a transaction: the range is
-// empty, or the deletion only predicted. On SQLite, a transaction would keep all writes waiting. An outcome that is kept is written.
+// empty, or the deletion only predicted. On SQLite, a transaction would keep all writes waiting.
 func (x *execution) onlyReads() bool {
-	if x.Idempotent != nil || x.claim != nil || len(x.decoded) != 1 {
+	if len(x.decoded) != 1 {
 		return false
 	}
 	return x.decoded[0].Range != nil && len(x.decoded[0].found) == 0 || x.DryRun && x.decoded[0].deletion == predictDeletion
@@ -140,19 +161,8 @@ func (x *execution) deletionMode(step *decodedStep, last bool) deletionMode {
 	return tryDeletion
 }
 
-// runAndStore executes the request in a transaction, and stores its outcome there, if it must be kept.
-func (x *execution) runAndStore(w *Work) error {
-	switch {
-	case x.Idempotent != nil:
-		return x.runOnce(w)
-	case x.claim != nil:
-		return x.runClaimed(w)
-	}
-	return x.run(w)
-}
-
-// runAndUndo executes the request, and undoes it if it fails in a way that is kept. Any other failure is that of the transaction.
-func (x *execution) runAndUndo(w *Work) error {
+// attempt executes the request, and undoes it if it fails in a way that is stored. Any other failure is that of the transaction.
+func (x *execution) attempt(w *Work) error {
 	failed := w.Savepoint(func() error { return x.run(w) })
 	if failed == nil || !x.stores(failed) {
 		return failed
@@ -161,7 +171,7 @@ func (x *execution) runAndUndo(w *Work) error {
 	return nil
 }
 
-// stores reports whether a failure is kept as the outcome. Otherwise the request may succeed when it is repeated.
+// stores reports whether a failure is stored as the outcome. Otherwise the request may succeed when it is repeated.
 func (x *execution) stores(failed error) bool {
 	switch {
 	case x.Idempotent != nil:

@@ -65,7 +65,7 @@ func (h *Handle) Read(c *model.Collection, id model.ID, wanted string) (found re
 		if err := path.Require(schema.MayRead); err != nil {
 			return err
 		}
-		q, err := query.Parse(query.OfOne, c, wanted, path.Limits())
+		q, err := path.Parse(query.OfOne, wanted, 0)
 		if err == nil {
 			found, err = w.resources.GetIn(w.tx, path, id, q)
 		}
@@ -100,9 +100,7 @@ func (h *Handle) list(path reads.Path, wanted string, limit int64, exact bool, r
 		if err := path.Require(schema.MayList); err != nil {
 			return err
 		}
-		limits := path.Limits()
-		limits.DefaultLimit = limit
-		q, err := query.Parse(query.OfList, path.Collection, wanted, limits)
+		q, err := path.Parse(query.OfList, wanted, limit)
 		if err != nil {
 			return err
 		}

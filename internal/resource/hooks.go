@@ -107,7 +107,8 @@ func (r *Resources) before(ctx context.Context, step *decodedStep, verb Verb, id
 	ctx = r.hookContext(ctx)
 	change := &Change{Verb: verb, Collection: c, ID: id, By: step.Path.By, DryRun: step.dryRun}
 	if input != nil {
-		input.Values, input.Set = slices.Clone(input.Values), slices.Clone(input.Set)
+		sent := input.FromClient()
+		input.Values, input.Set, input.Sent = slices.Clone(input.Values), slices.Clone(input.Set), &sent
 		if verb == Create && !input.HasID() {
 			input.Values[model.IDColumn], input.Set[model.IDColumn] = model.IDValue(r.store.NewID()), true
 		}

@@ -58,7 +58,7 @@ func (x *execution) runOnce(w *Work) error {
 	if !locked {
 		return keyInUse()
 	}
-	if err := x.runAndUndo(w); err != nil {
+	if err := x.attempt(w); err != nil {
 		return err
 	}
 	record := x.outcome.record(x.Idempotent.Fingerprint)

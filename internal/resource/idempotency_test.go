@@ -77,7 +77,7 @@ func TestOneOutcomeBecomesFinal(t *testing.T) {
 
 			later := record("later, and found in a transaction", time.Now().Add(-time.Hour))
 			x := &execution{Request: &later, resources: r}
-			if err := r.inTransaction(ctx, store.WriteOptions{}, x.runAndStore); err != nil || x.earlier == nil {
+			if err := r.inTransaction(ctx, store.WriteOptions{}, x.runOnce); err != nil || x.earlier == nil {
 				t.Error(x.earlier, err)
 			}
 			finalizes(later, first)

@@ -19,6 +19,15 @@ type lookup struct {
 	awaited      []model.ID // pending operations that create what it has found
 }
 
+// isUnsettled reports whether operations on a resource are unfinished while another is accepted: they may change the state that
+// it will find.
+func (s *lookup) isUnsettled(c *model.Collection, before model.Record) (bool, error) {
+	if !s.countPending || before == nil {
+		return false, nil
+	}
+	return s.tx.HasUnfinished(c, before.ID(model.IDColumn))
+}
+
 // isPending reports whether a pending operation will create a resource. If a rule restricts
 // what the caller sees, only their own operations count: the rule cannot be evaluated yet.
 func (s *lookup) isPending(by *auth.Permit, c *model.Collection, id model.ID) (bool, error) {

@@ -4,7 +4,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
-	"github.com/plural-go/plural/schema"
+	"github.com/plural-go/plural/internal/rules"
 )
 
 // A write of many resources is bounded by the bytes of what its caller can see. If values that are hidden
@@ -45,8 +45,14 @@ func (w *Work) newLoader(path reads.Path) *loader {
 			needed[column] = true
 		}
 	}
-	for _, verb := range schema.AccessVerbs() { // an upsert creates too, and its rules may read what it updates
-		query.EachColumn(path.By.Rule(verb, c), c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+	for _, rule := range path.By.Rules(c) { // an upsert creates too, and its rules may read what it updates
+		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+	}
+	if set := rules.Of(c); set != nil { // it reads the visible ones, too
+		reads := set.Reads()
+		for i := range c.Columns() {
+			needed[i] = needed[i] || reads.Has(i)
+		}
 	}
 	for i, column := range c.Columns() {
 		if (column.Kind == model.KindText || column.Kind == model.KindJSON) && !l.visible.Has(i) && !needed[i] {
@@ -101,7 +107,7 @@ func (w *Work) complete(c *model.Collection, all []writing, before, after []mode
 	for _, i := range items {
 		if all[i].before.partial {
 			before[i] = whole[before[i].ID(model.IDColumn)]
-			after[i] = apply(c, before[i], all[i].input)
+			after[i] = keepComputed(c, after[i], apply(c, before[i], all[i].input))
 		}
 	}
 	return nil

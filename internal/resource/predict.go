@@ -10,21 +10,23 @@ import (
 
 // The deletion at the end of a dry run, and the one that is accepted for later, is not executed, because it can concern any number of
 // resources: on SQLite it would keep all writes waiting. It finds what it would delete and change, and is refused, as any deletion.
-// Nothing that follows depends on it.
+// Nothing that follows depends on it. Where hooks or rules take part, it is executed and undone.
 
-// isPredictable reports whether a step is a deletion that need not be executed to know its effect: no hook takes part in it.
+// isPredictable reports whether a step is a deletion that need not be executed to know its effect: no hooks or rules take part in it.
 func (r *Resources) isPredictable(step *decodedStep) bool {
-	return step.verb == Delete && step.Path.Collection != nil && !r.hookTakesPart(step.Path.Collection, map[*model.Collection]bool{})
+	return step.verb == Delete && step.Path.Collection != nil && !r.takePart(step.Path.Collection, map[*model.Collection]bool{})
 }
 
-// hookTakesPart reports whether a hook takes part in the transaction of a deletion from a collection: it may change or refuse anything.
-func (r *Resources) hookTakesPart(c *model.Collection, seen map[*model.Collection]bool) bool {
-	if seen[c] || len(r.hooks) == 0 {
+// takePart reports whether hooks or rules of the data take part in the transaction of a deletion from a collection. They may refuse it, and
+// hooks may change anything.
+func (r *Resources) takePart(c *model.Collection, seen map[*model.Collection]bool) bool {
+	if seen[c] {
 		return false
 	}
 	seen[c] = true
 	return r.hasWithin(c, Delete) || slices.ContainsFunc(c.Referrers(), func(link model.Link) bool {
-		return link.OnDelete == model.Cascade && r.hookTakesPart(link.From, seen) || link.OnDelete == model.SetNull && r.hasWithin(link.From, Update)
+		return link.OnDelete == model.Cascade && r.takePart(link.From, seen) ||
+			link.OnDelete == model.SetNull && (r.hasWithin(link.From, Update) || readsReference(link))
 	})
 }
 
@@ -58,7 +60,7 @@ func (d *deletion) existing(c *model.Collection, scope query.Filter, ids []model
 	}
 	found := map[model.ID]bool{}
 	ids = slices.DeleteFunc(ids, func(id model.ID) bool { return d.isMarked(c, id) })
-	for ids := range slices.Chunk(ids, rowsForHooks) {
+	for ids := range slices.Chunk(ids, rowsAtOnce) {
 		records, err := d.tx.FindAll(c, ids)
 		if err != nil {
 			return nil, err

@@ -130,8 +130,8 @@ func (w *Work) changeRange(step decodedStep) ([]reads.Resource, error) {
 	}
 	records, all := make([]model.Record, len(found)), make([]writing, len(found))
 	for i, each := range found {
-		records[i], all[i] = each.record, writing{before: each, input: step.inputOf(each.record.ID(model.IDColumn)), readOnly: step.readOnly}
-		if err := requireOn(step.Path, w.tx, step.verb, each.record); err != nil {
+		records[i], all[i] = each.record, writing{before: each, input: step.inputOf(each.record.ID(model.IDColumn)), readOnly: step.readOnly, inRange: true}
+		if err := w.requireOn(step.Path, step.verb, each.record, all[i].input); err != nil {
 			return nil, err
 		}
 	}

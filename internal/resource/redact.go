@@ -2,6 +2,7 @@ package resource
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/reads"
@@ -9,17 +10,16 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// redact hides from the caller of a path the names of attributes that they may not see. That there is a conflict
-// cannot be hidden.
+// redact hides from the caller of a path the names of attributes that they may not see, in conflicts and in what rules
+// refuse. That there is a conflict cannot be hidden.
 func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
 	visible, writable := path.By.Visible(path.Collection), path.By.Writable(path.Collection)
 	if visible == nil {
 		return conflicts
 	}
 	unknown := func(column int) bool { return !visible.Has(column) && !writable.Has(column) }
-	redacted := make(problem.Errors, len(conflicts))
+	redacted := slices.Clone(conflicts)
 	for i, conflict := range conflicts {
-		redacted[i] = conflict
 		// Several groups may begin with the same attribute, which the pointer has. The detail names all attributes.
 		isKnown := func(group []int) bool {
 			return !slices.ContainsFunc(group, unknown) && conflict.Detail == store.ConflictOf(path.Collection, group).Detail
@@ -27,6 +27,17 @@ func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
 		if conflict.Code == problem.CodeNotUnique && !slices.ContainsFunc(path.Collection.UniqueGroups(), isKnown) {
 			redacted[i] = fault.New(problem.CodeNotUnique, "Another resource has the same values of attributes that must be unique.")
 		}
+		name, _, _ := strings.Cut(strings.TrimPrefix(conflict.Source.Pointer, "/"), "/")
+		field := path.Collection.Field(name)
+		if conflict.Code == problem.CodeNotUnique || field == nil || !unknown(field.Column) {
+			continue
+		}
+		hidden := *conflict
+		hidden.Source.Pointer = ""
+		if conflict.Code != problem.CodeCheck { // which has a message of its own
+			hidden.Detail = "The value of an attribute that you may not see would not be allowed."
+		}
+		redacted[i] = &hidden
 	}
 	return redacted
 }

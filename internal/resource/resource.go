@@ -15,6 +15,9 @@ import (
 	"github.com/plural-go/plural/internal/store"
 )
 
+// forcedStates is who changes resources where Resources.ForceStates is set.
+const forcedStates = "import:force-state"
+
 // Resources reads and writes the resources of a store.
 type Resources struct {
 	*reads.Reader
@@ -28,6 +31,9 @@ type Resources struct {
 
 	// AcceptTimestamps lets new resources bring created_at and updated_at.
 	AcceptTimestamps bool
+
+	// ForceStates lets resources have any state of their lifecycles, for an import of whoever operates the database.
+	ForceStates bool
 
 	// Memory is for the resources of writes of many. Nil: it is not bounded.
 	Memory *limit.Budget

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"pgregory.net/rapid"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/expression"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/internal/query"
@@ -32,6 +32,7 @@ collections:
       name: {type: string}
       whole: {type: integer}
       number: {type: number}
+      cost: {type: string, format: decimal, scale: 2}
       flag: {type: boolean}
       owner: {type: string, format: uuid}
       day: {type: string, format: date}
@@ -90,6 +91,7 @@ func ruledRows(c *model.Collection) (rows []model.Record) {
 		set("name", model.TextValue("a"), model.TextValue("b"), model.TextValue("ba"))
 		set("whole", model.IntValue(1), model.IntValue(-1), model.Null, model.IntValue(math.MaxInt64), model.IntValue(1<<53), model.IntValue(0))
 		set("number", model.FloatValue(1), model.Null, model.FloatValue(0.5), model.FloatValue(-2), model.Null, model.FloatValue(1e300), model.FloatValue(2))
+		set("cost", model.IntValue(100), model.IntValue(150), model.Null, model.IntValue(-1), model.IntValue(0), model.IntValue(model.MaxDecimalUnits), model.IntValue(-model.MaxDecimalUnits))
 		set("flag", model.BoolValue(true), model.BoolValue(false), model.Null)
 		set("owner", model.IDValue(model.ID{1}), model.IDValue(model.ID{2}), model.Null, model.Null, model.IDValue(model.ID{1}))
 		set("day", model.TextValue("2026-11-14"), model.Null, model.TextValue("2024-02-29"))
@@ -105,14 +107,14 @@ func ruledRows(c *model.Collection) (rows []model.Record) {
 var (
 	literals = map[string][]string{
 		"text": {`'a'`, `''`, `'ab'`, `'Ä'`, `'b'`, "auth.sub", "auth.role", "'a' + 'b'"}, "name": {`'a'`, `'ba'`, "auth.sub"},
-		"whole": {"1", "-1", "0", "9223372036854775807", "2 - 1"}, "number": {"1.0", "0.5", "-2.0", "1.0 / 2.0"}, "flag": {"true", "false", "auth.role == 'a'"},
+		"whole": {"1", "-1", "0", "9223372036854775807", "2 - 1"}, "number": {"1.0", "0.5", "-2.0", "1.0 / 2.0"}, "cost": {"1.5", "1.50", "1", "0.0", "-0.01", "1.005", "-0.005", "9999999999999999.99", "9999999999999999.999", "1e30", "-1e30", "0.1 + 0.2", "3 * 0.5", "9223372036854775807 + 1"}, "flag": {"true", "false", "auth.role == 'a'"},
 		"owner": {"'01000000-0000-0000-0000-000000000000'", "'02000000-0000-0000-0000-000000000000'", "auth.sub", "'no id'", "'0100000000000000000000000000000'"},
 		"day":   {"'2026-11-14'", "'2024-02-29'", "'2025-01-01'"},
 		"at": {"timestamp('2026-11-14T09:30:00.123Z')", "timestamp('2026-11-14T10:30:00.124+01:00')", "timestamp('2026-11-14T09:30:00.1235Z')",
 			"timestamp('1969-12-31T23:59:59.9999Z')", "timestamp('2026-11-14T09:00:00Z') + duration('30m')"},
 	}
 	claims  = []string{"auth.claims.text", "auth.claims.n", "auth.claims.yes", "auth.claims.nothing", "auth.claims.missing", "auth.claims.owner", "auth.claims.list", "auth.claims.deep.text"}
-	ordered = []string{"text", "name", "whole", "number", "flag", "at"}
+	ordered = []string{"text", "name", "whole", "number", "cost", "cost", "flag", "at"}
 	facts   = []string{"true", "false", "auth.role == 'a'", "auth.sub == 'a'", "has(auth.claims.text)", "has(auth.claims.n)", "auth.claims.yes", "auth.claims.n > 1", "auth.claims.n == 9007199254740992", "'a' in auth.claims.list",
 		"auth.claims.list.exists(x, x == 'b')", "auth.claims.missing == 1", "size(auth.sub) > 3", "auth.claims.text.matches('^a')"}
 )
@@ -139,9 +141,9 @@ func drawLeaf(t *rapid.T) string {
 	case 0:
 		return pick(facts)
 	case 9:
-		return owner() + pick([]string{"whole", "number"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
+		return owner() + pick([]string{"whole", "number", "cost"}) + pick([]string{" < ", " <= ", " > ", " >= ", " == ", " != "}) + "auth.claims.n"
 	case 10:
-		return pick([]string{"!has(auth.claims.n)", "!(" + owner() + "whole in auth.claims.list)", "!(" + owner() + "number in auth.claims.list)", "!has(auth.claims.list)"})
+		return pick([]string{"!has(auth.claims.n)", "!(" + owner() + "whole in auth.claims.list)", "!(" + owner() + "number in auth.claims.list)", "!(" + owner() + "cost in auth.claims.list)", "!has(auth.claims.list)"})
 	case 1:
 		return owner() + "flag"
 	case 2:
@@ -209,34 +211,11 @@ func drawCaller(t *rapid.T) auth.Caller {
 
 // allowedByCEL has cel-go evaluate a rule for each row.
 func allowedByCEL(t *rapid.T, c *model.Collection, rows []model.Record, text string, caller auth.Caller) []model.ID {
-	kinds := map[model.Kind]*cel.Type{
-		model.KindText: cel.StringType, model.KindUUID: cel.StringType, model.KindDate: cel.StringType, model.KindInteger: cel.IntType,
-		model.KindNumber: cel.DoubleType, model.KindBoolean: cel.BoolType, model.KindDateTime: cel.TimestampType,
+	checked, problems := expression.Compile(model.Rule{Text: text}, expression.Scope{Collection: c, MaxSteps: 2}, model.KindBoolean)
+	if problems != nil {
+		t.Fatalf("%s: %v", text, problems)
 	}
-	options := []cel.EnvOption{cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", cel.MapType(cel.StringType, cel.DynType))}
-	for _, name := range c.FieldNames() {
-		field := c.Field(name)
-		if field.Column == model.NoColumn || field.Kind.IsDecimal() {
-			continue
-		}
-		kind := kinds[field.Kind]
-		for _, owner := range []string{"resource.next.", "resource.next.next."} {
-			options = append(options, cel.Variable(owner+name, cel.NullableType(kind)))
-		}
-		if !c.Columns()[field.Column].NotNull {
-			kind = cel.NullableType(kind)
-		}
-		options = append(options, cel.Variable("resource."+name, kind))
-	}
-	env, err := cel.NewEnv(options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	checked, issues := env.Compile(text)
-	if issues.Err() != nil {
-		t.Fatalf("%s: %v", text, issues.Err())
-	}
-	program, err := env.Program(checked)
+	program, err := checked.Part(checked.Tree.Expr())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,6 +297,9 @@ func heldClaim(claim any) any {
 func plainValue(kind model.Kind, value model.Value) any {
 	if value.IsNull() {
 		return nil
+	}
+	if kind.IsDecimal() {
+		return expression.NewDecimal(value.Int(), kind.Scale())
 	}
 	switch kind {
 	case model.KindInteger:
@@ -429,14 +411,15 @@ func TestRulesThatAreRefused(t *testing.T) {
 	for rule, want := range map[string]string{
 		"resource.text ==":                         "9:32: Syntax error: mismatched input '<EOF>' expecting ",
 		"resource.nope == 'a'":                     "9:24: things has no attribute nope",
-		"resource.cost == '1.00'":                  "9:24: cost is a decimal, which a rule cannot use",
+		"resource.cost == '1.00'":                  "9:33: a decimal cannot be compared with a string: write the number without quotes, such as 0.19",
 		"resource.tags == null":                    "9:24: tags is an object or array, which a rule cannot use",
 		"auth.user == 'a'":                         "9:20: auth has no user: use auth.sub, auth.role or auth.claims",
 		"auth.claims == {'a': 1}":                  "9:20: auth.claims cannot be used as a whole: use one claim, such as auth.claims.team",
 		"[dyn(auth.claims)] != []":                 "9:25: auth.claims cannot be used as a whole: use one claim, such as auth.claims.team",
 		"has(resource.text)":                       "9:19: every resource has every attribute: compare with null instead of using has()",
-		"resource.text == 1":                       "9:30: found no matching overload for '_==_' applied to '(wrapper(string), int)'",
-		"resource.text":                            "9:16: a rule must be true or false, but the type of this one is wrapper(string)",
+		"resource.cost * 2 > 5":                    "9:34: one side of a comparison must be an attribute alone, and the other side a value without attributes",
+		"resource.text == 1":                       "9:30: == does not take a string and an integer: write a number without quotes, or convert with string()",
+		"resource.text":                            "9:16: a rule must be true or false, but the type of this one is string",
 		"resource.text == resource.name":           "9:30: two attributes cannot be compared with each other: compare an attribute with a value",
 		"resource.text + 'a' == 'b'":               "9:36: one side of a comparison must be an attribute alone, and the other side a value without attributes",
 		"resource.text.matches('a')":               "9:37: there is no filter for matches: use ==, !=, <, <=, >, >=, in, startsWith and contains",
@@ -455,7 +438,7 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"resource.next.tags == null":               "9:29: tags is an object or array, which a rule cannot use",
 		"has(resource.next.text)":                  "9:19: every resource has every attribute: compare with null instead of using has()",
 		"resource.next.text == resource.text":      "9:35: two attributes cannot be compared with each other: compare an attribute with a value",
-		"resource.text.size == 1":                  "9:29: type 'wrapper(string)' does not support field selection",
+		"resource.text.size == 1":                  "9:29: this is a string, which has no members",
 	} {
 		text := `collections:
   things:

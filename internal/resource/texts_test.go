@@ -70,7 +70,7 @@ func TestTextsAreSplitBeforeTheTransaction(t *testing.T) {
 		if !reflect.DeepEqual(texts, want) {
 			t.Errorf("%s: got  %v\nwant %v", each.name, texts, want)
 		}
-		err = r.inTransaction(context.Background(), x.writeOptions(), x.runAndStore)
+		err = r.inTransaction(context.Background(), x.writeOptions(), x.run)
 		if err != nil || !reflect.DeepEqual(texts, want) {
 			t.Errorf("%s: %v: the transaction has split more texts", each.name, err)
 		}

@@ -38,6 +38,10 @@ func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	for column, given := range each.readOnly.set {
 		if given && each.readOnly.values[column] != each.before.record[column] {
 			name := c.Columns()[column].Name
+			if c.Columns()[column].Attribute.IsComputed() {
+				faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is computed by the server. Leave it out, or send the value that you read.", name))
+				continue
+			}
 			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
 		}
 	}

@@ -230,7 +230,7 @@ func (w *Work) checkUpserts(step decodedStep, items []int, owners []loaded) erro
 			invalid[k], wrong = each.CreateFaults, wrong || len(each.CreateFaults) > 0
 			continue
 		}
-		if err := requireOn(path, w.tx, Update, record); err != nil {
+		if err := w.requireOn(path, Update, record, each.Patch); err != nil {
 			return fault.AtPointer(pointer, err)
 		}
 		if c.RequireIfMatch {

@@ -69,13 +69,17 @@ func (r *Resources) updateViolations(s *lookup, step *decodedStep) (problem.Erro
 		}
 		return nil, reads.NotFound(c, step.ID)
 	}
-	if err := requireOn(step.Path, s.tx, step.verb, before); err != nil {
+	var input model.Input
+	if len(step.inputs) > 0 {
+		input = step.inputs[0]
+	}
+	if err := s.requireOn(step.Path, Update, before, input); err != nil {
 		return nil, err
 	}
-	if err := r.checkCondition(s.tx, *step, before); err != nil || len(step.inputs) == 0 {
+	if err := r.checkCondition(s.tx, *step, before); err != nil || input.Values == nil {
 		return nil, err
 	}
-	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: step.inputs[0], readOnly: step.readOnly}})
+	found, err := s.violations(step.Path, []writing{{before: loaded{record: before}, input: input, readOnly: step.readOnly}})
 	return fault.Joined(nil, found), err
 }
 
@@ -91,6 +95,9 @@ func (s *lookup) violations(path reads.Path, all []writing) ([]problem.Errors, e
 		case each.input.Values == nil:
 		case before[i] != nil:
 			after[i], found[i] = apply(c, before[i], each.input), checkUnchanged(c, each)
+			if err := s.checkWriteOnce(path, before[i], after[i], &found[i]); err != nil {
+				return nil, err
+			}
 		default:
 			if after[i] = each.input.Values; each.input.HasID() {
 				s.creating = append(s.creating, identity{c, after[i].ID(model.IDColumn)})

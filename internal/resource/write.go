@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/headers"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
@@ -30,6 +31,9 @@ func (w *Work) do(step decodedStep) ([]reads.Resource, error) {
 	if by := step.Path.By; by != nil {
 		w.by = by
 		w.tx.As(by.Caller.ID)
+	}
+	if w.resources.ForceStates {
+		w.tx.As(forcedStates)
 	}
 	w.tx.UseTexts(cmp.Or(step.texts, &store.Texts{})) // of each step its own, so that a long transaction does not keep all
 	w.countPending = w.countPending || step.countPending
@@ -69,11 +73,23 @@ func (w *Work) announce(steps []decodedStep) error {
 	return w.tx.Announce(named...)
 }
 
-// requireOn returns why the caller of a path may not change a resource that they see, or nil.
-func requireOn(path reads.Path, tx *store.Tx, verb Verb, before model.Record) error {
-	allowed, err := path.By.Allows(verb, path.Collection, before, tx.Find)
+// requireOn returns why the caller may not delete a resource that they see, or change it by an input, or nil.
+func (s *lookup) requireOn(path reads.Path, verb Verb, before model.Record, input model.Input) error {
+	c := path.Collection
+	allowed, err := path.By.Allows(verb, c, before, s.tx.Find)
 	if err == nil && !allowed {
 		err = path.By.Denied("You may not %s this resource.", verb)
+	}
+	rule := path.By.TransitionRule(c, before, input)
+	if err != nil || rule == nil {
+		return err
+	}
+	if unsettled, err := s.isUnsettled(c, before); err != nil || unsettled {
+		return err
+	}
+	allowed, err = query.Holds(rule, before, s.tx.Find)
+	if err == nil && !allowed {
+		err = path.By.Denied("You may not change this resource to this state.")
 	}
 	return err
 }
@@ -88,7 +104,11 @@ func (w *Work) load(step decodedStep) (model.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := requireOn(step.Path, w.tx, step.verb, record); err != nil {
+	var input model.Input // empty for a deletion
+	if step.verb == Update {
+		input = step.inputs[0]
+	}
+	if err := w.requireOn(step.Path, step.verb, record, input); err != nil {
 		return nil, err
 	}
 	return record, w.resources.checkCondition(w.tx, step, record)

@@ -3,8 +3,10 @@ package resource
 import (
 	"slices"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
@@ -14,6 +16,7 @@ type writing struct {
 	before   loaded // as it was read in the transaction; zero: it is created
 	input    model.Input
 	readOnly readOnlyValues
+	inRange  bool // the resource is one of a range
 }
 
 // newWritings lists the inputs of a write without a state before it.
@@ -34,7 +37,7 @@ func verbFor(before model.Record) Verb {
 }
 
 // writeAll creates and updates resources of a path, or none of them. Pointer is the JSON Pointer of the
-// attributes of each in the body; nil: all have the same, so that the errors of one are enough.
+// attributes of each in the body; nil: all have the same.
 func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) string) ([]reads.Resource, error) {
 	c, creating := path.Collection, len(w.creating)
 	before, after := make([]model.Record, len(all)), make([]model.Record, len(all))
@@ -51,13 +54,21 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 	invalid := make([]problem.Errors, len(all))
 	for i, each := range all {
 		if before[i] != nil {
-			if invalid[i] = checkUnchanged(c, each); len(invalid[i]) > 0 || slices.Equal(before[i], after[i]) {
-				continue
-			}
+			invalid[i] = checkUnchanged(c, each)
+		}
+		if len(invalid[i]) > 0 || !w.resources.hasWithin(c, verbFor(before[i])) {
+			continue
+		}
+		if derive(c, before[i], after[i]); slices.Equal(before[i], after[i]) {
+			continue
 		}
 		if err := w.within(verbFor(before[i]), c, before[i], after[i]); err != nil {
 			return nil, fault.AtItem(pointer, i, err)
 		}
+	}
+	computed, err := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set })
+	if err != nil {
+		return nil, err
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
 	// told that it exists, and what the rule says of it.
@@ -66,7 +77,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		return nil, err
 	}
 	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {
-		denied, err := path.By.FirstDenied(c, func(i int) Verb { return verbFor(before[i]) }, before, after, w.tx.Find)
+		denied, err := auth.FirstDenied(c, func(i int) query.Filter { return ruleOf(path, before[i], all[i].input) }, before, after, w.tx.Find)
 		switch {
 		case err != nil:
 			return nil, err
@@ -77,12 +88,28 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		}
 	}
 	for i := range invalid {
-		invalid[i] = append(invalid[i], dangling[i]...)
+		invalid[i] = slices.Concat(invalid[i], dangling[i], computed[i])
 	}
-	if refused := fault.Joined(pointer, invalid); len(refused) > 0 {
-		return nil, refused
+	conflicts, err := w.refusals(path, before, after, invalid)
+	if err != nil {
+		return nil, err
+	}
+	for _, found := range [][]problem.Errors{invalid, conflicts} {
+		nameInDetail(all, found)
+		if refused := fault.Joined(pointer, found); len(refused) > 0 {
+			return nil, refused
+		}
 	}
 	return w.storeAll(path, all, before, after, pointer)
+}
+
+// ruleOf is the filter that a resource must pass as it will be stored. Those of the state before are checked when it is read.
+func ruleOf(p reads.Path, before model.Record, input model.Input) query.Filter {
+	rule := p.By.Rule(verbFor(before), p.Collection)
+	if before == nil {
+		rule = query.Both(rule, p.By.TransitionRule(p.Collection, nil, input))
+	}
+	return rule
 }
 
 // storeAll stores the resources that have changed and then the new ones, or reports all their conflicts in the

@@ -34,6 +34,9 @@ type CollectionRights struct {
 	May      map[schema.AccessVerb]auth.Extent `json:"may"`
 	Visible  []string                          `json:"visible"`
 	Writable []string                          `json:"writable"`
+
+	// Transitions is, of each lifecycle that the caller sees, whether its rules let the caller bring resources into a state.
+	Transitions map[string]map[string]auth.Extent `json:"transitions,omitempty"`
 }
 
 // DescribeCaller describes the caller with a permit; nil: without access control. KeyOf finds the API key with a
@@ -83,12 +86,25 @@ func rightsIn(by *auth.Permit, c *model.Collection) CollectionRights {
 		}
 		if by.Visible(c).Has(i) {
 			allowed.Visible = append(allowed.Visible, column.Name)
+			if column.Attribute.HasLifecycle() {
+				allowed.addTransitions(by, c, column.Attribute)
+			}
 		}
-		if by.Writable(c).Has(i) && writes {
+		if by.Writable(c).Has(i) && writes && !column.Attribute.IsComputed() {
 			allowed.Writable = append(allowed.Writable, column.Name)
 		}
 	}
 	return allowed
+}
+
+func (r *CollectionRights) addTransitions(by *auth.Permit, c *model.Collection, a *model.Attribute) {
+	if r.Transitions == nil {
+		r.Transitions = map[string]map[string]auth.Extent{}
+	}
+	r.Transitions[a.Name] = map[string]auth.Extent{}
+	for _, state := range a.States() {
+		r.Transitions[a.Name][state] = by.Transition(c, a.Name, state)
+	}
 }
 
 // orNull is a text, nil if it is empty.

@@ -3,6 +3,11 @@
 package rules
 
 import (
+	"errors"
+	"slices"
+
+	"github.com/plural-go/plural/internal/expression"
+	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -10,6 +15,41 @@ import (
 // Set is the compiled rules of a collection.
 type Set struct {
 	collection *model.Collection
+	computed   []Computed // each after those that it reads
+	checks     []Check
+	reads      model.ColumnSet
+	lifecycles []lifecycle
+	writeOnce  []int
+}
+
+// Computed is a computed attribute.
+type Computed struct {
+	Column int
+	// Pure: it depends on the resource alone, as it is or as it was created. The others depend on auth, now or previous,
+	// directly or through another computed attribute.
+	Pure bool
+	// Derived: it is pure, and no value is computed by the create only.
+	Derived bool
+	// Reads is the columns that the expression names, also after previous.
+	Reads model.ColumnSet
+
+	attribute  *model.Attribute
+	kind       model.Kind
+	onlyCreate bool
+	previous   bool // it depends on previous, directly or through another computed attribute
+	program    *expression.Program
+}
+
+// Check is a rule that every state of a resource must meet.
+type Check struct {
+	Declared *model.Check
+	// Derived: it depends on the resource alone, without auth, now and previous.
+	Derived bool
+	// Reads is the columns that the rule names, also after previous.
+	Reads model.ColumnSet
+
+	previous bool // it depends on previous, directly or through a computed attribute
+	program  *expression.Program
 }
 
 // Change is a state of a resource that would be stored.
@@ -19,6 +59,15 @@ type Change struct {
 	// Auth is the variables of the caller, auth.Caller.Variables; nil: there is no caller.
 	Auth func() map[string]any
 	Now  model.Value
+	// Given has the columns that an import brings. Attributes that only a write can compute keep these values; nil: none.
+	Given []bool
+
+	// Unsettled: Before may change until the change is stored. Nothing is refused that depends on previous.
+	Unsettled bool
+}
+
+func (c *Change) state() *expression.State {
+	return &expression.State{Before: c.Before, After: c.After, Auth: c.Auth, Now: c.Now}
 }
 
 // Of returns the rules of a collection; nil if it has none.
@@ -29,20 +78,99 @@ func Of(c *model.Collection) *Set {
 
 // Reads is the columns that the rules read, and those that they set: a write needs them even if they are hidden from its
 // caller.
-func (s *Set) Reads() model.ColumnSet { return nil }
+func (s *Set) Reads() model.ColumnSet { return s.reads }
 
-// Derive computes the attributes that depend on the resource alone, without auth, now and previous. The errors
-// have the pointers of the attributes. Migrations and the history of a resource use it too.
-func (s *Set) Derive(before, after model.Record) problem.Errors { return nil }
+// Computed lists the computed attributes, each after those that it reads.
+func (s *Set) Computed() []Computed { return s.computed }
+
+// Checks lists the checks in the order of the schema.
+func (s *Set) Checks() []Check { return s.checks }
+
+// Derive computes the attributes that depend on the resource alone, without auth, now and previous. The others get
+// their values before, if there are any. The errors have the pointers of the attributes.
+func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
+	state := &expression.State{Before: before, After: after}
+	for i := range s.computed {
+		switch c := &s.computed[i]; {
+		case c.Derived:
+			add(&faults, c.compute(state))
+		case before != nil:
+			after[c.Column] = before[c.Column]
+		}
+	}
+	return faults
+}
 
 // Compute computes the other attributes, for a write that changes something.
-func (s *Set) Compute(change Change) problem.Errors { return nil }
+func (s *Set) Compute(change Change) (faults problem.Errors) {
+	state := change.state()
+	for i := range s.computed {
+		c := &s.computed[i]
+		isGiven := !c.Pure && change.Given != nil && change.Given[c.Column]
+		if c.Derived || isGiven || change.Before != nil && c.onlyCreate {
+			continue
+		}
+		if wrong := c.compute(state); !change.Unsettled || !c.previous {
+			add(&faults, wrong)
+		}
+	}
+	return faults
+}
+
+// add adds a fault, if there is one.
+func add(faults *problem.Errors, fault *problem.Error) {
+	if fault != nil {
+		faults.Add(fault)
+	}
+}
+
+// compute sets the attribute. If there is no valid value, it becomes null.
+func (c *Computed) compute(state *expression.State) *problem.Error {
+	state.After[c.Column] = model.Null
+	var buffer [64]byte
+	text, err := c.program.AppendJSON(buffer[:0], c.kind, state)
+	if err != nil {
+		return &problem.Error{Code: problem.CodeOutOfRange, Detail: "The value cannot be computed from these values: it is out of range.", Source: problem.Source{Pointer: "/" + c.attribute.Name}, Cause: err}
+	}
+	value, err := c.attribute.DecodeJSON(text)
+	if err != nil {
+		invalid := *fault.From(err)[0]
+		invalid.Source.Pointer = "/" + c.attribute.Name
+		return &invalid
+	}
+	state.After[c.Column] = value
+	return nil
+}
 
 // Check returns a fault for each check that does not hold.
-func (s *Set) Check(change Change) problem.Errors { return nil }
+func (s *Set) Check(change Change) (faults problem.Errors) {
+	state := change.state()
+	for i := range s.checks {
+		if !change.Unsettled || !s.checks[i].previous {
+			add(&faults, s.checks[i].evaluate(state))
+		}
+	}
+	return faults
+}
 
-// Transition returns a fault for each lifecycle that does not allow the change: 409.
-func (s *Set) Transition(before, after model.Record) problem.Errors { return nil }
+// Concerns reports whether computed attributes or checks must be evaluated if only a column changes.
+func (s *Set) Concerns(column int) bool {
+	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.Derived || c.Reads.Has(column)) }) ||
+		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Derived || c.Reads.Has(column) })
+}
 
-// WriteOnce returns a fault for each write-once attribute that the change would give another value: 422.
-func (s *Set) WriteOnce(before, after model.Record) problem.Errors { return nil }
+// Evaluate returns a fault if a check does not hold.
+func (c *Check) Evaluate(change Change) *problem.Error { return c.evaluate(change.state()) }
+
+func (c *Check) evaluate(state *expression.State) *problem.Error {
+	holds, err := c.program.Holds(state)
+	if holds || errors.Is(err, expression.ErrUndecided) {
+		return nil
+	}
+	failed := fault.New(problem.CodeCheck, "%s", c.Declared.Message)
+	if c.Declared.Attribute != "" {
+		failed.Source.Pointer = "/" + c.Declared.Attribute
+	}
+	failed.Cause = err // for the log: the detail would tell callers of values that they may not see
+	return failed
+}

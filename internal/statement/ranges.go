@@ -181,6 +181,9 @@ func nullable(c *model.Collection, key query.SortKey) bool {
 // keys is the order of the range. Fixed keys can have any direction: that of the next key, unless an index of the table has more of the
 // keys in their own.
 func (r keyRange) keys(t *Table) []query.SortKey {
+	if r.fixed == 0 {
+		return r.order
+	}
 	keys := slices.Clone(r.order)
 	for i := range keys[:r.fixed] {
 		keys[i].Descending = keys[r.fixed].Descending

@@ -135,10 +135,10 @@ func (s *Statement) repeatable(conditions []func()) []func() {
 func (s *Statement) keyRange(columns string, selection Selection, r keyRange, filter []func(), ordered bool) {
 	s.Write("SELECT ", columns, " FROM ")
 	s.From(selection.Plan)
-	if ordered || selection.From != nil || selection.Until != nil {
+	if !selection.Order.InColumns() && (ordered || selection.From != nil || selection.Until != nil) {
 		s.Write(s.Joins(selection.Order.Operands()...))
 	}
-	conditions, descends := slices.Clone(filter), selection.Order[0].Descending
+	conditions, descends := slices.Clip(filter), selection.Order[0].Descending
 	for _, condition := range r.conditions {
 		conditions = append(conditions, func() { s.Condition(condition, true) })
 	}

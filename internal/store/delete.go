@@ -106,7 +106,7 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			t.last = entry
 		}
 	}
-	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.OfParents(-1)...)
+	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.Removals()...)
 	if table.words != "" {
 		sql := `DELETE FROM "` + table.words + `" WHERE ` + t.store.db.InIDs(db.SearchResource, "$1")
 		err = t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{db.IDs(t.store.db, s.IDs)}})
@@ -155,7 +155,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, logged, order, values...)); err != nil {
 		return err
 	}
-	t.deltas = append(t.deltas, left.OfParents(-1)...)
+	t.deltas = append(t.deltas, left.Removals()...)
 	sql := "UPDATE " + table.Name + " " + sets + " WHERE " + where
 	if s.Link != nil {
 		updated, err := t.conn.Exec(sql, args...)

@@ -52,20 +52,25 @@ func (t *Tx) RecordedBody(key IdempotencyKey, record *IdempotencyRecord) (body [
 
 // findRecord returns a record, whether a condition holds, and the bytes of all records of the caller.
 func (t *Tx) findRecord(condition string, key IdempotencyKey) (record *IdempotencyRecord, holds bool, bytes int64, err error) {
+	const ( // the columns of the statement
+		conditionHolds = iota
+		fingerprint    // null: there is no record
+		outcome
+		body // null: it is too long
+		until
+		bodyBytes
+		allBytes
+	)
 	_, err = db.One(t.conn, func(row model.Row) {
-		holds, bytes = row.Int(0) == 1, row.Int(6)
-		if row.Null(1) {
+		holds, bytes = row.Int(conditionHolds) == 1, row.Int(allBytes)
+		if row.Null(fingerprint) {
 			return
 		}
-		record = &IdempotencyRecord{
-			Fingerprint: row.Text(1),
-			Outcome:     row.AppendText(nil, 2),
-			Until:       row.Text(4),
-		}
-		if row.Null(3) {
-			record.Unread = row.Int(5)
+		record = &IdempotencyRecord{Fingerprint: row.Text(fingerprint), Outcome: row.AppendText(nil, outcome), Until: row.Text(until)}
+		if row.Null(body) {
+			record.Unread = row.Int(bodyBytes)
 		} else {
-			record.Body = row.AppendText(nil, 3)
+			record.Body = row.AppendText(nil, body)
 		}
 	}, "SELECT CAST(c.holds AS integer), a.fingerprint, a.outcome, CASE WHEN a.until <> '' OR octet_length(a.body) <= "+smallBody+" THEN a.body END, a.until, octet_length(a.body), b.bytes FROM (SELECT "+condition+" AS holds) AS c"+
 		" LEFT JOIN "+db.IdempotencyTable+" AS a ON a.caller = $1 AND a.key = $2 CROSS JOIN (SELECT "+lists.TotalSQL("$3", "$4")+" AS bytes) AS b",

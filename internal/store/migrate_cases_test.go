@@ -14,14 +14,15 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// TestMigrations takes things from one declaration to another, with loss. Each
-// resource is written as the attributes that it has.
+// migrated is a migration of things with loss. Each resource is written as the attributes that it has.
+type migrated struct {
+	before, after string // of the collection things
+	rows, want    []string
+	refused       string // the step that is in the way; want is nothing then
+}
+
 func TestMigrations(t *testing.T) {
-	for name, c := range map[string]struct {
-		before, after string // of the collection things
-		rows, want    []string
-		refused       string // the step that is in the way; want is nothing then
-	}{
+	testMigrations(t, map[string]migrated{
 		"two become the same": {
 			"{attributes: {a: {type: string, maxLength: 9, unique: true}}}", "{attributes: {a: {type: integer, unique: true}}}",
 			[]string{`{"a":"1"}`, `{"a":"1.0"}`}, nil, "things: a is converted from string to integer",
@@ -118,7 +119,12 @@ func TestMigrations(t *testing.T) {
 			"{attributes: {xmin: {type: string}}}", "{attributes: {ctid: {type: integer, renamed_from: xmin}, tableoid: {type: boolean, default: true}}, required: [tableoid]}",
 			[]string{`{"xmin":"5"}`}, []string{`"ctid":5,"tableoid":true`}, "",
 		},
-	} {
+	})
+}
+
+// testMigrations takes things from one declaration to another.
+func testMigrations(t *testing.T, cases map[string]migrated) {
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			old, now := parse(t, "collections: {things: "+c.before+"}"), parse(t, "collections: {things: "+c.after+"}")
 			eachDatabase(t, func(t *testing.T, url string) {

@@ -81,6 +81,12 @@ func planLines(steps []*migrate.Step) []string {
 		if step.Violations > 0 {
 			line += "; " + step.Complaint() + fmt.Sprintf("; blocked: %v", step.Blocked)
 		}
+		if warning := step.Warning(); warning != "" {
+			line += "; " + warning
+		}
+		for _, sample := range step.Samples {
+			line += fmt.Sprintf("; %s %s -> %s", sample.ID, sample.Before, sample.After)
+		}
 		lines = append(lines, line)
 	}
 	return lines

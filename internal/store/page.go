@@ -50,23 +50,30 @@ type Page struct {
 	given     int64 // resources returned
 	ended     bool
 
-	// The neighbours. Opening the range sets, by its kind (locate in page_range.go, and readInOneQuery in page_query.go):
-	//   - at the start of the list: nothing; readInOneQuery sets after and hasAfter
-	//   - by offset: start and hasBefore, and hasAfter if the total is known
-	//   - from a cursor: hasBefore
-	//   - up to a cursor: hasBefore, after and hasAfter
-	//   - the last resources: hasBefore
-	// It sets lookAhead where after is still to be found: by Next, which reads one more row, or earlier by probe. If that would cost too
-	// much, probe sets endUnknown, and for a range from a cursor start.
-	start     int64 // offset of the first resource
-	hasBefore bool
-	after     model.ID // first resource after the range
-	hasAfter  bool
-	lookAhead bool
-	// endUnknown: whether something follows the range is not known before it has been read.
-	endUnknown bool
+	neighbours
 
 	place statement.Place // of the last row that was returned; nil: the row is current
+}
+
+// neighbours is what is known of what lies before and after a range; Page.Neighbours makes ranges of it.
+//
+//	opened as                 locate (page_range.go) sets      found later
+//	start of the list         lookAhead [1]                    after, hasAfter
+//	by offset                 start, hasBefore, lookAhead [2]  after, hasAfter
+//	from a cursor             hasBefore, lookAhead             after, hasAfter
+//	up to a cursor            hasBefore, after, hasAfter
+//	the last resources        hasBefore
+//
+// [1] readInOneQuery (page_query.go) sets after and hasAfter at once. [2] If the total is known, hasAfter is set at once.
+// What lookAhead leaves is found by Next, which reads one more row, or before by probe. If that would cost too much, probe sets
+// endUnknown instead, and start for a range from a cursor.
+type neighbours struct {
+	start      int64 // offset of the first resource
+	hasBefore  bool
+	after      model.ID // first resource after the range
+	hasAfter   bool
+	lookAhead  bool // after and hasAfter are still to be found
+	endUnknown bool // whether something follows the range is not known before it has been read
 }
 
 // Page opens a range of a collection.

@@ -72,6 +72,13 @@ func (t *Tx) Unfinished(c *model.Collection, id model.ID) ([]Job, error) {
 		model.TextValue(c.Name), model.IDValue(id))
 }
 
+// HasUnfinished reports whether there are unfinished operations on a resource.
+func (t *Tx) HasUnfinished(c *model.Collection, id model.ID) (bool, error) {
+	found, err := db.One(t.conn, func(model.Row) {}, "SELECT 1 FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 LIMIT 1",
+		model.TextValue(c.Name), model.IDValue(id))
+	return found, t.fault(err)
+}
+
 // Creating finds the pending operation that will create a resource, and its caller.
 func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, caller string, found bool, err error) {
 	found, err = db.One(t.conn, func(row model.Row) { operation, caller = row.ID(0), row.Text(1) },

@@ -22,6 +22,7 @@ type Tx struct {
 	conn    db.Conn
 	ctx     context.Context  // of the caller of a snapshot; a write has none
 	release func()           // ends a snapshot
+	end     func()           // ends its context
 	turn    turn             // of a snapshot
 	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
@@ -72,12 +73,13 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		end()
 		return nil, err
 	}
-	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, turn: turn, release: func() { release(); end() }}, nil
+	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, turn: turn, release: release, end: end}, nil
 }
 
 // Close ends a snapshot.
 func (t *Tx) Close() {
 	t.release()
+	t.end()
 	t.turn.leave()
 }
 

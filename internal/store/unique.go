@@ -21,7 +21,7 @@ func (t *Tx) conflictsOf(c *model.Collection, record model.Record) (conflicts pr
 		return nil, err
 	}
 	if existing[id] {
-		conflicts.Add(fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", id))
+		conflicts.Add(IDExists(id))
 	}
 	for _, group := range c.UniqueGroups() {
 		owners, err := t.valuesOfOwners(c, group, []model.Record{record})
@@ -75,6 +75,11 @@ func (t *Tx) updateConflicts(c *model.Collection, before, after []model.Record) 
 		}
 	}
 	return conflicts, nil
+}
+
+// IDExists is the error of a new resource whose id another one has.
+func IDExists(id model.ID) *problem.Error {
+	return fault.At("/id", problem.CodeIDExists, "Another resource, stored or in this request, has the id %s. Send another id, or none.", id)
 }
 
 // ConflictOf is the error of a resource whose values of a unique group another one has.

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/tools/soak/ledger"
+	"github.com/plural-go/plural/tools/soak/stored"
 )
 
 // act executes one action, or several that belong together. An action does nothing if the writer
@@ -28,6 +29,7 @@ func (w *writer) act(ctx context.Context) error {
 		{8, w.remove},
 		{5, w.chain},
 		{15, w.swap},
+		{10, w.move},
 		{8 * btoi(len(w.answered) > 0), w.repeat},
 	}
 	total := 0
@@ -370,6 +372,23 @@ func (w *writer) swap(ctx context.Context) error {
 	return w.do(ctx, &exchange{
 		request: &ledger.Request{
 			Kind: ledger.Swap, Shared: true, Expects: before.Token, MayFail: []int{http.StatusPreconditionFailed},
+			Effects: []ledger.Effect{{Ref: ref, Change: ledger.Updated, Token: members["token"].(string)}},
+		},
+		message: m,
+		learn:   func(ledger.Answer) {},
+		forget:  func() {},
+	})
+}
+
+// move gives a ticket, which all writers share, a state that its lifecycle may not allow. Nobody knows which state it has.
+func (w *writer) move(ctx context.Context) error {
+	ref := w.run.tickets[w.rng.IntN(len(w.run.tickets))]
+	members := attributes(w.token(), "state", stored.States[w.rng.IntN(len(stored.States))])
+	m := message{method: []string{"PATCH", "PUT"}[w.rng.IntN(2)], path: "/" + ref.Collection + "/" + ref.ID, body: encode(members)}
+	w.mode(&m)
+	return w.do(ctx, &exchange{
+		request: &ledger.Request{
+			Kind: ledger.Move, Shared: true, Blind: true, MayFail: []int{http.StatusConflict},
 			Effects: []ledger.Effect{{Ref: ref, Change: ledger.Updated, Token: members["token"].(string)}},
 		},
 		message: m,

@@ -31,6 +31,7 @@ func TestTamperedSQLiteIsDetected(t *testing.T) {
 		"a wrong small one":  {"UPDATE _plural_totals SET total = total + 1 WHERE collection = 'orders' AND parent <> ''", "is kept as"},
 		"a total of nobody":  {"INSERT INTO _plural_totals VALUES ('orders', 'x', 1)", "the total of {orders x} is kept as 1, and none are there"},
 		"a broken reference": {"PRAGMA foreign_keys = OFF; UPDATE orders SET account_id = randomblob(16)", "foreign_key_check: a row of orders refers to none in accounts"},
+		"an undeclared step": {"UPDATE tickets SET state = 'gone' WHERE id = (SELECT id FROM tickets LIMIT 1)", "change log: the state of {tickets "},
 		"a broken index":     {"PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name LIKE '_unique.accounts%'", "integrity_check: "},
 		"a table is gone":    {"DROP TABLE _plural_totals", "the database cannot be read: "},
 	} {
@@ -114,7 +115,7 @@ func writeEverything(t *testing.T, r *Run) {
 			t.Fatal(err)
 		}
 		missing = false
-		for _, path := range []string{"/accounts", "/orders", "/notes", "/counters", "/operations"} {
+		for _, path := range []string{"/accounts", "/orders", "/notes", "/counters", "/tickets", "/operations"} {
 			found, _, err := c.list(t.Context(), path+"?limit=1")
 			if err != nil {
 				t.Fatal(err)

@@ -29,6 +29,7 @@ func TestTamperedPostgresIsDetected(t *testing.T) {
 	for name, c := range map[string]struct{ sql, want string }{
 		"nothing":                {"SELECT 1", ""},
 		"a row is gone":          {"DELETE FROM notes WHERE id = (SELECT id FROM notes LIMIT 1)", "is in the change log, and not in its table"},
+		"an undeclared step":     {"UPDATE tickets SET state = 'gone' WHERE id = (SELECT id FROM tickets LIMIT 1)", "change log: the state of {tickets "},
 		"a row too many":         {"INSERT INTO counters SELECT gen_random_uuid(), token, text, count, _revision FROM counters LIMIT 1", "is in its table, and not in the change log"},
 		"another value":          {"UPDATE accounts SET text = 'other' WHERE id = (SELECT id FROM accounts LIMIT 1)", "is torn: "},
 		"another past":           {"UPDATE _plural_changes SET previous = replace(previous, ' ', '-') WHERE kind = 'updated'", "is torn: "},

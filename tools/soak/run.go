@@ -21,6 +21,7 @@ type Run struct {
 	ledger   ledger.Ledger
 	writers  []*writer
 	counters []ledger.Ref
+	tickets  []ledger.Ref
 	begun    time.Time
 	codes    atomic.Int64 // counts values of a unique attribute that several writers use
 	tally    tally
@@ -44,8 +45,8 @@ type Run struct {
 	Impact   Impact   // the errors that clients got
 }
 
-// numCounters is the number of resources that all writers share.
-const numCounters = 4
+// numCounters and numTickets are the numbers of resources that all writers share.
+const numCounters, numTickets = 4, 4
 
 // NewRun prepares writers. The seed determines what they do, except for what depends on their
 // relative speed.
@@ -252,6 +253,12 @@ func (r *Run) write(ctx context.Context, c *client, enough until, then func() er
 			return err
 		}
 	}
+	if r.tickets == nil {
+		var err error
+		if r.tickets, err = r.createShared(ctx, "tickets", numTickets, true); err != nil {
+			return err
+		}
+	}
 	reached := r.tally.reset(enough)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -301,30 +308,37 @@ func (r *Run) recordFault(err error) error {
 // maxWriting limits the time of a cycle on a slow machine.
 var maxWriting = 20 * time.Second
 
-// createCounters creates the resources that all writers share. Only an acknowledged counter is shared:
+// createCounters creates the counters.
+func (r *Run) createCounters(ctx context.Context) (err error) {
+	r.counters, err = r.createShared(ctx, "counters", numCounters, false, "count", 0)
+	return err
+}
+
+// createShared creates resources that all writers share. Only an acknowledged one is shared:
 // a creation without a response, as on a machine that stands still for a moment, took effect or not.
-func (r *Run) createCounters(ctx context.Context) error {
+func (r *Run) createShared(ctx context.Context, collection string, count int, blind bool, more ...any) (shared []ledger.Ref, err error) {
 	r.tally.reset(until{})
 	w := r.writers[0]
 	w.meet(r.clients)
-	var err error
-	for tries := 0; len(r.counters) < numCounters; tries++ {
-		if tries == 5*numCounters || isWrong(err) {
-			return fmt.Errorf("created only %d of %d shared counters: %v", len(r.counters), numCounters, err)
+	for tries := 0; len(shared) < count; tries++ {
+		if tries == 5*count || isWrong(err) {
+			return nil, fmt.Errorf("created only %d of %d shared %s: %v", len(shared), count, collection, err)
 		}
-		ref := ledger.Ref{Collection: "counters", ID: w.id()}
+		ref := ledger.Ref{Collection: collection, ID: w.id()}
 		members := attributes(w.token(), "id", ref.ID)
-		members["count"] = 0
-		request := &ledger.Request{Kind: ledger.Create, Effects: []ledger.Effect{{Ref: ref, Change: ledger.Created, Token: members["token"].(string)}}}
+		for i := 0; i < len(more); i += 2 {
+			members[more[i].(string)] = more[i+1]
+		}
+		request := &ledger.Request{Kind: ledger.Create, Blind: blind, Effects: []ledger.Effect{{Ref: ref, Change: ledger.Created, Token: members["token"].(string)}}}
 		err = w.do(ctx, &exchange{
 			request: request,
-			message: message{method: "POST", path: "/counters", body: encode(members)},
+			message: message{method: "POST", path: "/" + collection, body: encode(members)},
 			learn: func(ledger.Answer) {
 				r.ledger.Update(func() { request.Shared = true })
-				r.counters = append(r.counters, ref)
+				shared = append(shared, ref)
 			},
 			forget: func() {},
 		})
 	}
-	return nil
+	return shared, nil
 }

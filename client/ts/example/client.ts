@@ -82,6 +82,7 @@ export interface UserShape extends CollectionShape {
   unique: "id";
   relations: { readonly posts: ToMany<PostShape> };
   groups: UserGroups;
+  transitions: {};
   children: { readonly posts: Collection<ChildOf<PostShape, "user_id">> };
 }
 
@@ -168,6 +169,7 @@ export interface PostShape extends CollectionShape {
   unique: "id";
   relations: { readonly user: ToOne<UserShape, "user_id"> };
   groups: PostGroups;
+  transitions: {};
   children: {};
 }
 
@@ -231,6 +233,7 @@ export interface OperationShape extends CollectionShape {
   unique: never;
   relations: {};
   groups: OperationGroups;
+  transitions: {};
   children: {};
 }
 
@@ -305,6 +308,8 @@ export interface CollectionShape {
   /** What the resources are related to: ToOne or ToMany by name. */
   relations: object;
   groups: GroupFields;
+  /** The states that can follow each state, by the attribute with a lifecycle. */
+  transitions: object;
   children: object;
 }
 
@@ -322,6 +327,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   unique: S["unique"];
   relations: S["relations"];
   groups: S["groups"];
+  transitions: S["transitions"];
 }
 
 /** What must be known of a collection to use it. */
@@ -329,6 +335,7 @@ interface CollectionSpec extends NumberPaths {
   /** Methods that are always answered before they are done. */
   readonly async?: readonly string[];
   readonly children?: readonly string[];
+  readonly transitions?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /** The collection that each relation leads to, and whether to any number of its resources. */
   readonly relations?: Readonly<Record<string, readonly [to: string, many?: true]>>;
 }
@@ -515,6 +522,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
   /** The writes of this collection as steps of a transaction: `api.$transaction([api.users.step.create({ … })])`. */
   get step(): TransactionSteps<S> {
     return new TransactionSteps<S>(this.path, (id) => this.itemPath(id), this.spec);
+  }
+
+  /** The states that can follow each state of the attributes with a lifecycle: `api.posts.transitions.state.draft`. */
+  get transitions(): S["transitions"] {
+    return this.spec.transitions ?? {};
   }
 
   /** Creates a resource. */
@@ -2097,12 +2109,12 @@ export type KnownErrorCode =
   | "duplicate_parameter" | "invalid_parameter" | "conflicting_range" | "limit_too_large" | "too_many_values" | "unknown_cursor" | "filter_required"
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
-  | "id_exists" | "not_unique" | "referenced" | "conflict" | "idempotency_key_in_use"
+  | "id_exists" | "not_unique" | "referenced" | "transition" | "conflict" | "idempotency_key_in_use"
   | "position_gone" | "precondition_failed" | "precondition_required"
   | "body_too_large" | "too_many_items" | "idempotency_full" | "unsupported_media_type"
   | "not_an_object" | "wrapped" | "unknown_attribute" | "read_only" | "required" | "too_many_words" | "type" | "out_of_range" | "precision" | "null_character"
   | "format" | "min_length" | "max_length" | "pattern" | "enum" | "minimum" | "maximum" | "multiple_of" | "min_items" | "max_items"
-  | "unknown_reference" | "parent_mismatch" | "refused" | "idempotency_key_reused"
+  | "unknown_reference" | "parent_mismatch" | "check" | "refused" | "idempotency_key_reused"
   | "too_many_requests" | "expectation_failed" | "misdirected" | "headers_too_large"
   | "internal" | "not_implemented" | "unavailable" | "storage_full" | "hook_timeout" | "backlog_full" | "overloaded" | "too_expensive"
   | "http_version";

@@ -175,6 +175,11 @@ export class Collection<S extends CollectionShape> extends ReadCollection<S> {
     return new TransactionSteps<S>(this.path, (id) => this.itemPath(id), this.spec);
   }
 
+  /** The states that can follow each state of the attributes with a lifecycle: `api.posts.transitions.state.draft`. */
+  get transitions(): S["transitions"] {
+    return this.spec.transitions ?? {};
+  }
+
   /** Creates a resource. */
   async create(body: S["create"], options: WriteOptions = {}): Promise<WriteResult<S["read"]>> {
     return this.#write({ method: "POST", path: this.path, body: this.#text(body) }, options);

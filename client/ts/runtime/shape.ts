@@ -21,6 +21,8 @@ export interface CollectionShape {
   /** What the resources are related to: ToOne or ToMany by name. */
   relations: object;
   groups: GroupFields;
+  /** The states that can follow each state, by the attribute with a lifecycle. */
+  transitions: object;
   children: object;
 }
 
@@ -38,6 +40,7 @@ export interface ChildOf<S extends CollectionShape, A extends keyof S["create"] 
   unique: S["unique"];
   relations: S["relations"];
   groups: S["groups"];
+  transitions: S["transitions"];
 }
 
 /** @internal What must be known of a collection to use it. */
@@ -45,6 +48,7 @@ export interface CollectionSpec extends NumberPaths {
   /** Methods that are always answered before they are done. */
   readonly async?: readonly string[];
   readonly children?: readonly string[];
+  readonly transitions?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
   /** The collection that each relation leads to, and whether to any number of its resources. */
   readonly relations?: Readonly<Record<string, readonly [to: string, many?: true]>>;
 }

@@ -2,7 +2,7 @@
 import * as auditor from "./auditor.ts";
 import * as awkward from "./awkward.ts";
 import * as kiosk from "./kiosk.ts";
-import { createClient, type Change, type ChangeEvent, type Collection, type Customer, type Line, type Order, type OrderShape, type Report, type Step, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
+import { createClient, type Change, type ChangeEvent, type Collection, type Customer, type Line, type Order, type OrderShape, type Report, type Step, type Ticket, type TicketPatch, type PageResult, type ApiProblem, type WatchEvent } from "./shop.ts";
 
 /** Fails to compile unless the two types are the same. */
 function same<A, B>(..._: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : [never]): void {}
@@ -82,16 +82,16 @@ export async function watches(): Promise<void> {
 
 export async function changes(): Promise<void> {
   const page = await api.changes.list({ filter: { collection: ["customers", "orders"], kind: "updated", "resource.id": id, by: { starts_with: "key:" }, created_at: { gte: new Date() } }, since: "p", limit: -5, count: "exact" });
-  same<(typeof page.data)[number], Change<Customer | Order | Line | Report | Step>>();
+  same<(typeof page.data)[number], Change<Customer | Order | Line | Report | Step | Ticket>>();
   await api.changes.list({ since: "p", ...page.next });
   const change = page.data[0]!;
   same<typeof change.kind, "created" | "updated" | "deleted">();
-  same<typeof change.resource.type, "customers" | "orders" | "lines" | "reports" | "steps">();
+  same<typeof change.resource.type, "customers" | "orders" | "lines" | "reports" | "steps" | "tickets">();
   same<typeof change.by, string | null>();
   const { data } = change;
   if (data?.type === "orders") same<typeof data, Order>();
   for await (const event of api.changes.watch({ filter: { kind: { in: ["deleted"] } }, fromNow: true })) {
-    same<typeof event, ChangeEvent<Customer | Order | Line | Report | Step>>();
+    same<typeof event, ChangeEvent<Customer | Order | Line | Report | Step | Ticket>>();
     // @ts-expect-error: the log only grows
     if (event.kind === "deleted") break;
   }
@@ -364,6 +364,46 @@ export async function writes(): Promise<void> {
   await api.customers.create([{ name: "Ada", email: "ada@example.com" }]);
 }
 
+export async function rules(): Promise<void> {
+  const { data } = await api.tickets.create({ subject: "Tea", reporter: "Ada", state: "draft" });
+  same<typeof data.state, "draft" | "open" | "closed">();
+  same<typeof data.minutes, number | null>();
+  await api.tickets.replace(data.id, { ...data, subject: "Cups" });
+  await api.tickets.update(data.id, { state: "closed" });
+  await api.tickets.update(data.id, { state: "open" } satisfies TicketPatch<"draft">);
+  await api.tickets.update(data.id, { state: "draft", subject: "x" } satisfies TicketPatch<"draft">);
+  same<TicketPatch<"open">["state"] & string, "open" | "draft" | "closed">();
+  same<TicketPatch<"closed">["state"] & string, "closed">();
+  for (const state of api.tickets.transitions.state[data.state]) await api.tickets.update(data.id, { state });
+  same<typeof api.tickets.transitions.state.open, readonly ["draft", "closed"]>();
+  same<typeof api.orders.transitions, {}>();
+  await api.customers.of(id).orders.transitions;
+  // @ts-expect-error: closed does not follow draft
+  await api.tickets.update(data.id, { state: "closed" } satisfies TicketPatch<"draft">);
+  // @ts-expect-error: nothing follows closed
+  await api.tickets.update(data.id, { state: "open" } satisfies TicketPatch<"closed">);
+  // @ts-expect-error: no state
+  ({}) satisfies TicketPatch<"lost">;
+  // @ts-expect-error: a ticket begins as a draft
+  await api.tickets.create({ subject: "Tea", state: "open" });
+  // @ts-expect-error: a ticket is always in a state
+  await api.tickets.update(data.id, { state: null });
+  // @ts-expect-error: the server computes it
+  await api.tickets.create({ subject: "Tea", minutes: 60 });
+  // @ts-expect-error: the server computes it
+  await api.tickets.update(data.id, { minutes: 60 });
+  // @ts-expect-error: the server computes it
+  data.minutes = 60;
+  // @ts-expect-error: only a create sets it
+  await api.tickets.update(data.id, { reporter: "Bob" });
+  // @ts-expect-error: only a create sets it
+  data.reporter = "Bob";
+  // @ts-expect-error: the server computes it, so that no resource can be sent to conflict with it
+  await api.tickets.upsert("slug", { subject: "Tea" });
+  // @ts-expect-error: orders have no lifecycle
+  api.orders.transitions.state;
+}
+
 export async function children(): Promise<void> {
   const orders = api.customers.of(id).orders;
   const { data } = await orders.create({ number: 1 });
@@ -436,6 +476,7 @@ export async function ofARole(): Promise<void> {
   await few.customers.delete(id);
   // @ts-expect-error: not granted, below a parent either
   await few.customers.of(id).orders.update(id, { number: 2 });
+  same<kiosk.TicketPatch<"open">["state"] & string, "open" | "draft">();
   same<keyof Awaited<ReturnType<typeof few.steps.create>>["data"], "id" | "type" | "group" | "created_at" | "updated_at">();
   await few.steps.create({ group: "g", number: 1 });
   // @ts-expect-error: only creation is granted

@@ -71,8 +71,8 @@ var asyncChecks = []suite.Check{
 		ID: "async.put", Title: "PUT that is done later", Source: suite.OurAsync, Writes: true, NeedsAsync: true,
 		Rule: "When the operation of a PUT has succeeded, the resource has the new values.",
 		Run: func(p *suite.Probe) {
-			path, _ := p.Create()
-			members := p.Whole()
+			path, before := p.Create()
+			members := p.Kept(before, p.Whole())
 			p.Succeeds(p.Accept(http.MethodPut, path, suite.EncodeJSON(members)))
 			p.HasValues(p.OK(p.Get(path)), members)
 		},

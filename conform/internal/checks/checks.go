@@ -15,6 +15,6 @@ func All() []suite.Check {
 		filterChecks, filterMoreChecks, searchChecks, sortChecks, fieldChecks, groupChecks, askingChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
 		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
 		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks, changeChecks,
-		includeChecks, relatedFilterChecks, upsertChecks, dryRunChecks, transactionChecks, rangeWriteChecks,
+		includeChecks, relatedFilterChecks, upsertChecks, dryRunChecks, transactionChecks, rangeWriteChecks, ruleChecks,
 	)
 }

@@ -19,7 +19,11 @@ type Collection struct {
 	Relations  []includable
 	Search     []string // attributes that are searched
 	Described  bool     // by the server, so that constraints are known too
+	Checks     []DataCheck
 }
+
+// DataCheck is a rule that every resource must meet.
+type DataCheck struct{ Rule, Message, Attribute string }
 
 // includable is a relation that can be included.
 type includable struct {
@@ -40,6 +44,29 @@ type Attribute struct {
 	References string
 	definition
 	Required bool
+
+	// Rules of the data.
+	Computed    bool                // by the server
+	WriteOnce   bool                // only a create sets it
+	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
+	Initial     []string            // of a lifecycle; at least one
+}
+
+// free reports whether any value can follow any other.
+func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transitions == nil }
+
+// First is a state that a new resource can have.
+func (a Attribute) First() string { return a.Initial[0] }
+
+// States lists the states of a lifecycle.
+func (a Attribute) States() []string {
+	states := []string{}
+	for _, value := range a.Enum {
+		if state, isText := value.(string); isText {
+			states = append(states, state)
+		}
+	}
+	return states
 }
 
 // definition is the part of a JSON Schema definition that matters for making
@@ -167,6 +194,7 @@ func catalog(answer *Reply) []Collection {
 		Attributes     []json.RawMessage
 		Relations      []includable
 		Search         []string
+		Checks         []DataCheck
 	}
 	if json.Unmarshal(answer.Data(), &items) != nil {
 		return nil
@@ -176,7 +204,7 @@ func catalog(answer *Reply) []Collection {
 		if !nameForm.MatchString(item.Name) || item.Attributes == nil {
 			continue
 		}
-		c := Collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, Described: true}
+		c := Collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, Checks: item.Checks, Described: true}
 		for _, text := range item.Attributes {
 			c.Attributes = append(c.Attributes, describedAttribute(text))
 		}
@@ -189,6 +217,9 @@ func describedAttribute(text json.RawMessage) Attribute {
 	var head struct {
 		Name, References string
 		Required         json.RawMessage
+		WriteOnce        bool `json:"write_once"`
+		Transitions      map[string][]string
+		Initial          []string
 	}
 	var a Attribute
 	// Wrong types leave zero values, and with them an attribute of which less is known.
@@ -198,6 +229,10 @@ func describedAttribute(text json.RawMessage) Attribute {
 	if members, ok := DecodeJSON(text).(map[string]any); ok {
 		a.Enum, _ = members["enum"].([]any) // with its numbers as they are written
 		a.Default = members["default"]
+		_, a.Computed = members["computed"] // null: by an expression that is not shown
+	}
+	if a.WriteOnce = head.WriteOnce; len(head.Initial) > 0 {
+		a.Transitions, a.Initial = head.Transitions, head.Initial
 	}
 	return a
 }

@@ -147,9 +147,9 @@ func (p *Probe) Item(position int) string {
 	return p.Collection.PathOf(p.Reference[position].ID())
 }
 
-// Attribute is the first attribute that fits, of those that have values in this collection.
+// Attribute is the first attribute that fits; for a check that writes, of those that can have any value at any time.
 func (p *Probe) Attribute(what string, fits func(Attribute) bool) Attribute {
-	a, found := p.Collection.Find(fits)
+	a, found := p.Collection.Find(func(a Attribute) bool { return (a.free() || !p.check.Writes) && fits(a) })
 	p.SkipIf(!found, "the collection has no %s", what)
 	return a
 }

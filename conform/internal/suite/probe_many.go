@@ -30,7 +30,7 @@ func (p *Probe) ChangedOnly(path string, before Resource, name string, value any
 			want = value
 		}
 		got := r.Resource().Members[member]
-		p.FailIf(member != "updated_at" && !EqualJSON(got, want), r, fmt.Sprintf("%s is %s", member, EncodeJSON(want)), "%s", EncodeJSON(got))
+		p.FailIf(member != "updated_at" && !p.IsComputed(member) && !EqualJSON(got, want), r, fmt.Sprintf("%s is %s", member, EncodeJSON(want)), "%s", EncodeJSON(got))
 	}
 }
 

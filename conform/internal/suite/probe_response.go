@@ -24,7 +24,7 @@ func EqualMembers(a, b Resource) bool {
 func (p *Probe) Writes() []*Reply {
 	created := p.Synchronous(p.Post(p.Body(nil)))
 	path := p.Collection.PathOf(created.CreatedID())
-	replaced := p.Synchronous(p.Put(path, p.Body(nil)))
+	replaced := p.Synchronous(p.Put(path, EncodeJSON(p.Kept(created.Resource(), p.NewMembers(nil)))))
 	answers := []*Reply{created, replaced}
 	if name, value, found := p.MaybeChange(replaced.Resource()); found {
 		answers = append(answers, p.Synchronous(p.Patch(path, One(name, value))))

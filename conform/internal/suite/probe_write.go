@@ -48,7 +48,7 @@ func (p *Probe) Count() int { return len(p.All("")) }
 
 // Omissible is an attribute that is known to be optional.
 func (p *Probe) Omissible(a Attribute) bool {
-	return p.Collection.optional(a) && a.References == ""
+	return p.Collection.optional(a) && a.free() && a.References == ""
 }
 
 func (p *Probe) HasTimestamps() {
@@ -147,9 +147,25 @@ func (p *Probe) ChangeBody(method string, now Resource) string {
 		name, value := p.Change(now)
 		return One(name, value)
 	case http.MethodPut:
-		return p.Body(nil)
+		return EncodeJSON(p.Kept(now, p.NewMembers(nil)))
 	}
 	return ""
+}
+
+// Kept is the body of a PUT, in which the attributes that only a create sets are as in a resource.
+func (p *Probe) Kept(now Resource, members map[string]any) map[string]any {
+	for _, a := range p.Collection.Attributes {
+		if a.WriteOnce {
+			members[a.Name] = now.Members[a.Name]
+		}
+	}
+	return members
+}
+
+// IsComputed reports whether the server computes a member, so that it can change with others.
+func (p *Probe) IsComputed(name string) bool {
+	a, found := p.Collection.Find(func(a Attribute) bool { return a.Name == name })
+	return found && a.Computed
 }
 
 // EachChange changes a new resource by each method.

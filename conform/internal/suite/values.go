@@ -230,6 +230,10 @@ func (s *Suite) Members(c Collection) (map[string]any, error) {
 	for i, a := range c.Attributes {
 		given, isGiven := sample[a.Name]
 		switch {
+		case a.Computed:
+			delete(members, a.Name)
+		case a.Transitions != nil && !isGiven:
+			members[a.Name] = a.First()
 		case isGiven && s.constant[place{c.Name, a.Name}]:
 		case isGiven:
 			members[a.Name] = g.varied(a, given, n)
@@ -259,7 +263,7 @@ func (s *Suite) Members(c Collection) (map[string]any, error) {
 // changed is a value that an attribute does not have yet, false if none is known.
 func (s *Suite) changed(c Collection, a Attribute, now any) (any, bool) {
 	given, isGiven := s.samples[c.Name].Members[a.Name]
-	if s.constant[place{c.Name, a.Name}] || a.References != "" || slices.Contains(OwnMembers, a.Name) || !c.Described && !isGiven {
+	if s.constant[place{c.Name, a.Name}] || !a.free() || a.References != "" || slices.Contains(OwnMembers, a.Name) || !c.Described && !isGiven {
 		return nil, false
 	}
 	for range 3 {

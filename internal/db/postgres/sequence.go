@@ -10,7 +10,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Revisions are given before a transaction commits, so that they are not committed in their order.
+// Revisions are given before a transaction commits, so that they are not committed in their order. So changes also have numbers,
+// in the columns called position; the positions of clients are texts that contain a number.
 // A tick gives numbers to the changes that are visible in its snapshot and were not in that of
 // the tick before. It is one transaction, and ticks exclude each other, so that everybody reads the
 // same order. See docs/decisions/0028-change-feed.md.
@@ -80,7 +81,7 @@ var (
 	tickSettings = "SELECT set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)," +
 		" set_config('synchronous_commit', CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)"
 
-	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no positions: restore a backup")
+	errNoTick = errors.New("the table " + db.TicksTable + " has lost its row, so that changes can get no numbers: restore a backup")
 )
 
 // tickRun is a run of ticks that has ended.

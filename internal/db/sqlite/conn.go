@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -23,11 +22,8 @@ type connection struct {
 	values []model.Value // reused by Insert
 	text   []byte        // reused by hasVersion
 
-	release func()          // ends a read; nil: it is no connection of a Database that reads
-	ctx     context.Context // of the current read
-	ended   chan struct{}   // closed when the context of a read ends; nil: there is none yet
-	stop    func() bool     // stops waiting for the context; nil: nothing waits
-	open    *sqlite.Stmt    // is in use while something waits for the context, see watch; nil: it was not needed yet
+	release func() // ends a read; nil: it is no connection of a Database that reads
+	watched watched
 
 	// Of the connection that writes: whether a statement has changed anything since this was last
 	// reset, and whether the version of the schema was checked in this transaction.
@@ -37,42 +33,6 @@ type connection struct {
 
 func newConn(raw *sqlite.Conn, trace func(sql string)) *connection {
 	return &connection{raw: raw, trace: trace, statements: map[string]*sqlite.Stmt{}}
-}
-
-// watch lets the end of a context interrupt the queries of the connection, until unwatch is
-// called. SQLite's driver waits for a channel in a goroutine, which would take nearly half of the time of an empty read: a
-// connection keeps both until a context has ended.
-func (c *connection) watch(ctx context.Context) {
-	c.ctx = ctx
-	if c.ctx.Done() == nil {
-		return
-	}
-	if c.ended == nil {
-		c.ended = make(chan struct{})
-		c.raw.SetInterrupt(c.ended)
-	}
-	ended := c.ended
-	c.stop = context.AfterFunc(c.ctx, func() { close(ended) })
-	// When a statement begins and no other one is in use, SQLite forgets an interrupt, such as one that came just before. So
-	// one is in use all the time. It reads nothing.
-	if c.open == nil {
-		c.open, _, _ = c.raw.PrepareTransient("SELECT 1 UNION ALL SELECT 1") // without it, an interrupt may be lost
-	}
-	if c.open != nil {
-		_, _ = c.open.Step() // it fails only if the context has ended, which each statement looks at before it begins
-	}
-}
-
-func (c *connection) unwatch() {
-	if c.stop != nil && c.open != nil {
-		_ = c.open.Reset() // it returns the error of Step
-	}
-	if c.stop != nil && !c.stop() {
-		<-c.ended
-		c.ended = nil
-		c.raw.SetInterrupt(nil)
-	}
-	c.stop = nil
 }
 
 // Limits of the cache of prepared statements. Long statements are not cached: a list of values
@@ -239,8 +199,8 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 
 func (c *connection) close() error {
 	c.unwatch()
-	if c.open != nil {
-		_ = c.open.Finalize()
+	if c.watched.open != nil {
+		_ = c.watched.open.Finalize()
 	}
 	for _, stmt := range c.statements {
 		_ = stmt.Finalize()

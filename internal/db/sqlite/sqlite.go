@@ -186,7 +186,6 @@ func (b *Database) Read(ctx context.Context, _ db.Use) (db.Conn, func(), error) 
 // release ends a read.
 func (b *Database) release(c *connection) {
 	c.unwatch()
-	c.ctx = nil
 	if !c.raw.AutocommitEnabled() {
 		if _, err := c.Exec("COMMIT"); err != nil {
 			_ = c.close()

@@ -83,6 +83,8 @@ type Request struct {
 	Failure   *Answer  // the errors of a failed operation, as the response that they would have been
 	Mismatch  string   // what is wrong with the response itself
 
+	Blind bool // of a shared resource: it replaces any value, so that nothing follows from the order of such writes
+
 	// For a compare-and-swap of a shared resource: which value it replaces, and
 	// when it began and ended.
 	Expects    string
@@ -170,6 +172,7 @@ const (
 	Put         Kind = "PUT"
 	Delete      Kind = "DELETE with cascade"
 	Swap        Kind = "compare and swap"
+	Move        Kind = "change of state"
 	Seen        Kind = "seen" // by the harness, not a request
 )
 

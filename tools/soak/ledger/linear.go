@@ -38,7 +38,7 @@ var register = porcupine.Model{
 // that counts as a violation.
 var MaxThinking = 20 * time.Second
 
-// Linearizable checks, for each shared resource, that its reads and
+// Linearizable checks, for each shared resource that is only written by compare-and-swap, that its reads and
 // compare-and-swaps can be put into one order that agrees with the clock.
 func Linearizable(requests []*Request, reads []Read) []Violation {
 	evidence := map[string]bool{} // tokens that a request has read
@@ -57,7 +57,7 @@ func Linearizable(requests []*Request, reads []Read) []Violation {
 		add(r.Ref, step{expects: r.Token}, r.Call, r.Return)
 	}
 	for _, r := range requests {
-		if !r.Shared {
+		if !r.Shared || r.Blind {
 			continue
 		}
 		e := r.Effects[0]

@@ -27,7 +27,10 @@ func (r *Contents) Problem(format string, args ...any) {
 }
 
 // Collections are those of the schema, and the attribute that holds the parent.
-var Collections = map[string]string{"accounts": "", "orders": "account_id", "notes": "", "counters": ""}
+var Collections = map[string]string{"accounts": "", "orders": "account_id", "notes": "", "counters": "", "tickets": ""}
+
+// States are those of a ticket, in a circle: each leads only to the next. A ticket begins with the first.
+var States = []string{"open", "waiting", "closed"}
 
 // records is what is read from a database of either kind.
 type records struct {
@@ -128,7 +131,7 @@ func (c *records) backwards(contents *Contents) {
 	states := map[ledger.Ref]map[string]string{}
 	for _, found := range c.stored {
 		if _, ours := Collections[found.ref.Collection]; ours {
-			states[found.ref] = map[string]string{"token": found.text("token"), "text": found.text("text")}
+			states[found.ref] = map[string]string{"token": found.text("token"), "text": found.text("text"), "state": found.text("state")}
 			contents.Resources[found.ref] = c.value(contents, found.ref, states[found.ref])
 		}
 	}
@@ -148,11 +151,13 @@ func (c *records) backwards(contents *Contents) {
 		contents.Changes = append(contents.Changes, ledger.Change{Ref: ref, Change: change.kind, Token: c.value(contents, ref, state).Token})
 		switch change.kind {
 		case ledger.Created:
+			checkStep(contents, ref, "", state["state"])
 			delete(states, ref)
 		case ledger.Updated:
 			before := map[string]string{} // also of a resource that does not exist: forwards reports it
 			maps.Copy(before, state)
 			maps.Copy(before, previous)
+			checkStep(contents, ref, before["state"], state["state"])
 			states[ref] = before
 		default:
 			states[ref] = state
@@ -161,7 +166,15 @@ func (c *records) backwards(contents *Contents) {
 	slices.Reverse(contents.Changes)
 }
 
-// previous reads the former token and text from an entry of the change log, if it has them.
+// checkStep checks that the lifecycle of tickets allows a step. From is empty for a new ticket.
+func checkStep(contents *Contents, ref ledger.Ref, from, to string) {
+	next := (slices.Index(States, from) + 1) % len(States) // the first, of a new one
+	if ref.Collection == "tickets" && from != to && to != States[next] {
+		contents.Problem("change log: the state of %v went from %q to %q", ref, from, to)
+	}
+}
+
+// previous reads the former token, text and state from an entry of the change log, if it has them.
 func (c *records) previous(collection, entry string) (map[string]string, error) {
 	texts := map[string]string{}
 	if entry == "" {
@@ -171,7 +184,7 @@ func (c *records) previous(collection, entry string) (map[string]string, error) 
 	if err := json.Unmarshal([]byte(entry), &values); err != nil {
 		return texts, err
 	}
-	for _, name := range []string{"token", "text"} {
+	for _, name := range []string{"token", "text", "state"} {
 		if value, has := values[c.numbers.Collections[collection].Attributes[name].Number]; has {
 			var text string
 			if err := json.Unmarshal(value, &text); err != nil {

@@ -1,0 +1,238 @@
+package expression
+
+import (
+	"fmt"
+	"math/big"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+
+	"github.com/plural-go/plural/internal/model"
+)
+
+// Decimal is an exact decimal in an expression: CEL has only doubles. It has any number of digits; only what is stored
+// must fit.
+type Decimal struct {
+	units big.Int // never changed once it is made
+	scale int     // how many digits units has after the point
+}
+
+// decimalType is the type of all decimals. How many digits one has after the point is not part of it: see
+// Expression.exact.
+var decimalType = types.NewTypeValue("decimal", traits.AdderType, traits.SubtractorType, traits.MultiplierType, traits.NegatorType, traits.ComparerType)
+
+// NewDecimal is a decimal of so many of its smallest units.
+func NewDecimal(units int64, scale int) *Decimal {
+	d := &Decimal{scale: scale}
+	d.units.SetInt64(units)
+	return d
+}
+
+// maxDigits is how many digits a decimal has that is written in an expression, or is a number of a claim.
+const maxDigits = 400
+
+// parseDecimal reads a number as CEL and JSON write it.
+func parseDecimal(text string) (*Decimal, bool) {
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	exponent := 0
+	if power != "" {
+		var err error
+		if exponent, err = strconv.Atoi(power); err != nil || exponent < -maxDigits || exponent > maxDigits {
+			return nil, false
+		}
+	}
+	scale := len(fraction) - exponent
+	digits := whole + fraction + strings.Repeat("0", max(-scale, 0))
+	d := &Decimal{scale: max(scale, 0)}
+	_, ok := d.units.SetString(digits, 10)
+	return d, ok && len(digits) <= 2*maxDigits
+}
+
+// toDecimal is the conversion of the other side of an operation with a decimal. A double can only come from a claim:
+// it is the number that the claim writes. Any other value stays what it is, and differs from every decimal.
+func toDecimal(value ref.Val) ref.Val {
+	switch value := value.(type) {
+	case types.Int:
+		return NewDecimal(int64(value), 0)
+	case types.Double:
+		if d, ok := parseDecimal(strconv.FormatFloat(float64(value), 'g', -1, 64)); ok {
+			return d
+		}
+	}
+	return value
+}
+
+// toDecimals converts the members for in.
+func toDecimals(value ref.Val) ref.Val {
+	iterable, ok := value.(traits.Iterable)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(value)
+	}
+	var items []ref.Val
+	for each := iterable.Iterator(); each.HasNext() == types.True; {
+		items = append(items, toDecimal(each.Next()))
+	}
+	return types.NewRefValList(types.DefaultTypeAdapter, items)
+}
+
+// The functions that are put around the other sides of operations with decimals.
+const (
+	decimalFunction  = "@decimal"
+	decimalsFunction = "@decimals"
+)
+
+// decimalFunctions declares what can be done with decimals. The operators find the methods of Decimal.
+func decimalFunctions() []cel.EnvOption {
+	options := []cel.EnvOption{
+		cel.Function(decimalFunction, cel.Overload(decimalFunction, []*cel.Type{cel.DynType}, decimalType, cel.UnaryBinding(toDecimal))),
+		cel.Function(decimalsFunction, cel.Overload(decimalsFunction, []*cel.Type{cel.DynType}, cel.ListType(decimalType), cel.UnaryBinding(toDecimals))),
+		cel.Function("string", cel.Overload("string_decimal", []*cel.Type{decimalType}, cel.StringType, cel.UnaryBinding(func(value ref.Val) ref.Val { return value.ConvertToType(types.StringType) }))),
+		cel.Function(operators.Negate, cel.Overload("negate_decimal", []*cel.Type{decimalType}, decimalType)),
+	}
+	for _, name := range []string{operators.Add, operators.Subtract, operators.Multiply} {
+		options = append(options, cel.Function(name, cel.Overload(name+"decimal", []*cel.Type{decimalType, decimalType}, decimalType)))
+	}
+	for _, name := range []string{operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals} {
+		options = append(options, cel.Function(name, cel.Overload(name+"decimal", []*cel.Type{decimalType, decimalType}, cel.BoolType)))
+	}
+	return options
+}
+
+// aligned returns the units of two decimals with the digits of the longer one.
+func (d *Decimal) aligned(other *Decimal) (a, b *big.Int, scale int) {
+	return d.unitsAt(max(d.scale, other.scale)), other.unitsAt(max(d.scale, other.scale)), max(d.scale, other.scale)
+}
+
+// unitsAt is the decimal in units of a larger scale.
+func (d *Decimal) unitsAt(scale int) *big.Int {
+	if scale == d.scale {
+		return &d.units
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-d.scale)), nil)
+	return power.Mul(power, &d.units)
+}
+
+// Units is the decimal in units of a scale, if the digits fit. If they do not, units is the greatest value below it that
+// fits, or one less than all that fit.
+func (d *Decimal) Units(scale int) (units int64, fits bool) {
+	whole, rest := d.unitsAt(max(scale, d.scale)), new(big.Int)
+	if d.scale > scale {
+		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.scale-scale)), nil)
+		whole, rest = new(big.Int).DivMod(whole, power, rest) // rounds down
+	}
+	switch {
+	case whole.Cmp(big.NewInt(model.MaxDecimalUnits)) > 0:
+		return model.MaxDecimalUnits, false
+	case whole.Cmp(big.NewInt(-model.MaxDecimalUnits)) < 0:
+		return -model.MaxDecimalUnits - 1, false
+	}
+	return whole.Int64(), rest.Sign() == 0
+}
+
+// Add is +.
+func (d *Decimal) Add(other ref.Val) ref.Val {
+	o, ok := other.(*Decimal)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	a, b, scale := d.aligned(o)
+	sum := &Decimal{scale: scale}
+	sum.units.Add(a, b)
+	return sum
+}
+
+// Subtract is -.
+func (d *Decimal) Subtract(other ref.Val) ref.Val {
+	o, ok := other.(*Decimal)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	a, b, scale := d.aligned(o)
+	difference := &Decimal{scale: scale}
+	difference.units.Sub(a, b)
+	return difference
+}
+
+// Multiply is *.
+func (d *Decimal) Multiply(other ref.Val) ref.Val {
+	o, ok := other.(*Decimal)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	product := &Decimal{scale: d.scale + o.scale}
+	product.units.Mul(&d.units, &o.units)
+	return product
+}
+
+// Negate is - in front of a value.
+func (d *Decimal) Negate() ref.Val {
+	negated := &Decimal{scale: d.scale}
+	negated.units.Neg(&d.units)
+	return negated
+}
+
+// Compare orders decimals by their values.
+func (d *Decimal) Compare(other ref.Val) ref.Val {
+	o, ok := other.(*Decimal)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(other)
+	}
+	a, b, _ := d.aligned(o)
+	return types.Int(a.Cmp(b))
+}
+
+// Equal compares values: 1.5 equals 1.50.
+func (d *Decimal) Equal(other ref.Val) ref.Val {
+	o, ok := other.(*Decimal)
+	if !ok {
+		return types.False
+	}
+	a, b, _ := d.aligned(o)
+	return types.Bool(a.Cmp(b) == 0)
+}
+
+// String is the decimal with all its digits.
+func (d *Decimal) String() string {
+	digits := new(big.Int).Abs(&d.units).String()
+	if missing := d.scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
+	}
+	sign := ""
+	if d.units.Sign() < 0 {
+		sign = "-"
+	}
+	whole, fraction := digits[:len(digits)-d.scale], digits[len(digits)-d.scale:]
+	if fraction == "" {
+		return sign + whole
+	}
+	return sign + whole + "." + fraction
+}
+
+// ConvertToNative is not needed, as no Go code receives a decimal from cel-go in another form.
+func (d *Decimal) ConvertToNative(to reflect.Type) (any, error) {
+	return nil, fmt.Errorf("a decimal is no %v", to)
+}
+
+// ConvertToType is for type(), dyn() and string().
+func (d *Decimal) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case types.TypeType:
+		return decimalType
+	case types.StringType:
+		return types.String(d.String())
+	}
+	return types.NewErr("type conversion error from decimal to %s", to)
+}
+
+// Type is the type of all decimals.
+func (d *Decimal) Type() ref.Type { return decimalType }
+
+// Value is the decimal itself.
+func (d *Decimal) Value() any { return d }
