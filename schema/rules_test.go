@@ -35,7 +35,7 @@ collections:
         default: packed
         transitions: {packed: [sent, lost], sent: [lost]}
         initial: [packed, sent]
-    required: [reference]
+    required: [reference, state]
     checks:
       - rule: >
           resource.weight > 0

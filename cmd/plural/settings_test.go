@@ -84,7 +84,7 @@ func TestMistakesInSettingsNameTheirPlace(t *testing.T) {
 			file: "collections:\n  Users: {}\n  posts: {atributes: {}}\nserver:\n  log_format: xml\n",
 			want: "PLURAL_LOG_LEVEL=loud: must be debug, info, warn or error\n" +
 				"plural.yaml:2:3: \"Users\" cannot be the name of a collection: use a lower-case letter, then lower-case letters, digits, _ and (not at the end) -\n" +
-				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, search, label, parent, singular, timestamps, require_if_match, async or renamed_from\n" +
+				"plural.yaml:3:11: there is no key \"atributes\" here (did you mean attributes?): use description, attributes, required, unique, index, search, label, parent, checks, singular, timestamps, require_if_match, async or renamed_from\n" +
 				"plural.yaml:5:15: log_format: must be text or json",
 		},
 	} {

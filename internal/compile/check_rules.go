@@ -65,7 +65,7 @@ func (k *Checker) lifecycle(a *model.Attribute, at Path) {
 		return
 	case len(a.Constraints().Enum) < len(a.Enum):
 		return // a state is not valid, or another constraint, which is reported
-	case !a.Required: // with a default, it is: see fillInLifecycle
+	case !a.Required: // with a default, it is: see requireStates
 		k.Report(at.To("transitions"), "%s has transitions, and null is no state: list it in required, or give it a default", a.Name)
 	}
 	for _, state := range slices.Sorted(maps.Keys(a.Transitions)) {

@@ -44,6 +44,7 @@ func (p Problems) Error() string {
 // reported at once, as Problems. It keeps the declarations, and changes them.
 func Schema(declared ...model.Collection) (*model.Schema, error) {
 	FillIn(declared)
+	requireStates(declared)
 	k := Checker{declared: declared}
 	k.schema()
 	if len(k.Problems) > 0 {

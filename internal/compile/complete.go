@@ -21,7 +21,6 @@ func FillIn(declared []model.Collection) {
 		fillInParent(&declared[i], declared)
 		for j := range declared[i].Attributes {
 			fillInReference(&declared[i].Attributes[j])
-			fillInLifecycle(&declared[i].Attributes[j])
 		}
 	}
 }
@@ -90,7 +89,13 @@ func fillInReference(a *model.Attribute) {
 	}
 }
 
-// fillInLifecycle makes an attribute required that has a default: null is no state.
-func fillInLifecycle(a *model.Attribute) {
-	a.Required = a.Required || a.HasLifecycle() && a.Default != nil
+// requireStates makes attributes with a lifecycle and a default required: null is no state. It comes after FillIn, when
+// it is known which attributes are listed in required.
+func requireStates(declared []model.Collection) {
+	for i := range declared {
+		for j := range declared[i].Attributes {
+			a := &declared[i].Attributes[j]
+			a.Required = a.Required || a.HasLifecycle() && a.Default != nil
+		}
+	}
 }

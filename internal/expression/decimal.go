@@ -115,8 +115,23 @@ func (d *Decimal) unitsAt(scale int) *big.Int {
 	if scale == d.scale {
 		return &d.units
 	}
-	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale-d.scale)), nil)
-	return power.Mul(power, &d.units)
+	return new(big.Int).Mul(powerOf10(scale-d.scale), &d.units)
+}
+
+// powers are the powers of ten that most decimals need, so that they are not computed again.
+var powers = func() (powers [2*model.MaxDecimalDigits + 1]*big.Int) {
+	for i := range powers {
+		powers[i] = new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(i)), nil)
+	}
+	return powers
+}()
+
+// powerOf10 is a power of ten, which must not be changed.
+func powerOf10(exponent int) *big.Int {
+	if exponent < len(powers) {
+		return powers[exponent]
+	}
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil)
 }
 
 // Units is the decimal in units of a scale, if the digits fit. If they do not, units is the greatest value below it that
@@ -124,8 +139,7 @@ func (d *Decimal) unitsAt(scale int) *big.Int {
 func (d *Decimal) Units(scale int) (units int64, fits bool) {
 	whole, rest := d.unitsAt(max(scale, d.scale)), new(big.Int)
 	if d.scale > scale {
-		power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(d.scale-scale)), nil)
-		whole, rest = new(big.Int).DivMod(whole, power, rest) // rounds down
+		whole, rest = new(big.Int).DivMod(whole, powerOf10(d.scale-scale), rest) // rounds down
 	}
 	switch {
 	case whole.Cmp(big.NewInt(model.MaxDecimalUnits)) > 0:
