@@ -125,6 +125,10 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string) {
 	for i, name := range names {
 		field := a.Collection.Field(name)
 		if field != nil {
+			if by := slices.IndexFunc(a.Collection.Relations(), func(r *model.Relation) bool { return r.One && r.Column == field.Column }); by >= 0 && i+1 < len(names) {
+				e.refuse(part, e.afterID(a.Collection.Relations()[by], name))
+				return
+			}
 			if e.usable(part, a, field) {
 				declared := a.Collection.Columns()[field.Column]
 				a.Name = strings.Join(names[:i+1], ".")
@@ -145,7 +149,7 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string) {
 			e.refuse(part, name+" leads to several resources: a rule can only read through references, each of which leads to one")
 			return
 		case e.Scope.MaxSteps == 0:
-			e.refuse(part, name+" is another resource, and this rule reads only the resource itself: use an attribute of "+e.Scope.Collection.Name+", such as the reference "+relation.From.Columns()[relation.Column].Name)
+			e.refuse(part, onlyItself(relation, name+" is another resource"))
 			return
 		case len(a.Steps) == e.Scope.MaxSteps:
 			e.refuse(part, "a rule can read through at most two references")
@@ -156,6 +160,19 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string) {
 	}
 	last := a.Steps[len(a.Steps)-1]
 	e.refuse(part, names[len(names)-1]+" is a resource: compare one of its attributes, or the reference itself, "+last.From.Columns()[last.Column].Name)
+}
+
+// afterID says what to write instead of a path through the id in a reference.
+func (e *Expression) afterID(relation *model.Relation, name string) string {
+	if e.Scope.MaxSteps == 0 {
+		return onlyItself(relation, name+" is the id of another resource")
+	}
+	return name + " is an id, which has no members: write " + relation.Name + " to read the resource that it refers to"
+}
+
+// onlyItself says that a rule of the data cannot read what is another resource.
+func onlyItself(relation *model.Relation, what string) string {
+	return what + ", and this rule reads only the resource itself: use an attribute of " + relation.From.Name + ", such as the reference " + relation.From.Columns()[relation.Column].Name
 }
 
 // nearest asks for the attribute that a name was probably meant to be.
@@ -175,7 +192,7 @@ func usableNames(c *model.Collection) []string {
 func (e *Expression) usable(part ast.Expr, a Attribute, field *model.Field) bool {
 	switch c := a.Collection; {
 	case field.Kind == model.KindJSON:
-		e.refuse(part, field.Name+" is an object or array, which a rule cannot use")
+		e.refuse(part, field.Name+" is an object or array, which a rule cannot use: constrain it in its declaration, as with maxItems or properties")
 	case field.Column == model.NoColumn:
 		e.refuse(part, "the type of every resource here is "+c.Name+": a rule cannot use it")
 	case e.Scope.Data && !a.Previous && field.Column == c.UpdatedColumn():
