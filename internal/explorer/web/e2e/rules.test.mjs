@@ -273,3 +273,22 @@ test('a computed attribute is filtered, sorted and grouped like others', async (
   await page.getByText('1,200.00').or(page.getByText('1200.00')).first().waitFor()
   await page.leave()
 })
+
+test('a deletion can be undone if what is computed comes back and the state is one of the first', async () => {
+  const [first, later] = [await order('Niklaus'), await order('Donald', { state: 'placed', note: 'By post' })]
+  await server.ask('PATCH', `/orders/${later.id}`, { state: 'shipped' })
+  const page = await open(browser, `${server.explorer}/orders/${later.id}`)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await dialog.getByText('This cannot be undone.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.goto(`${server.explorer}/orders/${first.id}`)
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await dialog.getByText('You can undo it for a moment.').waitFor()
+  await dialog.getByRole('button', { name: 'Delete' }).click()
+  await page.getByRole('status').getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('1 order restored.').waitFor()
+  const { state, total } = await server.ask('GET', `/orders/${first.id}`)
+  assert.deepEqual({ state, total }, { state: 'draft', total: '7.50' })
+  await page.leave()
+})
