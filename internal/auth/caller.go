@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/cel-go/common/types"
+
+	"github.com/plural-go/plural/internal/expression"
 )
 
 // Caller is who sent a request.
@@ -86,7 +88,7 @@ func plainNumber(number json.Number) (any, bool) {
 		return whole, err == nil
 	}
 	double, err := number.Float64()
-	if err != nil {
+	if err != nil || !expression.Writes(number.String(), double) {
 		return nil, false
 	}
 	return plainFloat(double)

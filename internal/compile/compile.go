@@ -43,26 +43,38 @@ func (p Problems) Error() string {
 // Schema derives what the declarations of collections leave out, checks everything and compiles it. All mistakes are
 // reported at once, as Problems. It keeps the declarations, and changes them.
 func Schema(declared ...model.Collection) (*model.Schema, error) {
+	s, wrongRules, err := compiled(declared)
+	if err == nil && len(wrongRules) > 0 {
+		return nil, wrongRules
+	}
+	return s, err
+}
+
+// Stored compiles what Schema.Document has written. A collection has no rules if they do not compile: they were accepted,
+// perhaps by another version, and what is stored must stay readable.
+func Stored(document []byte) (*model.Schema, error) {
+	declared, err := model.ReadDocument(document)
+	if err != nil {
+		return nil, err
+	}
+	s, _, err := compiled(declared)
+	return s, err
+}
+
+// compiled compiles declarations. The rules of the data are compiled last, as they read columns.
+func compiled(declared []model.Collection) (s *model.Schema, wrongRules Problems, err error) {
 	FillIn(declared)
 	requireStates(declared)
 	k := Checker{declared: declared}
 	k.schema()
 	if len(k.Problems) > 0 {
-		return nil, k.Problems
+		return nil, nil, k.Problems
 	}
-	s := model.NewSchema(declared, operations(), changes())
-	if k.rules(s); len(k.Problems) > 0 {
-		return nil, k.Problems
-	}
-	return s, nil
-}
-
-// rules compiles the rules of the data.
-func (k *Checker) rules(s *model.Schema) {
+	s = model.NewSchema(declared, operations(), changes())
 	for _, c := range s.Collections() {
 		set, problems := rules.Compile(c)
 		for _, each := range problems {
-			k.Problems = append(k.Problems, Problem{
+			wrongRules = append(wrongRules, Problem{
 				Path: Path{"collections", c.Name}.To(each.Path...), Line: each.Line, Column: each.Column, Message: each.Message,
 			})
 		}
@@ -70,13 +82,5 @@ func (k *Checker) rules(s *model.Schema) {
 			c.SetRules(set)
 		}
 	}
-}
-
-// Stored compiles what Schema.Document has written.
-func Stored(document []byte) (*model.Schema, error) {
-	declared, err := model.ReadDocument(document)
-	if err != nil {
-		return nil, err
-	}
-	return Schema(declared...)
+	return s, wrongRules, nil
 }

@@ -25,7 +25,7 @@ type Decimal struct {
 
 // decimalType is the type of all decimals. How many digits one has after the point is not part of it: see
 // Expression.exact.
-var decimalType = types.NewTypeValue("decimal", traits.AdderType, traits.SubtractorType, traits.MultiplierType, traits.NegatorType, traits.ComparerType)
+var decimalType = cel.ObjectType("decimal", traits.AdderType, traits.SubtractorType, traits.MultiplierType, traits.NegatorType, traits.ComparerType)
 
 // NewDecimal is a decimal of so many of its smallest units.
 func NewDecimal(units int64, scale int) *Decimal {
@@ -62,11 +62,23 @@ func toDecimal(value ref.Val) ref.Val {
 	case types.Int:
 		return NewDecimal(int64(value), 0)
 	case types.Double:
-		if d, ok := parseDecimal(strconv.FormatFloat(float64(value), 'g', -1, 64)); ok {
+		if d, ok := decimalOf(float64(value)); ok {
 			return d
 		}
 	}
 	return value
+}
+
+// decimalOf is the shortest decimal that is read as a double.
+func decimalOf(double float64) (*Decimal, bool) {
+	return parseDecimal(strconv.FormatFloat(double, 'g', -1, 64))
+}
+
+// Writes reports whether a text writes all digits of a double, and no others.
+func Writes(text string, double float64) bool {
+	written, ok := parseDecimal(text)
+	held, finite := decimalOf(double)
+	return ok && finite && written.Equal(held) == types.True
 }
 
 // toDecimals converts the members for in.

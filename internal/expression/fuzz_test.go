@@ -13,7 +13,7 @@ func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
 		"resource.ends_on >= resource.starts_on", "resource.price * resource.seats * 0.19", "previous == null ? 0 : previous.seats + 1", "resource.paid ? resource.price : 0",
 		"auth.claims.team in ['a', resource.title]", "[resource.price, 1.5].exists(x, x > 1e-3)", "resource.at + duration('24h') < now", "resource.at.getFullYear('Europe/Berlin') > 2000", "size()", "now()",
-		"resource.price in auth.claims.list", "{'a': resource.price}", "[resource.price].map(x, x * 2)", "-resource.price", "resource.title.matches('(')", "1 / 0 > resource.seats", "dyn(resource.price) == 1", "type(resource.price)", "string(resource.price)",
+		"resource.price in auth.claims.list", "{'a': resource.price}", "[resource.price].map(x, x * 2)", "-resource.price", "resource.title.matches('(')", "1 / 0 > resource.seats", "dyn(resource.price) == 1", "type(resource.price)", "dyn(resource.price)['a']", "has(dyn(resource.price).a)", "dyn(resource.price).a", "dyn(resource.price) + 1.5", "resource.price.a", "decimal{}", "resource.price == decimal", "dyn(resource.price) in [1.5]", "{resource.price: 1}", "[resource.price, 1].map(x, x).exists(y, y == 1.5)", "string(resource.price)",
 		"- 0.5 * resource.price", "has(auth.claims.a.b)", "auth.claims[resource.title]", "resource.price * 1e-300", "''.x()", "\x00", "((", "resource", "previous.seats", "b'a'", "1u", "[1][5]", "optional.none()",
 	} {
 		f.Add(seed)

@@ -62,7 +62,7 @@ func TestHistoryOfComputed(t *testing.T) {
 					change(two, "created", "null", good(two, "5", "null", c(5))),
 					change(one, "updated", fmt.Sprintf(`{"n":1,"c":%d}`, by), good(one, "2", "0", c(2))),
 					change(one, "updated", `{"m":0}`, good(one, "2", "7", c(2))),
-					change(two, "deleted", `{"n":5,"m":null`+c(5)+`}`, "null"),
+					change(two, "deleted", good(two, "5", "null", c(5)), "null"),
 				}
 				s.get("/changes").expectSettled(t, 200, data(list...))
 				s.get("/changes?limit=-1").expectSettled(t, 200, data(list[4]))
@@ -71,11 +71,11 @@ func TestHistoryOfComputed(t *testing.T) {
 				former = s
 			}
 			// Changes since then have what was stored.
-			log := former.stream("/changes?since=" + begin)
+			goods, before, after := former.stream("/goods"), `{"n":2,"c":6,"by":null}`, good(one, "4", "7", `,"c":12,"by":"us"`)
+			goods.expect("listed "+`{"data":`+shown(2, 3)+"}", "synced {}")
 			former.do("PATCH", "/goods/"+one, `{"n":4}`)
-			_ = log
-			former.get("/goods/"+one+"/changes?limit=-1").expectSettled(t, 200, data(
-				change(one, "updated", `{"n":2,"c":6,"by":null}`, good(one, "4", "7", `,"c":12,"by":"us"`))))
+			goods.expect("updated " + eventOf(after, `,"previous":`+before))
+			former.get("/goods/"+one+"/changes?limit=-1").expectSettled(t, 200, data(change(one, "updated", before, after)))
 		})
 	}
 }

@@ -154,6 +154,11 @@ posts: values of a must be unique: 120 of 1200 (another resource has the same va
 			if steps != "posts: d is converted from string to integer: 120 of 1200 (Cannot be converted to integer)\n" || converted.most != db.BatchRows {
 				t.Errorf("%d rows were read at a time; got %s", converted.most, steps)
 			}
+			// So are those that rules read, and resources whose values they compute.
+			computed, steps := judge(t, database(t), 20_000, "", "e: {type: string}", "e: {type: string}\n      f: {type: integer, computed: resource.b * 2}\n    checks: [{rule: resource.f >= 0, message: Less.}]")
+			if steps != "posts: new attribute f (integer), computed for all resources: 0 of 20000 ()\nposts: new check: resource.f >= 0: 0 of 20000 ()\n" || computed.most != db.BatchRows {
+				t.Errorf("%d rows were read at a time; got %s", computed.most, steps)
+			}
 			// Each row has 64 KiB.
 			long, _ := judge(t, database(t), 150, strings.Repeat("x", 1<<16), "e: {type: string}", "e: {type: string, maxLength: 70000}")
 			if long.most > db.BatchBytes>>16+1 {

@@ -43,7 +43,7 @@ func TestDefinition(t *testing.T) {
 func TestDescribe(t *testing.T) {
 	c := mustNew(model.Collection{Name: "posts", Parent: &model.Parent{Collection: "users"}, Attributes: []model.Attribute{
 		{Name: "title", Type: model.String, Required: true},
-		{Name: "state", Type: model.String, Enum: []any{"draft", "done"}, Default: "draft", Transitions: map[string][]string{"draft": {"done"}, "done": {}}},
+		{Name: "state", Type: model.String, Enum: []any{"draft", "done"}, Default: "draft", Transitions: map[string][]string{"draft": {"done"}}},
 		{Name: "author", Type: model.String, WriteOnce: true},
 		{Name: "creator", Type: model.String, Computed: model.Rule{Text: "auth.sub"}, When: model.WhenCreate},
 		{Name: "total", Type: model.Integer, Computed: model.Rule{Text: "resource.secret"}},
@@ -52,7 +52,7 @@ func TestDescribe(t *testing.T) {
 		{Name: "place", Type: model.Object, Properties: []model.Attribute{{Name: "country", Type: model.String, Required: true}}},
 	}}, model.Collection{Name: "users"})
 	want := `[{"name":"title","required":true,"type":"string"},` +
-		`{"name":"state","required":true,"transitions":{"done":[],"draft":["done"]},"initial":["draft"],"type":"string","enum":["draft","done"],"default":"draft"},` +
+		`{"name":"state","required":true,"transitions":{"draft":["done"],"done":[]},"initial":["draft"],"type":"string","enum":["draft","done"],"default":"draft"},` +
 		`{"name":"author","required":false,"write_once":true,"type":"string"},` +
 		`{"name":"creator","required":false,"computed":"auth.sub","when":"create","type":"string"},` +
 		`{"name":"total","required":false,"computed":null,"type":"integer"},` +

@@ -92,12 +92,23 @@ func (a *Attribute) RuleMembers(shown func(Rule) bool) (members []RuleMember) {
 			value = a.InitialStates() // also if it is not given
 		case !k.Given(a):
 			continue
+		case k.Name == "transitions":
+			value = a.describeTransitions()
 		case k.Name == "computed" && !shown(a.Computed):
 			value = nil
 		}
 		members = append(members, RuleMember{k.Name, value})
 	}
 	return members
+}
+
+// describeTransitions lists the states that can follow each state, in the order of the enum.
+func (a *Attribute) describeTransitions() json.RawMessage {
+	d := definition{'{'}
+	for _, state := range a.States() {
+		d.add(state, append([]string{}, a.Transitions[state]...), true)
+	}
+	return d.end()
 }
 
 // ShownChecks lists the checks that may be shown.

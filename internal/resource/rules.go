@@ -22,32 +22,31 @@ func derive(c *model.Collection, before, after model.Record) {
 	}
 }
 
-// compute sets the computed attributes of resources, and returns the errors of each; nil: there are none. Those that read auth, now or
-// previous stay as they are, unless something else changes. Given has the columns that the body of each sets, of which an import can
-// bring what those attributes were; nil: none.
-func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool) ([]problem.Errors, error) {
-	c, found, set := path.Collection, make([]problem.Errors, len(after)), rules.Of(path.Collection)
+// compute sets the computed attributes of resources, and adds to the errors of each. Attributes that read auth, now or previous stay as
+// they are, unless something else changes. An import can bring what they were: given has the columns that each input sets; nil: none.
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) error {
+	c, set := path.Collection, rules.Of(path.Collection)
 	if set == nil {
-		return found, nil
+		return nil
 	}
 	for i := range after {
-		found[i] = set.Derive(before[i], after[i])
+		found := set.Derive(before[i], after[i])
 		if !slices.Equal(before[i], after[i]) {
 			if before[i] != nil {
 				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
 			}
 			change, err := w.change(c, before[i], after[i])
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
 				change.Given = given(i)
 			}
-			found[i] = append(found[i], set.Compute(change)...)
+			found = append(found, set.Compute(change)...)
 		}
-		found[i] = redact(path, found[i])
+		invalid[i] = append(invalid[i], redact(path, found)...)
 	}
-	return found, nil
+	return nil
 }
 
 // change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
@@ -161,8 +160,8 @@ func readsReference(link model.Link) bool {
 // checkRules sets the computed attributes of resources that a deletion changes, and returns 409 if rules refuse the change.
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
-	refused, err := d.work.compute(path, before, after, nil)
-	if err != nil {
+	refused := make([]problem.Errors, len(after))
+	if err := d.work.compute(path, before, after, nil, refused); err != nil {
 		return err
 	}
 	conflicts, err := d.work.refusals(path, before, after, refused)

@@ -66,8 +66,8 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
-	computed, err := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set })
-	if err != nil {
+	given := func(i int) []bool { return all[i].input.Set }
+	if err := w.compute(path, before, after, given, invalid); err != nil {
 		return nil, err
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
@@ -88,7 +88,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		}
 	}
 	for i := range invalid {
-		invalid[i] = slices.Concat(invalid[i], dangling[i], computed[i])
+		invalid[i] = append(invalid[i], dangling[i]...)
 	}
 	conflicts, err := w.refusals(path, before, after, invalid)
 	if err != nil {

@@ -50,10 +50,13 @@ type Attribute struct {
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
 	Initial     []string            // of a lifecycle; at least one
+	Checked     bool                // a check reads it
 }
 
 // free reports whether any value can follow any other.
-func (a Attribute) free() bool { return !a.Computed && !a.WriteOnce && a.Transitions == nil }
+func (a Attribute) free() bool {
+	return !a.Computed && !a.WriteOnce && a.Transitions == nil && !a.Checked
+}
 
 // First is a state that a new resource can have.
 func (a Attribute) First() string { return a.Initial[0] }
@@ -206,12 +209,19 @@ func catalog(answer *Reply) []Collection {
 		}
 		c := Collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, Checks: item.Checks, Described: true}
 		for _, text := range item.Attributes {
-			c.Attributes = append(c.Attributes, describedAttribute(text))
+			a := describedAttribute(text)
+			a.Checked = slices.ContainsFunc(item.Checks, func(check DataCheck) bool {
+				return slices.Contains(readNames.FindAllString(check.Rule, -1), "resource."+a.Name)
+			})
+			c.Attributes = append(c.Attributes, a)
 		}
 		found = append(found, c)
 	}
 	return found
 }
+
+// readNames finds what an expression reads.
+var readNames = regexp.MustCompile(`resource\.[a-z0-9_]+`)
 
 func describedAttribute(text json.RawMessage) Attribute {
 	var head struct {

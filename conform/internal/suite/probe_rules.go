@@ -40,7 +40,7 @@ func (p *Probe) Mixed(id string) string {
 	members := p.NewMembers(map[string]any{"id": id})
 	for _, a := range p.Collection.Attributes {
 		p.counter++
-		if value, ok := (generator{p.Tag}).value(a.Name, a.definition, p.counter); ok && a.free() && a.References == "" {
+		if value, ok := (generator{p.Tag}).value(a.Name, a.definition, p.counter); ok && (a.free() || a.Checked) && a.References == "" {
 			members[a.Name] = value
 		}
 	}
