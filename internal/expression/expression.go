@@ -56,7 +56,7 @@ var environments = map[bool]func() (*cel.Env, error){
 			cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", claimsType))...)
 	}),
 	true: sync.OnceValues(func() (*cel.Env, error) {
-		return cel.NewEnv(append(decimalFunctions(),
+		return cel.NewEnv(append(append(decimalFunctions(), memberFunctions()...),
 			cel.Variable("auth.sub", cel.NullableType(cel.StringType)), cel.Variable("auth.role", cel.NullableType(cel.StringType)), cel.Variable("auth.claims", claimsType),
 			cel.Variable(previousName, cel.DynType), cel.Variable(nowName, cel.TimestampType))...)
 	}),

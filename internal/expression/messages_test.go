@@ -67,7 +67,7 @@ func TestMistakes(t *testing.T) {
 		"resource.room_id.seats > 1":                "3:21 this is a string, which has no members",
 		"resource.nothing.seats > 1":                "3:21 bookings has no attribute or reference nothing",
 		"resource.titel == 'a'":                     "3:13 bookings has no attribute titel (did you mean title?)",
-		"resource.tags == null":                     "3:13 tags is an object or array, which a rule cannot use",
+		"resource.tags.first == 'a'":                "3:18 tags is an array, which has no members: use size(), in, all(), exists() or [0]",
 		"resource.type == 'bookings'":               "3:13 the type of every resource here is bookings: a rule cannot use it",
 		"resource.updated_at < now":                 "3:13 updated_at is set after the rules are evaluated: use now, which is the same time",
 		"has(resource.title)":                       "3:8 every resource has every attribute: compare with null instead of using has()",
