@@ -175,12 +175,7 @@ func (e *Expression) whole(message string) []Problem { return []Problem{e.at(1, 
 // at is a problem at a line, from 1, and a column, from 0, of the expression.
 func (e *Expression) at(line, column int, message string) Problem {
 	p := Problem{Message: message}
-	if e.source.Line > 0 {
-		p.Line, p.Column = e.source.Line, e.source.Column+column
-		if line > 1 {
-			p.Line, p.Column = e.source.Line+line-1, 1
-		}
-	}
+	p.Line, p.Column = e.source.At(line, column)
 	return p
 }
 

@@ -104,7 +104,7 @@ func TestMistakes(t *testing.T) {
 		"-resource.title == 'a'":                    "3:5 - does not take a string",
 		"resource.at < timestamp('soon')":           "3:28 this cannot be evaluated: invalid RFC 3339 timestamp \"soon\"",
 		"resource.title.matches('(')":               "3:27 this cannot be evaluated: error parsing regexp: missing closing ): `(`",
-		"resource.paid &&\n  resource.titel == 'a'": "4:1 bookings has no attribute titel (did you mean title?)",
+		"resource.paid &&\n  resource.titel == 'a'": "4:15 bookings has no attribute titel (did you mean title?)",
 		"resource.paid && (true":                    "3:27 Syntax error: missing ')' at '<EOF>' (expressions are written in CEL, with ==, !=, <, in, &&, || and !)",
 		"resource.title == 'a":                      "3:23 this text has no end: close the quotes (expressions are written in CEL, with ==, !=, <, in, &&, || and !)",
 		"resource.title in 'a'":                     "3:20 in does not take a string and a string: the right side of in is a list, such as [1, 2]",
