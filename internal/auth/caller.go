@@ -4,15 +4,13 @@
 package auth
 
 import (
-	"bytes"
 	"encoding/json"
-	"math"
-	"strings"
 	"time"
 
 	"github.com/google/cel-go/common/types"
 
 	"github.com/plural-go/plural/internal/expression"
+	"github.com/plural-go/plural/internal/model"
 )
 
 // Caller is who sent a request.
@@ -59,9 +57,9 @@ func plainClaims(claims map[string]any) map[string]any {
 func plainClaim(claim any) (plain any, ok bool) {
 	switch claim := claim.(type) {
 	case json.Number:
-		return plainNumber(claim)
+		return expression.Number(claim)
 	case float64:
-		return plainFloat(claim)
+		return expression.Float(claim)
 	case map[string]any:
 		members := make(map[string]any, len(claim))
 		for name, member := range claim {
@@ -82,26 +80,6 @@ func plainClaim(claim any) (plain any, ok bool) {
 	return claim, true
 }
 
-func plainNumber(number json.Number) (any, bool) {
-	if !strings.ContainsAny(number.String(), ".eE") {
-		whole, err := number.Int64()
-		return whole, err == nil
-	}
-	double, err := number.Float64()
-	if err != nil || !expression.Writes(number.String(), double) {
-		return nil, false
-	}
-	return plainFloat(double)
-}
-
-// plainFloat makes integers of whole numbers, as far as a double can tell them apart.
-func plainFloat(double float64) (any, bool) {
-	if double != math.Trunc(double) { // nor is NaN
-		return double, !math.IsNaN(double)
-	}
-	return int64(double), math.Abs(double) < maxExact
-}
-
 // Marshal encodes the caller, to be stored with an operation.
 func (c Caller) Marshal() (string, error) {
 	if c.Anonymous() && c.Role == "" {
@@ -114,14 +92,7 @@ func (c Caller) Marshal() (string, error) {
 // UnmarshalCaller reads what Marshal wrote.
 func UnmarshalCaller(text string) (c Caller, err error) {
 	if text != "" {
-		err = DecodeExactly([]byte(text), &c)
+		err = model.DecodeExactly([]byte(text), &c)
 	}
 	return c, err
-}
-
-// DecodeExactly reads JSON without rounding its numbers.
-func DecodeExactly(text []byte, into any) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	return decoder.Decode(into)
 }

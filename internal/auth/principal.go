@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -76,7 +77,7 @@ func (p *Principal) caller(policy *Policy) (Caller, error) {
 	// Rules see claims as those of a token, also when an operation is carried out later.
 	text, err := json.Marshal(p.Claims)
 	if err == nil {
-		err = DecodeExactly(text, &caller.Claims)
+		err = model.DecodeExactly(text, &caller.Claims)
 	}
 	if err != nil {
 		return Caller{}, fmt.Errorf("the Claims of a Principal cannot be written as JSON: %w", err)

@@ -23,7 +23,7 @@ const (
 )
 
 // maxExact is the largest integer up to which doubles represent all integers exactly.
-const maxExact = 1 << 53
+const maxExact = expression.MaxExact
 
 // fit converts a value of CEL to a value of the column.
 func (a attribute) fit(given ref.Val) (model.Value, fitting) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
@@ -191,7 +192,7 @@ func claimsOf(verified *oidc.IDToken) (claims map[string]any, err error) {
 	if err := verified.Claims(&text); err != nil {
 		return nil, err
 	}
-	return claims, DecodeExactly(text, &claims)
+	return claims, model.DecodeExactly(text, &claims)
 }
 
 func cannotCheck(cause error) error {

@@ -50,13 +50,16 @@ func parseDecimal(text string) (*Decimal, bool) {
 	}
 	scale := len(fraction) - exponent
 	digits := whole + fraction + strings.Repeat("0", max(-scale, 0))
+	if len(digits) > 2*maxDigits {
+		return nil, false
+	}
 	d := &Decimal{scale: max(scale, 0)}
 	_, ok := d.units.SetString(digits, 10)
-	return d, ok && len(digits) <= 2*maxDigits
+	return d, ok
 }
 
-// toDecimal is the conversion of the other side of an operation with a decimal. A double can only come from a claim:
-// it is the number that the claim writes. Any other value stays what it is, and differs from every decimal.
+// toDecimal is the conversion of the other side of an operation with a decimal. A double can only come from a claim
+// or from inside an object or array: it is the number that is written there. Any other value stays what it is, and differs from every decimal.
 func toDecimal(value ref.Val) ref.Val {
 	switch value := value.(type) {
 	case types.Int:
@@ -72,13 +75,6 @@ func toDecimal(value ref.Val) ref.Val {
 // decimalOf is the shortest decimal that is read as a double.
 func decimalOf(double float64) (*Decimal, bool) {
 	return parseDecimal(strconv.FormatFloat(double, 'g', -1, 64))
-}
-
-// Writes reports whether a text writes all digits of a double, and no others.
-func Writes(text string, double float64) bool {
-	written, ok := parseDecimal(text)
-	held, finite := decimalOf(double)
-	return ok && finite && written.Equal(held) == types.True
 }
 
 // toDecimals converts the members for in.

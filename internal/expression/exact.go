@@ -43,7 +43,7 @@ func (e *Expression) decimals(result model.Kind) (options []cel.EnvOption) {
 func (k *converter) part(e ast.Expr) (scale int, isExact bool) {
 	switch e.Kind() {
 	case ast.SelectKind:
-		if names, _ := chain(e); len(names) > 0 {
+		if names, tested := chain(e); len(names) > 0 && !tested {
 			if a, ok := k.attributes[strings.Join(names, ".")]; ok && a.Kind.IsDecimal() {
 				return k.known(e, a.Kind.Scale())
 			}
@@ -296,6 +296,12 @@ func (e *Expression) checkDecimals() {
 // checkConverted checks the type of the other side of an operation with a decimal.
 func (e *Expression) checkConverted(part ast.Expr) {
 	kind := e.Tree.GetType(part.ID())
+	if a, ok := e.AttributeOf(part); ok && a.Kind == model.KindJSON {
+		if items := a.Collection.Columns()[a.Column].Attribute.ScalarItems(); items != nil && items.Kind().Item() == model.KindText {
+			e.refuse(part, "a decimal cannot be compared with a string: convert it with string()")
+			return
+		}
+	}
 	if kind.Kind() == types.ListKind {
 		kind = kind.Parameters()[0]
 	}

@@ -60,7 +60,7 @@ var environments = map[bool]func() (*cel.Env, error){
 			cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", claimsType))...)
 	}),
 	true: sync.OnceValues(func() (*cel.Env, error) {
-		return cel.NewEnv(append(decimalFunctions(), timestampOfDate,
+		return cel.NewEnv(append(append(decimalFunctions(), memberFunctions()...), timestampOfDate,
 			cel.Variable("auth.sub", cel.NullableType(cel.StringType)), cel.Variable("auth.role", cel.NullableType(cel.StringType)), cel.Variable("auth.claims", claimsType),
 			cel.Variable(previousName, cel.DynType), cel.Variable(nowName, cel.TimestampType))...)
 	}),
@@ -189,12 +189,7 @@ func (e *Expression) whole(message string) []Problem { return []Problem{e.at(1, 
 // at is a problem at a line, from 1, and a column, from 0, of the expression.
 func (e *Expression) at(line, column int, message string) Problem {
 	p := Problem{Message: message}
-	if e.source.Line > 0 {
-		p.Line, p.Column = e.source.Line, e.source.Column+column
-		if line > 1 {
-			p.Line, p.Column = e.source.Line+line-1, 1
-		}
-	}
+	p.Line, p.Column = e.source.At(line, column)
 	return p
 }
 

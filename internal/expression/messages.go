@@ -186,7 +186,7 @@ func (e *Expression) undeclaredName(name string) string {
 		known = append(known, previousName, nowName)
 	}
 	message := name + " is not known" + suggest.DidYouMean(name, append(known, functionNames...))
-	if near := suggest.Nearest(name, usableNames(e.Scope.Collection)); near != "" && !strings.Contains(message, "did you mean") {
+	if near := suggest.Nearest(name, e.usableNames(e.Scope.Collection)); near != "" && !strings.Contains(message, "did you mean") {
 		message += " (did you mean resource." + near + "?)"
 	}
 	if strings.Contains(message, "did you mean") {

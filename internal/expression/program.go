@@ -70,6 +70,7 @@ type Program struct {
 // Program compiles the whole expression, for rules of the data: == and != treat null as a value, and
 // any other operation on null is undecided.
 func (e *Expression) Program() (*Program, []Problem) {
+	e.members()
 	operands := e.operands()
 	options := append(bounds(e.Tree.Expr()), cel.EvalOptions(cel.OptOptimize), cel.CustomDecoratorV2(func(part interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 		if operands[part.ID()] {
@@ -120,8 +121,6 @@ func (e *Expression) operands() map[int64]bool {
 	}
 	Visit(e.Tree.Expr(), func(part ast.Expr) {
 		switch part.Kind() {
-		case ast.SelectKind:
-			add(part.AsSelect().Operand())
 		case ast.ComprehensionKind:
 			add(part.AsComprehension().IterRange())
 		case ast.CallKind:
@@ -133,7 +132,7 @@ func (e *Expression) operands() map[int64]bool {
 			case operators.Equals, operators.NotEquals, decimalFunction, "dyn", "type", operators.NotStrictlyFalse:
 			case operators.Conditional:
 				add(args[0])
-			case operators.In:
+			case operators.In, memberFunction, hasFunction: // a member of null is null
 				add(args[1])
 			default:
 				add(args...)
@@ -155,11 +154,9 @@ func (e *Expression) canBeNull(part ast.Expr) bool {
 		name := Identifier(part)
 		_, isConstant := e.constants[name]
 		return !isConstant && name != nowName && name != "auth.claims"
-	case ast.SelectKind:
-		return true
 	case ast.CallKind:
 		switch part.AsCall().FunctionName() {
-		case operators.Conditional, operators.Index, decimalFunction, "dyn":
+		case operators.Conditional, memberFunction, decimalFunction, "dyn":
 			return true
 		}
 	}

@@ -27,6 +27,7 @@ type State struct {
 
 	caller map[string]any
 	from   map[string]source // of the program that is evaluated
+	parsed map[place]ref.Val // objects and arrays that it has read
 }
 
 // variable returns one of the caller.
@@ -50,9 +51,14 @@ func (s *State) variable(name string) any {
 
 // source is where a variable comes from.
 type source struct {
+	place
+	kind   model.Kind
+	inside []string // as in Attribute
+}
+
+type place struct {
 	of     origin
 	column int
-	kind   model.Kind
 }
 
 type origin int
@@ -67,13 +73,13 @@ const (
 
 // sources lists the variables of the expression.
 func (e *Expression) sources() map[string]source {
-	from := map[string]source{nowName: {of: ofClock}, previousName: {of: whetherPrevious}, "auth.sub": {}, "auth.role": {}, "auth.claims": {}}
+	from := map[string]source{nowName: {place: place{of: ofClock}}, previousName: {place: place{of: whetherPrevious}}, "auth.sub": {}, "auth.role": {}, "auth.claims": {}}
 	for name, a := range e.attributes {
 		of := ofResource
 		if a.Previous {
 			of = ofPrevious
 		}
-		from[name] = source{of, a.Column, a.Kind}
+		from[name] = source{place{of, a.Column}, a.Kind, a.Inside}
 	}
 	return from
 }
@@ -89,12 +95,12 @@ func (s *State) ResolveName(name string) (any, bool) {
 	}
 	switch from.of {
 	case ofResource:
-		return valueOf(from.kind, s.After[from.column]), true
+		return s.stored(from, s.After), true
 	case ofPrevious:
 		if s.Before == nil {
 			return undecided, true // an operation on previous, which is null
 		}
-		return valueOf(from.kind, s.Before[from.column]), true
+		return s.stored(from, s.Before), true
 	case whetherPrevious:
 		if s.Before == nil {
 			return types.NullValue, true
@@ -124,13 +130,17 @@ func valueOf(kind model.Kind, value model.Value) ref.Val {
 	case model.KindUUID:
 		return types.String(value.ID().String())
 	case model.KindDateTime:
-		at, err := time.Parse(time.RFC3339Nano, value.Text())
-		if err != nil {
-			return types.WrapErr(err)
-		}
-		return types.Timestamp{Time: at}
+		return timeOf(value.Text())
 	}
 	return types.String(value.Text())
+}
+
+func timeOf(text string) ref.Val {
+	at, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Timestamp{Time: at}
 }
 
 // ErrUndecided is the result of an expression that depends on null.
@@ -138,7 +148,7 @@ var ErrUndecided = errors.New("the value depends on null")
 
 // evaluate evaluates the program. Its error is ErrUndecided if the value is undecided.
 func (p *Program) evaluate(state *State) (ref.Val, error) {
-	state.from = p.from
+	state.from, state.parsed = p.from, nil
 	value, _, err := p.program.Eval(state)
 	switch {
 	case err != nil:

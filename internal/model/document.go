@@ -35,6 +35,13 @@ func Marshal(value any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
+// DecodeExactly reads JSON without rounding its numbers.
+func DecodeExactly(text []byte, into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return decoder.Decode(into)
+}
+
 // MustMarshal is Marshal for what can always be marshalled: the values of a checked schema, and our own types.
 func MustMarshal(value any) json.RawMessage {
 	text, err := Marshal(value)

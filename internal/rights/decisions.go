@@ -62,7 +62,7 @@ func DecodeQuestion(body []byte, maxDepth int, policy *auth.Policy, by *auth.Per
 	q = Question{claims: text("claims"), collection: text("collection"), verb: schema.AccessVerb(text("verb"))}
 	var claims map[string]any
 	if q.claims != "" {
-		if err := auth.DecodeExactly([]byte(q.claims), &claims); err != nil {
+		if err := model.DecodeExactly([]byte(q.claims), &claims); err != nil {
 			return q, err // it was checked
 		}
 	}
