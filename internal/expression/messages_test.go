@@ -112,6 +112,7 @@ func TestMistakes(t *testing.T) {
 		"resource.ends_on - resource.starts_on < 30": "3:22 - does not take a string and a string: to compute with dates, write timestamp(resource.day), as in timestamp(resource.day) + duration('24h')",
 		"resource.ends_on < resource.starts_on + 30": "3:43 + does not take a string and an integer: convert the number with string(), or write timestamp(resource.day) + duration('24h') for a day after a date",
 		"resource.starts_on + duration('24h') > ''":  "3:24 + does not take a string and a duration: to compute with dates, write timestamp(resource.day), as in timestamp(resource.day) + duration('24h')",
+		"now - resource.at < duration('30d')":        "3:33 this is no duration: write hours, minutes or seconds, such as duration('720h') for 30 days",
 		"now - resource.at < 30":                     "3:23 < does not take a duration and an integer: write a duration in hours, minutes or seconds, such as duration('720h')",
 		"resource.starts_on.getDayOfWeek() == 0":     "3:36 getDayOfWeek does not take a string: write timestamp(resource.day).getDayOfWeek() for a date",
 		"endsWith(resource.title, 'a')":              "3:13 endsWith does not take a string and a string: write the text in front, as in resource.name.endsWith('abc')",

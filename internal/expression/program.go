@@ -55,7 +55,10 @@ func (e *Expression) checkConstants() {
 				_, _, err = program.Eval(cel.NoVars())
 			}
 		}
-		if err != nil {
+		switch {
+		case err != nil && call.FunctionName() == overloads.TypeConvertDuration:
+			e.refuse(part, "this is no duration: write hours, minutes or seconds, such as duration('720h') for 30 days")
+		case err != nil:
 			e.refuse(part, "this cannot be evaluated: "+err.Error())
 		}
 	})
