@@ -28,7 +28,7 @@ import (
 // A document with other collections than the example's shows them in a yaml
 // block before its first console block.
 func TestConsoleBlocks(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/schema.md", "docs/errors.md", "docs/events.md", "testdata/errors.md"} {
+	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/errors.md", "docs/events.md", "docs/rules.md", "testdata/errors.md"} {
 		t.Run(name, func(t *testing.T) {
 			text := readDocument(t, name)
 			steps := consoleSteps(text)

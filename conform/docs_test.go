@@ -4,17 +4,16 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/conformance.md")
+var update = flag.Bool("update", false, "write the topics of docs/conformance.md")
 
 const (
 	document = "../docs/conformance.md"
-	begin    = "<!-- The tables are written by: go test ./conform -update -->\n"
-	end      = "<!-- end of the tables -->\n"
+	begin    = "<!-- The topics are written by: go test ./conform -update -->\n"
+	end      = "<!-- end of the topics -->\n"
 )
 
 // TestChecksAreDocumented holds docs/conformance.md to the list of checks.
@@ -26,9 +25,9 @@ func TestChecksAreDocumented(t *testing.T) {
 	before, rest, found := strings.Cut(string(text), begin)
 	got, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatalf("%s has no tables between their marks", document)
+		t.Fatalf("%s has no topics between their marks", document)
 	}
-	want := tables()
+	want := topics()
 	if *update && got != want {
 		if err := os.WriteFile(document, []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -53,43 +52,17 @@ func TestSourcesExist(t *testing.T) {
 	}
 }
 
-// tables lists the topics with the numbers of their checks.
-func tables() string {
-	type topic struct {
-		name, source                string
-		checks, writes, synchronous int
-	}
-	var topics []topic
+// topics lists the topics with the numbers of their checks.
+func topics() string {
+	var names []string
+	checks := map[string]int{}
 	for _, c := range Checks() {
-		at := slices.IndexFunc(topics, func(t topic) bool { return t.name == c.Topic() })
-		if at < 0 {
-			at, topics = len(topics), append(topics, topic{name: c.Topic()})
-		}
-		t := &topics[at]
-		t.checks++
-		if t.source == "" && !c.Convention {
-			t.source = c.Source
-		}
-		if c.Writes {
-			t.writes++
-		}
-		if c.Synchronous != "" {
-			t.synchronous++
+		if checks[c.Topic()]++; checks[c.Topic()] == 1 {
+			names = append(names, c.Topic())
 		}
 	}
-	var text strings.Builder
-	text.WriteString("\n| Topic | Checks | that write | that need a synchronous response |\n|---|---|---|---|\n")
-	for _, t := range topics {
-		fmt.Fprintf(&text, "| [`%s`](%s) | %d | %d | %d |\n", t.name, section(t.source), t.checks, t.writes, t.synchronous)
+	for i, name := range names {
+		names[i] = fmt.Sprintf("`%s` %d", name, checks[name])
 	}
-	return text.String() + "\n"
-}
-
-// section is the link to the section that a rule is written in.
-func section(source string) string {
-	where, heading, _ := strings.Cut(source, ": ")
-	if where == "errors" {
-		return "errors.md"
-	}
-	return "interface.md#" + strings.ReplaceAll(strings.ToLower(heading), " ", "-")
+	return "\n" + strings.Join(names, ", ") + ".\n\n"
 }

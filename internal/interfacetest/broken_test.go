@@ -86,6 +86,7 @@ var faultGroups = []faultGroup{
 	{groupFaults, "users", []string{"groups"}, askingChecks, 0},
 	{askingFaults, "users", askingChecks, nil, 0},
 	{manyFaults, "users", []string{"upsert", "dryrun", "transaction", "many"}, nil, 0},
+	{ruleFaults, "articles", []string{"rules"}, nil, 0},
 }
 
 // others are checks of other parts that belong to a topic of lists.
@@ -156,6 +157,9 @@ func checkBehind(t *testing.T, options conform.Options, seed int, answer func(se
 	s := schema.Example()
 	if (*model.Schema)(s).Collection(options.Collection) == nil {
 		s = large(t)
+	}
+	if options.Collection == "articles" {
+		s = ruled(t)
 	}
 	options.BaseURL, options.Client = "http://conform.test", openBehind(t, s, answer)
 	seedBehind(t, options, seed)

@@ -11,7 +11,7 @@ import (
 // ruledFile is a collection with every rule of the data.
 const ruledFile = `
 collections:
-  posts:
+  articles:
     attributes:
       title: {type: string, maxLength: 40}
       slug: {type: string, maxLength: 80, computed: resource.title + "!"}
@@ -42,7 +42,7 @@ func ruled(t testing.TB) *schema.Schema {
 func TestConformanceOfRules(t *testing.T) {
 	t.Parallel()
 	eachStore(t, ruled(t), func(t *testing.T, s *server) {
-		report := check(t, s, conform.Options{Collection: "posts"})
+		report := check(t, s, conform.Options{Collection: "articles"})
 		var want []string
 		for _, c := range conform.Checks() {
 			if c.Topic() == "rules" {

@@ -250,6 +250,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 	for _, each := range body.Errors {
 		isOfHTTP := each.Code == "malformed_request" && (each.Source.Header == "" || len(e.header.Values(each.Source.Header)) > 1)
 		sortsTwice := each.Source.Parameter == "sort" && strings.HasSuffix(each.Detail, "is given twice.") // name,-name
+		isHidden := strings.Contains(each.Detail, "an attribute that you may not see")                     // that is computed
 		isFormat := strings.Contains(each.Detail, "whose year in UTC is between")
 		isPart := strings.HasPrefix(each.Source.Parameter, "include") || strings.HasPrefix(each.Source.Parameter, "fields") // of further levels
 		isPosition := each.Source.Parameter == "since" || each.Source.Header == "Last-Event-ID"                             // what a position is, only the server knows
@@ -261,7 +262,7 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
 		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
 		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isPath || isItem || isOfWrite || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		if isPart || isPath || isItem || isOfWrite || isHidden || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

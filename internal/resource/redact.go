@@ -29,12 +29,17 @@ func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
 		}
 		name, _, _ := strings.Cut(strings.TrimPrefix(conflict.Source.Pointer, "/"), "/")
 		field := path.Collection.Field(name)
-		if conflict.Code == problem.CodeNotUnique || field == nil || !unknown(field.Column) {
+		if conflict.Code == problem.CodeNotUnique || field == nil || visible.Has(field.Column) {
 			continue
 		}
 		hidden := *conflict
-		hidden.Source.Pointer = ""
-		if conflict.Code != problem.CodeCheck { // which has a message of its own
+		if unknown(field.Column) {
+			hidden.Source.Pointer = ""
+		}
+		switch {
+		case conflict.Code == problem.CodeTransition: // its detail has states, which are also hidden from who may set them
+			hidden.Detail = "The lifecycle of the resource does not allow this change."
+		case conflict.Code != problem.CodeCheck && unknown(field.Column): // a check has a message of its own
 			hidden.Detail = "The value of an attribute that you may not see would not be allowed."
 		}
 		redacted[i] = &hidden

@@ -23,8 +23,7 @@ func derive(c *model.Collection, before, after model.Record) {
 }
 
 // compute sets the computed attributes of resources, and adds to the errors of each. Attributes that read auth, now or previous stay as
-// they are, unless something else changes. Given has the columns that the body of each sets, of which an import can bring what those
-// attributes were; nil: none.
+// they are, unless something else changes. An import can bring what they were: given has the columns that each input sets; nil: none.
 func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) error {
 	c, set := path.Collection, rules.Of(path.Collection)
 	if set == nil {

@@ -66,7 +66,8 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 			return nil, fault.AtItem(pointer, i, err)
 		}
 	}
-	if err := w.compute(path, before, after, func(i int) []bool { return all[i].input.Set }, invalid); err != nil {
+	given := func(i int) []bool { return all[i].input.Set }
+	if err := w.compute(path, before, after, given, invalid); err != nil {
 		return nil, err
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be

@@ -4,6 +4,8 @@ import { Refused } from './api'
 import { ask, catalog, explain, session } from './app.svelte'
 import { bodyOf, entryOf, sortFaults, type Entry } from './form'
 import { same } from './json'
+import { caller } from './me.svelte'
+import { offered, whyRuled } from './rules'
 import type { Attribute, Collection, Field, Resource } from './schema'
 import { pathOf } from './url'
 
@@ -18,9 +20,18 @@ export function whyFixed(collection: Collection, field: Field): string | null {
   const { rights } = catalog
   const changes = rights.may('PATCH', collection.name)
   if (changes && field.own) return `${field.name} is set by the server.`
+  const rule = whyRuled(field, true)
+  if (changes && rule) return rule
   if (changes && rights.mayWrite('PATCH', collection.name, field.name)) return null
   const what = changes ? field.name : collection.name
   return session.guarded ? `You may not change ${what}.` : `${what} cannot be changed.`
+}
+
+/** Why a change of one attribute was refused. What is wrong elsewhere says where. */
+export function refusalOf(error: unknown, attribute: Attribute): string {
+  if (!(error instanceof Refused) || (error.status !== 422 && error.status !== 409)) return explain(error).detail
+  const { at, rest } = sortFaults(error.faults, [attribute])
+  return [...(at[attribute.name] ?? []), ...rest.map(({ detail, source }) => (source?.pointer ? `${source.pointer.slice(1)}: ${detail}` : detail))].join(' ')
 }
 
 export class CellEdit {
@@ -38,6 +49,11 @@ export class CellEdit {
   ) {
     this.entry = entryOf(attribute, row[attribute.name])
     this.etag = this.read().catch(() => null)
+  }
+
+  /** The attribute with the choices that there are from its value. */
+  get choice(): Attribute {
+    return offered(this.attribute, this.row[this.attribute.name], (state) => caller.mayBecome(this.collection.name, this.attribute.name, state))
   }
 
   private get path() {
@@ -71,8 +87,7 @@ export class CellEdit {
       return data
     } catch (error) {
       if (error instanceof Refused && error.status === 412) return await this.again(body)
-      const faults = error instanceof Refused ? sortFaults(error.faults, [this.attribute]) : null
-      this.problem = faults?.at[this.attribute.name]?.[0] ?? explain(error).detail
+      this.problem = refusalOf(error, this.attribute)
       return undefined
     } finally {
       this.busy = false
@@ -90,7 +105,7 @@ export class CellEdit {
       }
       return (await ask<Resource>({ method: 'PATCH', path: this.path, headers: etag ? { 'If-Match': etag } : {}, body })).data
     } catch (error) {
-      this.problem = explain(error).detail
+      this.problem = refusalOf(error, this.attribute)
       return undefined
     }
   }

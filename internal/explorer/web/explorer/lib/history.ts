@@ -34,7 +34,7 @@ export function wayBack(now: Resource, then: Resource, attributes: Attribute[]):
 
 /** The body that creates a deleted resource again, with its id. */
 export function bodyAgain(last: Resource, attributes: Attribute[]): Record<string, unknown> {
-  return { id: last.id, ...Object.fromEntries(attributes.flatMap(({ name }) => (name in last ? [[name, last[name]]] : []))) }
+  return { id: last.id, ...Object.fromEntries(attributes.flatMap(({ name, computed }) => (name in last && computed === undefined ? [[name, last[name]]] : []))) }
 }
 
 /** Who made a change, in words. */

@@ -4,7 +4,7 @@ import { count, type Attribute } from './schema'
 
 /** Such as "3 to 40 characters", "at least 0"; empty if there are none. */
 export function limitsOf(a: Attribute): string {
-  return [range(a.minLength, a.maxLength, 'characters'), range(a.minItems, a.maxItems, 'items'), range(a.minimum, a.maximum, ''), a.pattern && `matches ${a.pattern}`]
+  return [range(a.minLength, a.maxLength, 'characters'), range(a.minItems, a.maxItems, 'items'), range(a.minimum, a.maximum, ''), a.pattern && `matches ${a.pattern}`, a.write_once && 'cannot be changed later']
     .filter(Boolean)
     .join(', ')
 }

@@ -18,7 +18,7 @@ export interface Me {
   expires_at: string | null
   metrics: boolean
   keys: string[] // the roles whose API keys the caller may manage
-  collections: { name: string; may: Record<string, Extent>; visible: string[]; writable: string[] }[]
+  collections: { name: string; may: Record<string, Extent>; visible: string[]; writable: string[]; transitions?: Record<string, Record<string, Extent>> }[]
 }
 
 class Caller {
@@ -55,6 +55,11 @@ class Caller {
     } catch {
       // The prefixes are shown then.
     }
+  }
+
+  /** Whether the caller's rules let a resource into a state. Where they depend on the resource, the server decides. */
+  mayBecome(collection: string, attribute: string, state: string): boolean {
+    return this.me?.collections.find(({ name }) => name === collection)?.transitions?.[attribute]?.[state] !== 'no'
   }
 
   /** What the caller is called: the name of the key, the subject, or the role. */

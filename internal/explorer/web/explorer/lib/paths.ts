@@ -19,7 +19,7 @@ interface Schema {
   $ref?: string
   oneOf?: Schema[] // one resource, or several
   items?: Schema
-  properties?: Record<string, Schema & { readOnly?: boolean }>
+  properties?: Record<string, Schema & { readOnly?: boolean; 'x-plural-write-once'?: boolean }>
 }
 
 /** What the last part of a reference is called. */
@@ -107,7 +107,8 @@ export class Rights {
   /** Whether an attribute can be given to a new resource, or changed in one that is there. */
   mayWrite(method: 'POST' | 'PATCH', collection: string, attribute: string): boolean {
     const properties = this.resource(this.bodyOf(this.operation(method, collection)))?.properties
-    return !properties || (attribute in properties && !properties[attribute]!.readOnly)
+    const property = properties?.[attribute]
+    return !properties || (property !== undefined && !property.readOnly && !(method === 'PATCH' && property['x-plural-write-once']))
   }
 
   /** Whether something can be created below a parent. */

@@ -20,6 +20,11 @@ export interface Attribute {
   minItems?: number
   maxItems?: number
   items?: { type?: Kind }
+  computed?: string | null // its expression; null: the caller may not know it
+  when?: 'create' // it is computed once
+  write_once?: true
+  transitions?: Record<string, string[]> // the states that may follow each state
+  initial?: string[] // of new resources
   properties?: Record<string, Omit<Attribute, 'name' | 'required'>>
 }
 
@@ -37,6 +42,7 @@ export interface Collection {
   total: number | null
   attributes: Attribute[]
   relations?: Relation[]
+  checks?: { rule: string; message: string; attribute?: string }[]
   search?: string[] // the attributes that are searched
   label?: string // the attribute that names a resource to people
 }

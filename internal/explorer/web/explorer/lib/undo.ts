@@ -5,13 +5,15 @@ import { ask, catalog, changes, explain } from './app.svelte'
 import { bodyAgain } from './history'
 import { tagsOf, transact } from './many'
 import { notes } from './operations.svelte'
-import { count, counted, type Collection, type Resource } from './schema'
+import { returns } from './rules'
+import { count, counted, type Attribute, type Collection, type Resource } from './schema'
 import { pathOf } from './url'
 
-/** Whether a deletion can be taken back: all that was deleted can be created again as it was. */
-export function canUndo(collection: Collection, alone: boolean): boolean {
+/** Whether a deletion can be taken back: all that was deleted can be created again as it was, the one resource that is known or any. */
+export function canUndo({ name: collection, attributes }: Collection, alone: boolean, resource?: Resource): boolean {
   const { rights } = catalog
-  return alone && rights.may('POST', collection.name) && collection.attributes.every(({ name }) => rights.mayWrite('POST', collection.name, name))
+  const begins = ({ name, enum: all, initial }: Attribute) => !initial || (resource ? initial.includes(String(resource[name])) : initial.length === all?.length)
+  return alone && rights.may('POST', collection) && attributes.every((each) => begins(each) && returns(each, attributes, (name) => rights.mayWrite('POST', collection, name)))
 }
 
 export async function undoDeletion(collection: Collection, deleted: Resource[]) {
