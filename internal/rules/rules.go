@@ -18,8 +18,8 @@ type Set struct {
 	computed   []Computed // each after those that it reads
 	checks     []Check
 	reads      model.ColumnSet
-	lifecycles []lifecycle
-	writeOnce  []int
+	lifecycles []int // columns
+	writeOnce  []int // columns
 }
 
 // Computed is a computed attribute.
@@ -80,11 +80,21 @@ func Of(c *model.Collection) *Set {
 // caller.
 func (s *Set) Reads() model.ColumnSet { return s.reads }
 
-// Computed lists the computed attributes, each after those that it reads.
-func (s *Set) Computed() []Computed { return s.computed }
+// Computed lists the computed attributes, each after those that it reads. A nil set has none.
+func (s *Set) Computed() []Computed {
+	if s == nil {
+		return nil
+	}
+	return s.computed
+}
 
-// Checks lists the checks in the order of the schema.
-func (s *Set) Checks() []Check { return s.checks }
+// Checks lists the checks in the order of the schema. A nil set has none.
+func (s *Set) Checks() []Check {
+	if s == nil {
+		return nil
+	}
+	return s.checks
+}
 
 // Derive computes the attributes that depend on the resource alone, without auth, now and previous. The others get
 // their values before, if there are any. The errors have the pointers of the attributes.
