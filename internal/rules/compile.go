@@ -101,7 +101,7 @@ func (k *compiler) compute(a *model.Attribute, column int) {
 	}
 	onlyCreate := a.When == model.WhenCreate
 	k.computed = append(k.computed, Computed{
-		Column: column, Pure: !e.DependsOnWrite(), Derived: !onlyCreate && !e.DependsOnWrite(), Reads: k.columns(e),
+		Column: column, Pure: !e.DependsOnWrite(), derived: !onlyCreate && !e.DependsOnWrite(), Reads: k.columns(e),
 		attribute: a, kind: kind, onlyCreate: onlyCreate, previous: e.UsesPrevious(), program: program,
 	})
 	var needs []int
@@ -124,30 +124,29 @@ func (k *compiler) order() {
 		at[k.computed[i].Column] = i
 	}
 	var path []int
-	var visit func(column int) (pure, derived bool)
-	visit = func(column int) (bool, bool) {
+	var visit func(column int)
+	visit = func(column int) {
 		i, isComputed := at[column]
 		switch {
 		case !isComputed || state[column] == done:
-			return !isComputed || k.computed[i].Pure, !isComputed || k.computed[i].Derived
+			return
 		case state[column] == open:
 			k.circle(path[slices.Index(path, column):])
-			return true, true
+			return
 		}
 		state[column] = open
 		path = append(path, column)
+		own := &k.computed[i]
 		for _, needed := range k.needs[i] {
-			pure, derived := visit(needed)
-			k.computed[i].Pure = k.computed[i].Pure && pure
-			k.computed[i].Derived = k.computed[i].Derived && derived
-			if from, isComputed := at[needed]; isComputed && k.computed[from].previous {
-				k.computed[i].previous = true
+			visit(needed)
+			if from, isComputed := at[needed]; isComputed {
+				read := k.computed[from]
+				own.Pure, own.derived, own.previous = own.Pure && read.Pure, own.derived && read.derived, own.previous || read.previous
 			}
 		}
 		path = path[:len(path)-1]
 		state[column] = done
-		k.ordered = append(k.ordered, k.computed[i])
-		return k.computed[i].Pure, k.computed[i].Derived
+		k.ordered = append(k.ordered, *own)
 	}
 	for i := range k.computed {
 		visit(k.computed[i].Column)
