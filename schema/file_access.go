@@ -147,7 +147,7 @@ func (p *parser) blockColumn(node *yaml.Node) int {
 			return 0
 		}
 		before, isLine := strings.CutSuffix(strings.TrimRight(string(p.source[node.Line+i]), "\r\n"), text)
-		if !isLine || column > 0 && len(before)+1 != column {
+		if !isLine {
 			return 0
 		}
 		column = len(before) + 1

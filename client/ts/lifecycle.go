@@ -48,7 +48,7 @@ func (g *generator) transitionsType(f family) string {
 	return f.name + "Transitions"
 }
 
-// transitionSpecs is the same at run time.
+// transitionSpecs lists the states that can follow each state, for the runtime.
 func (g *generator) transitionSpecs(f family) (facts []string) {
 	for _, a := range f.lifecycles() {
 		var all []string
@@ -79,7 +79,8 @@ func stateParameter(a *model.Attribute) string { return "From" + model.Pascal(a.
 // firstState is an example of the parameters.
 func (g *generator) firstState(f family) string { return literal(f.patchable()[0].States()[0]) }
 
-// stateType is the type of a lifecycle in what a write takes: the states that it can begin with, any, or those that can follow.
+// stateType is the type of a state in the body of a write: an initial state in a create, a following state in a patch, any state in a
+// replacement.
 func (g *generator) stateType(f family, a *model.Attribute, v variant) string {
 	switch {
 	case v == createVariant:

@@ -89,7 +89,7 @@ func (f family) uniqueType() string {
 		for _, column := range group {
 			names = append(names, f.Columns()[column].Name)
 		}
-		if slices.ContainsFunc(names, func(name string) bool { return !f.maySee(name) || f.attribute(name).IsComputed() }) {
+		if slices.ContainsFunc(names, func(name string) bool { return !f.maySee(name) }) {
 			continue
 		}
 		if len(names) == 1 {
@@ -99,9 +99,4 @@ func (f family) uniqueType() string {
 		}
 	}
 	return union(groups)
-}
-
-// attribute is an attribute by its name.
-func (f family) attribute(name string) *model.Attribute {
-	return f.Columns()[f.Field(name).Column].Attribute
 }

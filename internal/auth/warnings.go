@@ -86,8 +86,8 @@ func (p *Policy) warnAboutRules(role string, c *model.Collection) {
 	for _, check := range set.Checks() {
 		reads := slices.Clone(check.Reads)
 		for _, computed := range slices.Backward(set.Computed()) { // what it is computed from comes before it
-			for i, has := range computed.Reads {
-				reads[i] = reads[i] || has && reads[computed.Column]
+			if reads.Has(computed.Column) {
+				reads.Add(computed.Reads)
 			}
 		}
 		written, hidden := names(reads, g.writable, true), names(reads, g.visible, false)

@@ -20,9 +20,7 @@ type table struct {
 	rows       *db.Table      // of the current states
 	keys       [][]byte       // of each column, nil for id and revision
 	column     map[string]int // by number
-
-	rules   *rules.Set // of the collection
-	derived []int      // the columns whose former values are computed, because the log has none, or those of another rule
+	rules      *rules.Set     // of the collection
 }
 
 func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable) *table {
@@ -31,9 +29,6 @@ func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable)
 		if column.Number != 0 {
 			number := strconv.FormatInt(column.Number, 10)
 			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
-		}
-		if column.AddedAfter > 0 && l.rules.IsPure(i) {
-			l.derived = append(l.derived, i)
 		}
 	}
 	return l
@@ -125,17 +120,6 @@ func (l *table) fill(record model.Record, revision int64) {
 			record[i] = column.Fill
 		}
 	}
-	var some model.ColumnSet
-	for _, i := range l.derived {
-		if revision > l.Columns[i].AddedAfter {
-			continue
-		}
-		if some == nil {
-			some = make(model.ColumnSet, len(l.Columns))
-		}
-		some[i] = true
-	}
-	if some != nil {
-		_ = l.rules.Fill(record, some) // a value that cannot be computed is null
-	}
+	// The log has no values of an attribute that was not computed then, or those of another rule. One that cannot be computed is null.
+	_ = l.rules.Fill(record, func(column int) bool { return revision <= l.Columns[column].AddedAfter })
 }

@@ -115,7 +115,8 @@ func decimalFunctions() []cel.EnvOption {
 
 // aligned returns the units of two decimals with the digits of the longer one.
 func (d *Decimal) aligned(other *Decimal) (a, b *big.Int, scale int) {
-	return d.unitsAt(max(d.scale, other.scale)), other.unitsAt(max(d.scale, other.scale)), max(d.scale, other.scale)
+	scale = max(d.scale, other.scale)
+	return d.unitsAt(scale), other.unitsAt(scale), scale
 }
 
 // unitsAt is the decimal in units of a larger scale.
@@ -159,27 +160,21 @@ func (d *Decimal) Units(scale int) (units int64, fits bool) {
 }
 
 // Add is +.
-func (d *Decimal) Add(other ref.Val) ref.Val {
-	o, ok := other.(*Decimal)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(other)
-	}
-	a, b, scale := d.aligned(o)
-	sum := &Decimal{scale: scale}
-	sum.units.Add(a, b)
-	return sum
-}
+func (d *Decimal) Add(other ref.Val) ref.Val { return d.combined(other, (*big.Int).Add) }
 
 // Subtract is -.
-func (d *Decimal) Subtract(other ref.Val) ref.Val {
+func (d *Decimal) Subtract(other ref.Val) ref.Val { return d.combined(other, (*big.Int).Sub) }
+
+// combined is the result of an operation on units of the same scale.
+func (d *Decimal) combined(other ref.Val, operation func(result, a, b *big.Int) *big.Int) ref.Val {
 	o, ok := other.(*Decimal)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(other)
 	}
 	a, b, scale := d.aligned(o)
-	difference := &Decimal{scale: scale}
-	difference.units.Sub(a, b)
-	return difference
+	result := &Decimal{scale: scale}
+	operation(&result.units, a, b)
+	return result
 }
 
 // Multiply is *.

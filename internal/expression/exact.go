@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -45,14 +46,14 @@ func (k *converter) part(e ast.Expr) (scale int, isExact bool) {
 	case ast.SelectKind:
 		if names, tested := chain(e); len(names) > 0 && !tested {
 			if a, ok := k.attributes[strings.Join(names, ".")]; ok && a.Kind.IsDecimal() {
-				return k.known(e, a.Kind.Scale())
+				return k.known(e, a.Kind.Scale()), true
 			}
 			return 0, false
 		}
 		k.part(e.AsSelect().Operand())
 	case ast.IdentKind:
 		if scale, ok := k.local[e.AsIdent()]; ok {
-			return k.known(e, scale)
+			return k.known(e, scale), true
 		}
 	case ast.CallKind:
 		return k.call(e)
@@ -73,9 +74,10 @@ func (k *converter) part(e ast.Expr) (scale int, isExact bool) {
 	return 0, false
 }
 
-func (k *converter) known(e ast.Expr, scale int) (int, bool) {
+// known notes how many digits a decimal has.
+func (k *converter) known(e ast.Expr, scale int) int {
 	k.exact[e.ID()] = scale
-	return scale, true
+	return scale
 }
 
 // list prepares the elements of a list: if one is a decimal, all are.
@@ -122,32 +124,24 @@ func (k *converter) call(e ast.Expr) (scale int, isExact bool) {
 	if call.IsMemberFunction() {
 		k.part(call.Target())
 	}
-	scales, exact := make([]int, len(args)), make([]bool, len(args))
-	some := false
+	exact := make([]bool, len(args))
 	for i, arg := range args {
-		scales[i], exact[i] = k.part(arg)
-		some = some || exact[i]
+		_, exact[i] = k.part(arg)
 	}
 	name := call.FunctionName()
-	switch name {
-	case operators.Conditional:
-		if !exact[1] && !exact[2] {
-			return 0, false
-		}
-		return k.known(e, max(k.convert(args[1]), k.convert(args[2])))
-	case operators.Negate:
-		if some {
-			return k.known(e, scales[0])
-		}
-	case operators.In:
-		return k.membership(args, exact)
+	if name == operators.Conditional {
+		exact = exact[1:] // the condition does not decide the type
 	}
-	if !some || len(args) != 2 {
+	switch {
+	case name == operators.In:
+		k.membership(args, exact)
+		return 0, false
+	case !slices.Contains(exact, true):
 		return 0, false
 	}
 	switch name {
-	case operators.Add, operators.Subtract, operators.Multiply:
-		return k.operation(e, call)
+	case operators.Conditional, operators.Negate, operators.Add, operators.Subtract, operators.Multiply:
+		return k.convert(e), true
 	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
 		k.convert(args[0])
 		k.convert(args[1])
@@ -159,17 +153,8 @@ func (k *converter) call(e ast.Expr) (scale int, isExact bool) {
 	return 0, false
 }
 
-// operation converts both sides of +, - or *.
-func (k *converter) operation(e ast.Expr, call ast.CallExpr) (scale int, isExact bool) {
-	left, right := k.convert(call.Args()[0]), k.convert(call.Args()[1])
-	if call.FunctionName() == operators.Multiply {
-		return k.known(e, left+right)
-	}
-	return k.known(e, max(left, right))
-}
-
 // membership prepares in.
-func (k *converter) membership(args []ast.Expr, exact []bool) (scale int, isExact bool) {
+func (k *converter) membership(args []ast.Expr, exact []bool) {
 	switch {
 	case args[1].Kind() == ast.ListKind && exact[0]:
 		for _, element := range args[1].AsList().Elements() {
@@ -182,7 +167,6 @@ func (k *converter) membership(args []ast.Expr, exact []bool) (scale int, isExac
 			k.convert(args[0])
 		}
 	}
-	return 0, false
 }
 
 // convert makes a decimal of a part. Null stays null.
@@ -199,22 +183,19 @@ func (k *converter) convert(e ast.Expr) (scale int) {
 			return 0
 		}
 	case ast.CallKind:
-		call := e.AsCall()
-		switch call.FunctionName() {
+		switch args := e.AsCall().Args(); e.AsCall().FunctionName() {
 		case operators.Conditional:
-			scale, _ = k.known(e, max(k.convert(call.Args()[1]), k.convert(call.Args()[2])))
-			return scale
+			return k.known(e, max(k.convert(args[1]), k.convert(args[2])))
 		case operators.Negate:
-			scale, _ = k.known(e, k.convert(call.Args()[0]))
-			return scale
-		case operators.Add, operators.Subtract, operators.Multiply:
-			scale, _ = k.operation(e, call)
-			return scale
+			return k.known(e, k.convert(args[0]))
+		case operators.Add, operators.Subtract:
+			return k.known(e, max(k.convert(args[0]), k.convert(args[1])))
+		case operators.Multiply:
+			return k.known(e, k.convert(args[0])+k.convert(args[1]))
 		}
 	}
 	k.wrap(e, decimalFunction)
-	scale, _ = k.known(e, 0)
-	return scale
+	return k.known(e, 0)
 }
 
 // literal makes a constant of a literal.
@@ -228,8 +209,7 @@ func (k *converter) literal(e ast.Expr) (scale int) {
 	name := decimalFunction + " " + text
 	k.constants[name] = value
 	e.SetKindCase(k.factory.NewIdent(e.ID(), name))
-	scale, _ = k.known(e, value.scale)
-	return scale
+	return k.known(e, value.scale)
 }
 
 // textOf is a number as it is written.

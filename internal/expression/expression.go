@@ -147,11 +147,10 @@ func (e *Expression) AttributeOf(part ast.Expr) (a Attribute, ok bool) {
 // UsesPrevious reports whether the expression depends on the stored state.
 func (e *Expression) UsesPrevious() bool { return e.previous }
 
-// UsesNow reports whether the expression depends on the time.
-func (e *Expression) UsesNow() bool { return e.Uses(nowName) }
-
-// UsesAuth reports whether the expression depends on the caller.
-func (e *Expression) UsesAuth() bool { return e.Uses("auth.sub", "auth.role", "auth.claims") }
+// DependsOnWrite reports whether the expression depends on more than the resource: the stored state, the time or the caller.
+func (e *Expression) DependsOnWrite() bool {
+	return e.previous || e.Uses(nowName, "auth.sub", "auth.role", "auth.claims")
+}
 
 // Uses reports whether the expression names one of some variables.
 func (e *Expression) Uses(variables ...string) (found bool) {

@@ -77,7 +77,7 @@ func (e *Expression) syntax(issue *cel.Error) []Problem {
 	return []Problem{e.at(line, column, message+language)}
 }
 
-// wordsAt are the word or sign at a place, the one in front of it, and the one after it.
+// wordsAt are the word or sign at a place and the one in front of it.
 func (e *Expression) wordsAt(line, column int) (words []string) {
 	lines := strings.Split(e.Text, "\n")
 	if line < 1 || line > len(lines) {

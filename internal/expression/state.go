@@ -32,13 +32,8 @@ type State struct {
 
 // variable returns one of the caller.
 func (s *State) variable(name string) any {
-	if s.caller == nil {
-		if s.Auth != nil {
-			s.caller = s.Auth()
-		}
-		if s.caller == nil {
-			s.caller = map[string]any{}
-		}
+	if s.caller == nil && s.Auth != nil {
+		s.caller = s.Auth()
 	}
 	switch value, ok := s.caller[name]; {
 	case ok:
@@ -174,8 +169,7 @@ func (p *Program) Holds(state *State) (bool, error) {
 	return false, fmt.Errorf("the rule is %s, and neither true nor false", value.Type().TypeName())
 }
 
-// AppendJSON evaluates the expression, and appends its value as JSON of a kind. An undecided value is null. The error
-// says after the name of an attribute why there is no value.
+// AppendJSON evaluates the expression, and appends its value as JSON of a kind. An undecided value is null.
 func (p *Program) AppendJSON(dst []byte, kind model.Kind, state *State) ([]byte, error) {
 	value, err := p.evaluate(state)
 	switch {

@@ -159,7 +159,7 @@ func checkBehind(t *testing.T, options conform.Options, seed int, answer func(se
 		s = large(t)
 	}
 	if options.Collection == "articles" {
-		s = ruled(t)
+		s = parsed(t, ruledFile).Schema
 	}
 	options.BaseURL, options.Client = "http://conform.test", openBehind(t, s, answer)
 	seedBehind(t, options, seed)

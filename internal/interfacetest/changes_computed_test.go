@@ -14,11 +14,7 @@ import (
 // goodsWith is a collection with attributes n and m, and others.
 func goodsWith(t testing.TB, others string) *schema.Schema {
 	t.Helper()
-	file, err := schema.Parse([]byte("collections: {goods: {timestamps: false, attributes: {n: {type: integer}, m: {type: integer}" + others + "}}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file.Schema
+	return parsed(t, "collections: {goods: {timestamps: false, attributes: {n: {type: integer}, m: {type: integer}"+others+"}}}").Schema
 }
 
 // TestHistoryOfComputed: a migration that computes values begins no new history. Earlier changes have what the present rule computes

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/conform"
-	"github.com/plural-go/plural/schema"
 )
 
 // ruledFile is a collection with every rule of the data.
@@ -29,19 +28,10 @@ collections:
       - {rule: resource.ends_on >= resource.starts_on, message: It ends before it starts., attribute: ends_on}
 `
 
-func ruled(t testing.TB) *schema.Schema {
-	t.Helper()
-	file, err := schema.Parse([]byte(ruledFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file.Schema
-}
-
 // TestConformanceOfRules: all checks can be run on a collection with rules, except for what it has no attributes for.
 func TestConformanceOfRules(t *testing.T) {
 	t.Parallel()
-	eachStore(t, ruled(t), func(t *testing.T, s *server) {
+	eachStore(t, parsed(t, ruledFile).Schema, func(t *testing.T, s *server) {
 		report := check(t, s, conform.Options{Collection: "articles"})
 		var want []string
 		for _, c := range conform.Checks() {

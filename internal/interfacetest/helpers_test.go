@@ -188,6 +188,16 @@ func (a answer) total() string {
 	return strings.Join(a.header[http.CanonicalHeaderKey("X-Total-Count")], ", ")
 }
 
+// parsed is a schema file.
+func parsed(t testing.TB, text string) *schema.File {
+	t.Helper()
+	file, err := schema.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // mustSchema makes a schema that was declared in a test.
 func mustSchema(t testing.TB, collections ...schema.Collection) *schema.Schema {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
-	"github.com/plural-go/plural/schema"
 )
 
 const articleFile = `
@@ -45,15 +44,6 @@ access:
       articles: {read: true, list: true, create: true, update: true, visible: [title], writable: [title, state, code]}
 `
 
-func articleSchema(t testing.TB) *schema.File {
-	t.Helper()
-	file, err := schema.Parse([]byte(articleFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 // article is the representation of an article with a state and nothing else.
 func article(position int, state string) string {
 	return fmt.Sprintf(`{"id":"%s","type":"articles","title":null,"state":"%s","code":null,"origin":"web","owner":null}`, id(position), state)
@@ -74,7 +64,7 @@ func transitionRefused(pointer, detail string) string {
 
 // TestLifecycle: no path of a write makes a transition that is not declared.
 func TestLifecycle(t *testing.T) {
-	eachStore(t, articleSchema(t).Schema, func(t *testing.T, s *server) {
+	eachStore(t, parsed(t, articleFile).Schema, func(t *testing.T, s *server) {
 		first, second := "/articles/"+id(1), "/articles/"+id(2)
 		s.do("POST", "/articles", inState(1, "published")).expect(t, 409, transitionRefused("/state", "A new resource cannot have the state published. It can have draft or review."))
 		s.do("POST", "/articles", `[{"id":"`+id(1)+`"},`+inState(2, "archived")+`]`).expect(t, 409, transitionRefused("/1/state", "A new resource cannot have the state archived. It can have draft or review."))
@@ -111,7 +101,7 @@ func TestLifecycle(t *testing.T) {
 
 // TestWriteOnce: only a create sets the attribute, and null is a value.
 func TestWriteOnce(t *testing.T) {
-	eachStore(t, articleSchema(t).Schema, func(t *testing.T, s *server) {
+	eachStore(t, parsed(t, articleFile).Schema, func(t *testing.T, s *server) {
 		path := "/articles/" + id(1)
 		stored := func(title string) string {
 			return one(fmt.Sprintf(`{"id":"%s","type":"articles","title":%s,"state":"draft","code":"a","origin":"web","owner":null}`, id(1), title))
@@ -136,7 +126,7 @@ func TestWriteOnce(t *testing.T) {
 // eachArticleServer runs a test on each database, with the keys of an author, ada, and of one who does not see states.
 func eachArticleServer(t *testing.T, test func(*testing.T, *accessServer), change ...func(*plural.Config)) {
 	t.Helper()
-	file := articleSchema(t)
+	file := parsed(t, articleFile)
 	eachStore(t, file.Schema, func(t *testing.T, s *server) {
 		h := &accessServer{s, map[string]string{"public": ""}, ""}
 		h.key("ada", "author", "ada")
@@ -228,7 +218,7 @@ func TestHiddenLifecycle(t *testing.T) {
 
 // TestEventsOfTransitions have the state before.
 func TestEventsOfTransitions(t *testing.T) {
-	eachStore(t, articleSchema(t).Schema, func(t *testing.T, s *server) {
+	eachStore(t, parsed(t, articleFile).Schema, func(t *testing.T, s *server) {
 		path := "/articles/" + id(1)
 		s.write("POST", "/articles", inState(1, "draft"))
 		all, unpublished := s.stream("/articles"), s.stream("/articles?filter[state][in]=draft,review")
@@ -247,7 +237,7 @@ func TestEventsOfTransitions(t *testing.T) {
 // TestTransitionsOfOperations: while operations on a resource are unfinished, the next one is accepted whatever its state is now. Each is
 // checked when it is applied.
 func TestTransitionsOfOperations(t *testing.T) {
-	eachStore(t, articleSchema(t).Schema, func(t *testing.T, s *server) {
+	eachStore(t, parsed(t, articleFile).Schema, func(t *testing.T, s *server) {
 		path := "/articles/" + id(1)
 		s.do("POST", "/articles", inState(1, "draft"))
 		s.do("PATCH", path, `{"state":"published"}`, "Prefer", "respond-async").expectErrors(t, 409, "transition /state")

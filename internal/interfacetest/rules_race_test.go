@@ -4,19 +4,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/plural-go/plural/schema"
 )
 
 // TestCheckOfTwoAttributesAndTwoWriters: of two writers, each changes one of the attributes of a check. Either change alone is allowed, and both
 // together are not: one of the writers is refused, however they write and whichever node they ask.
 func TestCheckOfTwoAttributesAndTwoWriters(t *testing.T) {
 	t.Parallel()
-	file, err := schema.Parse([]byte(bookingFile))
-	if err != nil {
-		t.Fatal(err)
-	}
-	eachNodes(t, file.Schema, func(t *testing.T, nodes []*server) {
+	eachNodes(t, parsed(t, bookingFile).Schema, func(t *testing.T, nodes []*server) {
 		s := nodes[0]
 		path := "/bookings/" + id(1)
 		s.create("/bookings", `{"id":"`+id(1)+`","title":"A","starts":0,"ends":9}`)

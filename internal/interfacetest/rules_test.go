@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
-	"github.com/plural-go/plural/schema"
 )
 
 // bookingFile is bookings of rooms, with checks and computed attributes of every kind: of the resource alone, of another computed attribute,
@@ -60,10 +59,7 @@ func (b booked) json() string {
 // withFile starts a server with a schema file and its access rules on each database.
 func withFile(t *testing.T, text string, test func(*testing.T, *server), change ...func(*plural.Config)) {
 	t.Helper()
-	file, err := schema.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := parsed(t, text)
 	eachStore(t, file.Schema, test, append([]func(*plural.Config){func(c *plural.Config) { c.Access = file.Access }}, change...)...)
 }
 

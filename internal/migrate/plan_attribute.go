@@ -3,8 +3,6 @@ package migrate
 import (
 	"bytes"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -111,7 +109,17 @@ func typeName(a *model.Attribute) string {
 // are compared with those of the collection.
 func sameAttribute(a, b *model.Attribute) bool {
 	return bytes.Equal(a.Definition(), b.Definition()) && a.Required == b.Required && onDelete(a) == onDelete(b) && a.As == b.As && a.Inverse == b.Inverse &&
-		a.Computed.Text == b.Computed.Text && a.When == b.When && a.WriteOnce == b.WriteOnce && slices.Equal(a.Initial, b.Initial) && reflect.DeepEqual(a.Transitions, b.Transitions)
+		len(differingRules(a, b)) == 0
+}
+
+// differingRules lists the keywords of the rules of the data that differ.
+func differingRules(a, b *model.Attribute) (names []string) {
+	for _, k := range model.RuleKeywords {
+		if !bytes.Equal(model.MustMarshal(k.Value(a)), model.MustMarshal(k.Value(b))) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 func onDelete(a *model.Attribute) model.OnDelete {
@@ -133,11 +141,7 @@ func differingKeywords(before, a *model.Attribute) string {
 	note("as", before.As != a.As)
 	note("inverse", before.Inverse != a.Inverse)
 	note("description", before.Description != a.Description)
-	note("computed", before.Computed.Text != a.Computed.Text)
-	note("when", before.When != a.When)
-	note("write_once", before.WriteOnce != a.WriteOnce)
-	note("transitions", !reflect.DeepEqual(before.Transitions, a.Transitions))
-	note("initial", !slices.Equal(before.Initial, a.Initial))
+	names = append(names, differingRules(before, a)...)
 	note("default", before.DefaultValue() != a.DefaultValue())
 	plain := func(x model.Attribute) string {
 		x.Description, x.Default = "", nil

@@ -81,10 +81,6 @@ func (c *change) renewed() bool { return c.computed != nil || c.cleared != nil }
 // compareRules plans what depends on the changes of all attributes: computed attributes whose inputs change, and checks.
 func (p *plan) compareRules(pair *pair) {
 	set := rules.Of(pair.to)
-	if set == nil {
-		p.dropChecks(pair)
-		return
-	}
 	changed := func(columns model.ColumnSet) bool {
 		return slices.ContainsFunc(pair.changes, func(c *change) bool { return columns.Has(c.toColumn) })
 	}
@@ -99,7 +95,7 @@ func (p *plan) compareRules(pair *pair) {
 	checks := set.Checks()
 	for i := range checks {
 		check, text := &checks[i], shownRule(checks[i].Declared.Rule)
-		isNew := findCheck(pair.from.Checks, check.Declared.Rule) == nil
+		isNew := !hasCheck(pair.from, check.Declared.Rule)
 		pair.newChecks = pair.newChecks || isNew
 		switch {
 		case isNew && !check.Derived:
@@ -112,26 +108,16 @@ func (p *plan) compareRules(pair *pair) {
 			pair.checks = append(pair.checks, checkStep{check, step})
 		}
 	}
-	p.dropChecks(pair)
-}
-
-// dropChecks plans the checks that to does not have.
-func (p *plan) dropChecks(pair *pair) {
 	for _, check := range pair.from.Checks {
-		if findCheck(pair.to.Checks, check.Rule) == nil {
+		if !hasCheck(pair.to, check.Rule) {
 			p.add(Additive, nil, "%s: no longer a check: %s", pair.to.Name, shownRule(check.Rule))
 		}
 	}
 }
 
-// findCheck finds a check by the text of its rule, nil if there is none.
-func findCheck(checks []model.Check, rule model.Rule) *model.Check {
-	for i := range checks {
-		if checks[i].Rule.Text == rule.Text {
-			return &checks[i]
-		}
-	}
-	return nil
+// hasCheck reports whether a collection has a check with the rule.
+func hasCheck(c *model.Collection, rule model.Rule) bool {
+	return slices.ContainsFunc(c.Checks, func(check model.Check) bool { return check.Rule.Text == rule.Text })
 }
 
 // shownRule is the text of a rule on one line. A long one is shortened.

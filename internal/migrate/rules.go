@@ -12,21 +12,16 @@ import (
 // read lists the columns of to with a source whose values are needed by conversions and rules, and some others.
 func (p *pair) read(others []int) (columns []int) {
 	read := make(model.ColumnSet, len(p.source))
-	add := func(columns model.ColumnSet) {
-		for to, has := range columns {
-			read[to] = read[to] || has
-		}
-	}
 	for _, to := range append(p.converted(), others...) {
 		read[to] = true
 	}
 	for _, c := range p.changes {
 		if c.computed != nil {
-			add(rules.Of(p.to).ComputedAt(c.toColumn).Reads)
+			read.Add(rules.Of(p.to).ComputedAt(c.toColumn).Reads)
 		}
 	}
 	for _, check := range p.checks {
-		add(check.Reads)
+		read.Add(check.Reads)
 	}
 	for _, lifecycle := range p.lifecycles {
 		read[lifecycle.column] = true
@@ -42,9 +37,8 @@ func (p *pair) read(others []int) (columns []int) {
 // applyRules computes values from the new state of resources, and judges that state. As for a write, there are no checks of a
 // resource with a value that is not valid.
 func (p *pair) applyRules(records []model.Record, note noter) {
-	columns := p.computed()
 	for _, record := range records {
-		valid := columns == nil || p.fill(record, columns, note)
+		valid := p.fill(record, note)
 		if note == nil {
 			continue
 		}
@@ -55,24 +49,10 @@ func (p *pair) applyRules(records []model.Record, note noter) {
 	}
 }
 
-// computed is the columns of to that rules compute; nil: there are none.
-func (p *pair) computed() (columns model.ColumnSet) {
-	for _, c := range p.changes {
-		if c.computed == nil {
-			continue
-		}
-		if columns == nil {
-			columns = make(model.ColumnSet, len(p.to.Columns()))
-		}
-		columns[c.toColumn] = true
-	}
-	return columns
-}
-
 // fill computes the values of a resource, and reports whether all are valid.
-func (p *pair) fill(record model.Record, columns model.ColumnSet, note noter) bool {
+func (p *pair) fill(record model.Record, note noter) bool {
 	valid := true
-	faults := rules.Of(p.to).Fill(record, columns)
+	faults := rules.Of(p.to).Fill(record, func(column int) bool { c := p.changeOf(column); return c != nil && c.computed != nil })
 	for _, c := range p.changes {
 		if c.computed == nil {
 			continue

@@ -14,6 +14,13 @@ type ColumnSet []bool
 // Has reports whether a column is in the set. A field without a column always is.
 func (s ColumnSet) Has(column int) bool { return s == nil || column == NoColumn || s[column] }
 
+// Add adds the columns of another set of the collection to this one. Neither is nil.
+func (s ColumnSet) Add(other ColumnSet) {
+	for column, has := range other {
+		s[column] = s[column] || has
+	}
+}
+
 // ColumnsWhere is the columns that pass, nil if all do.
 func (c *Collection) ColumnsWhere(passes func(i int, column Column) bool) ColumnSet {
 	set := make(ColumnSet, len(c.columns))

@@ -21,11 +21,8 @@ func (d *decoder) attribute(a *Attribute) (Value, error) {
 	}
 	switch {
 	case token.Kind() == 'n':
-		switch {
-		case a.Required:
+		if a.Required {
 			d.fail(problem.CodeRequired, "The attribute %s is required and cannot be null.", a.Name)
-		case a.HasLifecycle():
-			d.fail(problem.CodeRequired, "The attribute %s has a lifecycle and cannot be null.", a.Name)
 		}
 		return Null, nil
 	case a.compiled.Kind == KindJSON:

@@ -39,7 +39,7 @@ func (b *builder) example(c *model.Collection, v variant, givenByPath string) an
 	}
 	for i := range c.Attributes {
 		a := &c.Attributes[i]
-		if !b.has(c, a.Name, v) || a.Name == givenByPath || v != readVariant && (!b.mayWriteAttribute(c, a) || v == patchVariant && a.WriteOnce) {
+		if !b.has(c, a.Name, v) || a.Name == givenByPath || v != readVariant && (!b.By.Writable(c).Has(c.Field(a.Name).Column) || v == patchVariant && a.WriteOnce) {
 			continue
 		}
 		if v == patchVariant && len(example) == 1 {

@@ -92,11 +92,11 @@ func (b *builder) me() member {
 	}
 	names := object{{"type", "array"}, {"items", object{{"type", "string"}}}}
 	verbs, example := object{}, object{}
+	extents := object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}}
 	for _, verb := range schema.AccessVerbs() {
-		verbs.add(string(verb), object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}})
+		verbs.add(string(verb), extents)
 		example.add(string(verb), "yes")
 	}
-	extents := object{{"type", "string"}, {"enum", list{"yes", "no", "depends"}}}
 	properties := object{
 		{"id", object{{"type", "string"}, {"format", "uuid"}, {"pattern", idOut}}},
 		{"type", object{{"type", "string"}, {"const", "callers"}}},

@@ -25,7 +25,7 @@ func (b *builder) addRules(d *object, c *model.Collection, a *model.Attribute) {
 	}
 }
 
-// describeRules has the same for people.
+// describeRules describes the rules of the data of an attribute for people.
 func (b *builder) describeRules(c *model.Collection, a *model.Attribute) string {
 	text := ""
 	if a.HasLifecycle() {

@@ -155,7 +155,7 @@ func timestampSchema(description string, v variant) object {
 // that they can only read can be sent back.
 func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	column := c.Field(attribute).Column
-	seen, set := b.By.Visible(c).Has(column), b.mayWriteAttribute(c, c.Columns()[column].Attribute)
+	seen, set := b.By.Visible(c).Has(column), b.By.Writable(c).Has(column)
 	switch v {
 	case readVariant:
 		return seen
@@ -165,18 +165,13 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 	return seen || set
 }
 
-// mayWriteAttribute reports whether the reader may set an attribute at all.
-func (b *builder) mayWriteAttribute(c *model.Collection, a *model.Attribute) bool {
-	return !a.IsComputed() && b.By.Writable(c).Has(c.Field(a.Name).Column)
-}
-
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.mayWriteAttribute(c, a)
+	return a.Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
 func (b *builder) onlySentBack(c *model.Collection, a *model.Attribute, v variant) bool {
-	return (v == replaceVariant || v == patchVariant) && !b.mayWriteAttribute(c, a)
+	return (v == replaceVariant || v == patchVariant) && !b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // attributeSchema is the definition of an attribute of a collection.

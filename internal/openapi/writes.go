@@ -17,7 +17,7 @@ func (b *builder) onConflict(c *model.Collection) object {
 	for _, group := range c.GivenGroups() {
 		var names []string
 		for _, column := range group {
-			if b.By.Visible(c).Has(column) && !c.Columns()[column].Attribute.IsComputed() {
+			if b.By.Visible(c).Has(column) {
 				names = append(names, c.Columns()[column].Name)
 			}
 		}

@@ -28,7 +28,7 @@ func (r *Reader) Get(ctx context.Context, path Path, id model.ID, q query.Query)
 // usualSize is the bytes of a usual representation. Most are shorter.
 const usualSize = 512
 
-// GetIn does the same in a transaction.
+// GetIn is Get in a transaction.
 func (r *Reader) GetIn(tx *store.Tx, path Path, id model.ID, q query.Query) (Resource, error) {
 	if err := path.RequireParentOfItem(Stored(tx)); err != nil {
 		return Resource{}, err

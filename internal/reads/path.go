@@ -82,8 +82,7 @@ func (p Path) RequireParent(exists Exists) error {
 	return err
 }
 
-// RequireParentOfItem does the same for an item. A stored item has a parent, so only its
-// visibility is checked.
+// RequireParentOfItem is RequireParent for a stored item. An item has a parent, so only the visibility of the parent is checked.
 func (p Path) RequireParentOfItem(exists Exists) error {
 	if p.Parent == nil || !p.IsHidden() && p.By.Scope(p.Collection.ParentLink().To) == nil {
 		return nil

@@ -319,7 +319,7 @@ func (d *deletion) setNullIn(link model.Link, set store.Set) error {
 	return nil
 }
 
-// setNullInRows does the same with rows, for the hooks and the rules of their collection. All references to what is deleted are set
+// setNullInRows sets a reference to null in rows that are read, for the hooks and the rules of their collection. All references to what is deleted are set
 // to null at once: a rule may be about several.
 func (d *deletion) setNullInRows(link model.Link, ids []model.ID) error {
 	before, err := d.tx.FindAll(link.From, ids)

@@ -48,10 +48,9 @@ func (w *Work) newLoader(path reads.Path) *loader {
 	for _, rule := range path.By.Rules(c) { // an upsert creates too, and its rules may read what it updates
 		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
 	}
-	if set := rules.Of(c); set != nil { // it reads the visible ones, too
-		reads := set.Reads()
-		for i := range c.Columns() {
-			needed[i] = needed[i] || reads.Has(i)
+	if set := rules.Of(c); set != nil {
+		for column, has := range set.Reads() {
+			needed[column] = needed[column] || has
 		}
 	}
 	for i, column := range c.Columns() {

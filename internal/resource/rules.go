@@ -138,17 +138,16 @@ func (s *lookup) checkWriteOnce(path reads.Path, before, after model.Record, fau
 	return err
 }
 
-// keepComputed copies what rules have set into a state that was made again. It copies what they read, too, which is the same.
-func keepComputed(c *model.Collection, computed, again model.Record) model.Record {
+// keepComputed copies the columns that rules set or read from a partial state into the whole state, in which nothing was computed.
+func keepComputed(c *model.Collection, computed, whole model.Record) model.Record {
 	if set := rules.Of(c); set != nil {
-		reads := set.Reads()
-		for i := range again {
-			if reads.Has(i) {
-				again[i] = computed[i]
+		for column, has := range set.Reads() {
+			if has {
+				whole[column] = computed[column]
 			}
 		}
 	}
-	return again
+	return whole
 }
 
 // readsReference reports whether rules take part where a deletion sets a reference to null.

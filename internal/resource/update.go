@@ -37,12 +37,11 @@ func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	var faults problem.Errors
 	for column, given := range each.readOnly.set {
 		if given && each.readOnly.values[column] != each.before.record[column] {
-			name := c.Columns()[column].Name
+			name, why := c.Columns()[column].Name, "You may not change %s."
 			if c.Columns()[column].Attribute.IsComputed() {
-				faults.Add(fault.At("/"+name, problem.CodeReadOnly, "%s is computed by the server. Leave it out, or send the value that you read.", name))
-				continue
+				why = "%s is computed by the server."
 			}
-			faults.Add(fault.At("/"+name, problem.CodeReadOnly, "You may not change %s. Leave it out, or send the value that you read.", name))
+			faults.Add(fault.At("/"+name, problem.CodeReadOnly, why+" Leave it out, or send the value that you read.", name))
 		}
 	}
 	for _, column := range []int{c.CreatedColumn(), c.UpdatedColumn()} {

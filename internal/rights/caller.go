@@ -90,7 +90,7 @@ func rightsIn(by *auth.Permit, c *model.Collection) CollectionRights {
 				allowed.addTransitions(by, c, column.Attribute)
 			}
 		}
-		if by.Writable(c).Has(i) && writes && !column.Attribute.IsComputed() {
+		if by.Writable(c).Has(i) && writes {
 			allowed.Writable = append(allowed.Writable, column.Name)
 		}
 	}

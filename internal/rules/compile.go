@@ -17,41 +17,36 @@ type Problem struct {
 
 // Compile compiles the rules of a collection, whose columns are laid out. The set is nil if there are none.
 func Compile(c *model.Collection) (*Set, []Problem) {
+	s := &Set{collection: c, reads: make(model.ColumnSet, len(c.Columns()))}
 	k := &compiler{collection: c, scope: expression.Scope{Collection: c, Data: true}}
-	some := len(c.Checks) > 0
 	for i := range c.Attributes {
-		a := &c.Attributes[i]
-		some = some || a.IsComputed() || a.HasLifecycle() || a.WriteOnce
+		a, column := &c.Attributes[i], i+1
 		if a.IsComputed() {
-			k.compute(a, i+1)
+			k.compute(a, column)
 		}
+		if a.HasLifecycle() {
+			s.lifecycles = append(s.lifecycles, column)
+		}
+		if a.WriteOnce {
+			s.writeOnce = append(s.writeOnce, column)
+		}
+		s.reads[column] = a.IsComputed() || a.HasLifecycle() || a.WriteOnce
 	}
 	for i := range c.Checks {
 		k.check(&c.Checks[i], i)
 	}
 	k.order()
-	if !some || len(k.problems) > 0 {
+	s.computed, s.checks = k.ordered, k.checks
+	if len(k.problems) > 0 || len(s.computed)+len(s.checks)+len(s.lifecycles)+len(s.writeOnce) == 0 {
 		return nil, k.problems
 	}
-	s := &Set{collection: c, computed: k.ordered, checks: k.checks, reads: make(model.ColumnSet, len(c.Columns())), lifecycles: lifecyclesOf(c), writeOnce: writeOnceColumns(c)}
 	for i := range s.computed {
-		s.reads[s.computed[i].Column] = true
-		s.add(s.computed[i].Reads)
+		s.reads.Add(s.computed[i].Reads)
 	}
 	for i := range s.checks {
-		s.add(s.checks[i].Reads)
-	}
-	for i := range c.Attributes {
-		s.reads[i+1] = s.reads[i+1] || c.Attributes[i].HasLifecycle() || c.Attributes[i].WriteOnce
+		s.reads.Add(s.checks[i].Reads)
 	}
 	return s, nil
-}
-
-// add adds to the columns that the rules read.
-func (s *Set) add(columns model.ColumnSet) {
-	for i, has := range columns {
-		s.reads[i] = s.reads[i] || has
-	}
 }
 
 // compiler compiles the rules of a collection.
@@ -87,15 +82,10 @@ func (k *compiler) columns(e *expression.Expression) model.ColumnSet {
 	return set
 }
 
-// dependsOnWrite reports whether an expression depends on more than the resource.
-func dependsOnWrite(e *expression.Expression) bool {
-	return e.UsesPrevious() || e.UsesNow() || e.UsesAuth()
-}
-
 func (k *compiler) check(declared *model.Check, i int) {
 	e, program := k.read(declared.Rule, model.KindBoolean, "checks", strconv.Itoa(i), "rule")
 	if program != nil {
-		k.checks = append(k.checks, Check{Declared: declared, Derived: !dependsOnWrite(e), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
+		k.checks = append(k.checks, Check{Declared: declared, Derived: !e.DependsOnWrite(), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
 	}
 }
 
@@ -111,7 +101,7 @@ func (k *compiler) compute(a *model.Attribute, column int) {
 	}
 	onlyCreate := a.When == model.WhenCreate
 	k.computed = append(k.computed, Computed{
-		Column: column, Pure: !dependsOnWrite(e), Derived: !onlyCreate && !dependsOnWrite(e), Reads: k.columns(e),
+		Column: column, Pure: !e.DependsOnWrite(), derived: !onlyCreate && !e.DependsOnWrite(), Reads: k.columns(e),
 		attribute: a, kind: kind, onlyCreate: onlyCreate, previous: e.UsesPrevious(), program: program,
 	})
 	var needs []int
@@ -134,30 +124,29 @@ func (k *compiler) order() {
 		at[k.computed[i].Column] = i
 	}
 	var path []int
-	var visit func(column int) (pure, derived bool)
-	visit = func(column int) (bool, bool) {
+	var visit func(column int)
+	visit = func(column int) {
 		i, isComputed := at[column]
 		switch {
 		case !isComputed || state[column] == done:
-			return !isComputed || k.computed[i].Pure, !isComputed || k.computed[i].Derived
+			return
 		case state[column] == open:
 			k.circle(path[slices.Index(path, column):])
-			return true, true
+			return
 		}
 		state[column] = open
 		path = append(path, column)
+		own := &k.computed[i]
 		for _, needed := range k.needs[i] {
-			pure, derived := visit(needed)
-			k.computed[i].Pure = k.computed[i].Pure && pure
-			k.computed[i].Derived = k.computed[i].Derived && derived
-			if from, isComputed := at[needed]; isComputed && k.computed[from].previous {
-				k.computed[i].previous = true
+			visit(needed)
+			if from, isComputed := at[needed]; isComputed {
+				read := k.computed[from]
+				own.Pure, own.derived, own.previous = own.Pure && read.Pure, own.derived && read.derived, own.previous || read.previous
 			}
 		}
 		path = path[:len(path)-1]
 		state[column] = done
-		k.ordered = append(k.ordered, k.computed[i])
-		return k.computed[i].Pure, k.computed[i].Derived
+		k.ordered = append(k.ordered, *own)
 	}
 	for i := range k.computed {
 		visit(k.computed[i].Column)

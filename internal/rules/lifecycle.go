@@ -9,64 +9,32 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-// lifecycle is the states that an attribute can have one after the other.
-type lifecycle struct {
-	column    int
-	attribute *model.Attribute
-	initial   []string
-}
-
-// lifecyclesOf lists the lifecycles of a collection.
-func lifecyclesOf(c *model.Collection) (all []lifecycle) {
-	for i, column := range c.Columns() {
-		a := column.Attribute
-		if a == nil || !a.HasLifecycle() {
-			continue
-		}
-		all = append(all, lifecycle{column: i, attribute: a, initial: a.InitialStates()})
-	}
-	return all
-}
-
-// writeOnceColumns lists the columns that only a create sets.
-func writeOnceColumns(c *model.Collection) (columns []int) {
-	for i, column := range c.Columns() {
-		if column.Attribute != nil && column.Attribute.WriteOnce {
-			columns = append(columns, i)
-		}
-	}
-	return columns
-}
-
 // Transition returns a fault for each lifecycle that does not allow the change: 409.
 func (s *Set) Transition(before, after model.Record) (faults problem.Errors) {
-	for _, each := range s.lifecycles {
-		if refused := each.refuse(before, after); refused != nil {
-			faults.Add(refused)
-		}
+	for _, column := range s.lifecycles {
+		add(&faults, refuseState(s.collection.Columns()[column].Attribute, column, before, after))
 	}
 	return faults
 }
 
-// refuse returns why the change is not allowed, or nil. A resource from before the attribute was declared may have no state
-// yet: its first one is an initial one, too.
-func (l lifecycle) refuse(before, after model.Record) *problem.Error {
-	name, to := l.attribute.Name, after[l.column].Text()
-	if before == nil || before.Null(l.column) {
-		if slices.Contains(l.initial, to) {
-			return nil
+// refuseState returns why a lifecycle does not allow the change, or nil.
+func refuseState(a *model.Attribute, column int, before, after model.Record) *problem.Error {
+	to := after[column].Text()
+	if before == nil {
+		if initial := a.InitialStates(); !slices.Contains(initial, to) {
+			return fault.At("/"+a.Name, problem.CodeTransition, "A new resource cannot have the %s %s. It can have %s.", a.Name, to, suggest.OneOf(initial))
 		}
-		return fault.At("/"+name, problem.CodeTransition, "A new resource cannot have the %s %s. It can have %s.", name, to, suggest.OneOf(l.initial))
+		return nil
 	}
-	from := before[l.column].Text()
-	next := l.attribute.Transitions[from]
+	from := before[column].Text()
+	next := a.Transitions[from]
 	switch {
 	case from == to || slices.Contains(next, to):
 		return nil
 	case len(next) == 0:
-		return fault.At("/"+name, problem.CodeTransition, "The %s cannot change from %s to %s. No transition leads out of %s.", name, from, to, from)
+		return fault.At("/"+a.Name, problem.CodeTransition, "The %s cannot change from %s to %s. No transition leads out of %s.", a.Name, from, to, from)
 	}
-	return fault.At("/"+name, problem.CodeTransition, "The %s cannot change from %s to %s. It can change to %s.", name, from, to, suggest.OneOf(next))
+	return fault.At("/"+a.Name, problem.CodeTransition, "The %s cannot change from %s to %s. It can change to %s.", a.Name, from, to, suggest.OneOf(next))
 }
 
 // WriteOnce returns a fault for each write-once attribute that the change would give another value: 422. A create sets them.

@@ -18,8 +18,8 @@ type Set struct {
 	computed   []Computed // each after those that it reads
 	checks     []Check
 	reads      model.ColumnSet
-	lifecycles []lifecycle
-	writeOnce  []int
+	lifecycles []int // columns
+	writeOnce  []int // columns
 }
 
 // Computed is a computed attribute.
@@ -28,11 +28,10 @@ type Computed struct {
 	// Pure: it depends on the resource alone, as it is or as it was created. The others depend on auth, now or previous,
 	// directly or through another computed attribute.
 	Pure bool
-	// Derived: it is pure, and no value is computed by the create only.
-	Derived bool
 	// Reads is the columns that the expression names, also after previous.
 	Reads model.ColumnSet
 
+	derived    bool // it is pure, and neither it nor what it reads is computed by the create only
 	attribute  *model.Attribute
 	kind       model.Kind
 	onlyCreate bool
@@ -80,11 +79,21 @@ func Of(c *model.Collection) *Set {
 // caller.
 func (s *Set) Reads() model.ColumnSet { return s.reads }
 
-// Computed lists the computed attributes, each after those that it reads.
-func (s *Set) Computed() []Computed { return s.computed }
+// Computed lists the computed attributes, each after those that it reads. A nil set has none.
+func (s *Set) Computed() []Computed {
+	if s == nil {
+		return nil
+	}
+	return s.computed
+}
 
-// Checks lists the checks in the order of the schema.
-func (s *Set) Checks() []Check { return s.checks }
+// Checks lists the checks in the order of the schema. A nil set has none.
+func (s *Set) Checks() []Check {
+	if s == nil {
+		return nil
+	}
+	return s.checks
+}
 
 // Derive computes the attributes that depend on the resource alone, without auth, now and previous. The others get
 // their values before, if there are any. The errors have the pointers of the attributes.
@@ -92,7 +101,7 @@ func (s *Set) Derive(before, after model.Record) (faults problem.Errors) {
 	state := &expression.State{Before: before, After: after}
 	for i := range s.computed {
 		switch c := &s.computed[i]; {
-		case c.Derived:
+		case c.derived:
 			add(&faults, c.compute(state))
 		case before != nil:
 			after[c.Column] = before[c.Column]
@@ -107,7 +116,7 @@ func (s *Set) Compute(change Change) (faults problem.Errors) {
 	for i := range s.computed {
 		c := &s.computed[i]
 		isGiven := !c.Pure && change.Given != nil && change.Given[c.Column]
-		if c.Derived || isGiven || change.Before != nil && c.onlyCreate {
+		if c.derived || isGiven || change.Before != nil && c.onlyCreate {
 			continue
 		}
 		if wrong := c.compute(state); !change.Unsettled || !c.previous {
@@ -155,7 +164,7 @@ func (s *Set) Check(change Change) (faults problem.Errors) {
 
 // Concerns reports whether computed attributes or checks must be evaluated if only a column changes.
 func (s *Set) Concerns(column int) bool {
-	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.Derived || c.Reads.Has(column)) }) ||
+	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.derived || c.Reads.Has(column)) }) ||
 		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Derived || c.Reads.Has(column) })
 }
 

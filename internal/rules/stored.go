@@ -10,12 +10,10 @@ import (
 
 // ComputedAt is the computed attribute of a column, nil if there is none.
 func (s *Set) ComputedAt(column int) *Computed {
-	if s == nil {
-		return nil
-	}
-	for i := range s.computed {
-		if s.computed[i].Column == column {
-			return &s.computed[i]
+	all := s.Computed()
+	for i := range all {
+		if all[i].Column == column {
+			return &all[i]
 		}
 	}
 	return nil
@@ -29,10 +27,13 @@ func (s *Set) IsPure(column int) bool {
 
 // Fill computes some of the pure attributes of a stored state, those with when: create as well. The errors have the pointers of
 // the attributes.
-func (s *Set) Fill(record model.Record, some model.ColumnSet) (faults problem.Errors) {
-	state := &expression.State{After: record}
-	for i := range s.computed {
-		if c := &s.computed[i]; c.Pure && some.Has(c.Column) {
+func (s *Set) Fill(record model.Record, some func(column int) bool) (faults problem.Errors) {
+	var state *expression.State
+	for i := range s.Computed() {
+		if c := &s.computed[i]; c.Pure && some(c.Column) {
+			if state == nil {
+				state = &expression.State{After: record}
+			}
 			add(&faults, c.compute(state))
 		}
 	}
@@ -41,11 +42,8 @@ func (s *Set) Fill(record model.Record, some model.ColumnSet) (faults problem.Er
 
 // Unrepeatable lists the attributes that only the write could compute, so that an import may keep them.
 func (s *Set) Unrepeatable() (names []string) {
-	if s == nil {
-		return nil
-	}
-	for i := range s.computed {
-		if c := &s.computed[i]; !c.Pure {
+	for _, c := range s.Computed() {
+		if !c.Pure {
 			names = append(names, c.attribute.Name)
 		}
 	}

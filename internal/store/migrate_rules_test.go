@@ -51,7 +51,7 @@ func TestMigratedRules(t *testing.T) {
 			"{attributes: {a: {type: integer}}}", "{attributes: {a: {type: integer}, b: {type: integer, computed: resource.a, when: create}}}",
 			[]string{`{"a":1}`}, []string{`"a":1,"b":1`}, "",
 		},
-		"no longer computed": {
+		"a check that holds": {
 			"{attributes: {a: {type: integer}}}", "{attributes: {a: {type: integer}}, checks: [{rule: resource.a < 3, message: Too many.}]}",
 			[]string{`{"a":1}`, `{"a":null}`}, []string{`"a":1`, `"a":null`}, "",
 		},

@@ -149,9 +149,7 @@ func (p *Probe) Item(position int) string {
 
 // Attribute is the first attribute that fits; for a check that writes, of those that can have any value at any time.
 func (p *Probe) Attribute(what string, fits func(Attribute) bool) Attribute {
-	a, found := p.Collection.Find(func(a Attribute) bool { return (a.free() || !p.check.Writes) && fits(a) })
-	p.SkipIf(!found, "the collection has no %s", what)
-	return a
+	return p.Ruled(what, func(a Attribute) bool { return (a.free() || !p.check.Writes) && fits(a) })
 }
 
 // Body is the body of a new resource, with changes: members that are set, or
