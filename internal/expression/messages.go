@@ -176,6 +176,8 @@ func (e *Expression) undeclaredName(name string) string {
 		return "auth cannot be used as a whole: use auth.sub, auth.role or auth.claims.NAME"
 	case !e.Scope.Data && (name == previousName || name == nowName):
 		return name + " is not known in a rule of access: only checks and computed attributes have it"
+	case noFunction[word] == ignoreCase && !e.Scope.Data:
+		return "there is no function " + name + ": rules of access compare texts as they are"
 	case noFunction[word] != "":
 		return "there is no function " + name + ": " + noFunction[word]
 	case otherNames[word] != "":
