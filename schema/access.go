@@ -81,7 +81,7 @@ func AccessVerbs() []AccessVerb {
 // Rule is a condition on a resource, in CEL.
 type Rule struct {
 	Text         string
-	Line, Column int // of its first character, from 1, if it came from a file
+	Line, Column int // of its first character, from 1, if it came from a file; column 0: only the line is known
 }
 
 // Tokens is the source of JSON Web Tokens, and what they must say.

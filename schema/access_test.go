@@ -37,7 +37,7 @@ access:
 			{Name: "author", Grants: []Grant{
 				{Collection: "posts", Verbs: []AccessVerb{MayList, MayRead, MayUpdate}, Rules: map[AccessVerb]Rule{
 					MayRead:   {Text: "resource.user_id == auth.sub", Line: 11, Column: 16},
-					MayUpdate: {Text: "resource.user_id == auth.sub\n", Line: 13, Column: 1},
+					MayUpdate: {Text: "resource.user_id == auth.sub\n", Line: 13, Column: 11},
 				}},
 				{Collection: "users", Verbs: []AccessVerb{MayRead}, Visible: []string{}, Writable: []string{"email"}, Rules: map[AccessVerb]Rule{}},
 			}},

@@ -1,7 +1,10 @@
 package schema
 
 import (
+	"bytes"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -94,7 +97,7 @@ func (p *parser) verb(e entry, g *Grant) {
 		return
 	}
 	g.Verbs = append(g.Verbs, verb)
-	g.Rules[verb] = Rule(ruleOf(e.node))
+	g.Rules[verb] = Rule(p.ruleOf(e.node))
 }
 
 // transitionRules reads the rules of transitions, by attribute and state. False is a rule that nobody meets.
@@ -108,23 +111,48 @@ func (p *parser) transitionRules(e entry) map[string]map[string]Rule {
 				p.wrong(e, "%s must be true, false or a rule, but is %s", e.name, describe(e.node))
 				continue
 			}
-			states[e.name] = Rule(ruleOf(e.node))
+			states[e.name] = Rule(p.ruleOf(e.node))
 		}
 	}
 	return rules
 }
 
-// ruleOf is the text of an expression, with the place of its first character.
-func ruleOf(node *yaml.Node) model.Rule {
+// ruleOf is the text of an expression, with the place of its first character. The column is 0 if the file has the text in
+// other lines.
+func (p *parser) ruleOf(node *yaml.Node) model.Rule {
 	rule := model.Rule{Text: node.Value, Line: node.Line, Column: node.Column}
 	switch node.Style {
+	case yaml.LiteralStyle, yaml.FoldedStyle:
+		if rule.Column = p.blockColumn(node); rule.Column > 0 {
+			rule.Line++ // after the line of | or >
+		}
+		return rule
 	case yaml.SingleQuotedStyle, yaml.DoubleQuotedStyle:
 		rule.Column++
-	case yaml.LiteralStyle, yaml.FoldedStyle:
-		rule.Line++ // after the line of | or >
-		rule.Column = 1
+	}
+	if line := bytes.TrimRight(p.source[node.Line-1], "\r\n"); utf8.RuneCount(line)+1-node.Column < utf8.RuneCountInString(node.Value) {
+		rule.Column = 0
 	}
 	return rule
+}
+
+// blockColumn is the column where the lines of a block begin, 0 if they are not those of its text: > joins them.
+func (p *parser) blockColumn(node *yaml.Node) int {
+	column := 0
+	for i, text := range strings.Split(strings.TrimRight(node.Value, "\n"), "\n") {
+		if text == "" {
+			continue
+		}
+		if node.Line+i >= len(p.source) {
+			return 0
+		}
+		before, isLine := strings.CutSuffix(strings.TrimRight(string(p.source[node.Line+i]), "\r\n"), text)
+		if !isLine {
+			return 0
+		}
+		column = len(before) + 1
+	}
+	return column
 }
 
 func (p *parser) tokens(e entry) *Tokens {

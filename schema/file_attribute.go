@@ -91,7 +91,7 @@ func (p *parser) keyword(e entry, k model.Keyword, a *model.Attribute) {
 func (p *parser) expression(e entry) model.Rule {
 	switch {
 	case p.text(e) != "":
-		return ruleOf(e.node)
+		return p.ruleOf(e.node)
 	case isTextNode(e.node):
 		p.wrong(e, "%s must be an expression in CEL, but is empty", e.name)
 	}

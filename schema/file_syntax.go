@@ -33,7 +33,8 @@ func (p *parser) read(data []byte) (*yaml.Node, bool) {
 		p.reportAt(nil, place{line, column}, "the file must be text in UTF-8")
 		return nil, false
 	}
-	lines := &lineReader{lines: slices.Collect(bytes.Lines(data))}
+	p.source = slices.Collect(bytes.Lines(data))
+	lines := &lineReader{lines: p.source}
 	decoder := yaml.NewDecoder(lines)
 	var document, second yaml.Node
 	err := decoder.Decode(&document)

@@ -21,6 +21,7 @@ type parser struct {
 	problems Problems
 	hidden   map[string]bool // places that are wrong already, so that more would only confuse
 	places   map[string]place
+	source   [][]byte // the lines of the file
 	nodes    int
 	required []requirement
 }

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -52,7 +54,7 @@ access:
 	}
 	const label = "resource.weight == null ? 'none' : resource.reference"
 	checks := []Check{
-		{Rule: Rule{Text: "resource.weight > 0\n", Line: 19, Column: 1}, Message: "It has no weight.", Attribute: "weight"},
+		{Rule: Rule{Text: "resource.weight > 0\n", Line: 19, Column: 11}, Message: "It has no weight.", Attribute: "weight"},
 		{Rule: Rule{Text: "resource.reference != 'x'", Line: 22, Column: 16}, Message: "The reference is not valid."},
 	}
 	ofStruct, err := Of[Shipment]()
@@ -93,6 +95,31 @@ access:
 	}}
 	if got := file.Access.Roles[0].Grants[0].Transitions; !reflect.DeepEqual(got, rules) {
 		t.Errorf("got the rules %+v, want %+v", got, rules)
+	}
+}
+
+// TestPlacesInRules: a mistake in a text of several lines is where the file has it, or at least in the line where the text
+// begins.
+func TestPlacesInRules(t *testing.T) {
+	for text, want := range map[string]string{
+		"|\n          resource.weight > 0 &&\n            resource.wight < 9":  "9:21",
+		"|2\n            resource.weight > 0 &&\n          resource.wight < 9": "9:19",
+		"|-\n\n          resource.wight < 9\n":                                 "9:19",
+		">\n          resource.wight < 9":                                      "8:19",
+		">\n          resource.weight > 0 &&\n          resource.wight < 9":    "7:1",
+		"resource.weight > 0 &&\n          resource.wight < 9":                 "7:1",
+		"'resource.weight > 0 &&\n          resource.wight < 9'":               "7:1",
+		"'resource.wight < 9'":                                                 "7:24",
+		"resource.wight < 9":                                                   "7:23",
+	} {
+		_, err := Parse([]byte("collections:\n  shipments:\n    attributes:\n      weight: {type: integer}\n    checks:\n      - message: It is wrong.\n        rule: " + text))
+		var problems Problems
+		if !errors.As(err, &problems) || len(problems) != 1 {
+			t.Fatalf("%q: %v", text, err)
+		}
+		if got := fmt.Sprintf("%d:%d", problems[0].Line, problems[0].Column); got != want {
+			t.Errorf("%q: the place is %s, want %s: %v", text, got, want, err)
+		}
 	}
 }
 

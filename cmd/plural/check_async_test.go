@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/plural-go/plural/conform"
@@ -13,7 +14,7 @@ func TestCheckAsynchronously(t *testing.T) {
 	passed, skipped := 0, 1 // there is no integer for body.integers
 	for _, c := range conform.Checks() {
 		switch {
-		case c.Synchronous != "":
+		case c.Synchronous != "", strings.HasPrefix(c.ID, "rules."): // users have no rules
 			skipped++
 		case c.Writes && c.ID != "body.integers":
 			passed++

@@ -23,7 +23,7 @@ func TestMistakesInRules(t *testing.T) {
 		"":                                 "3:5 the expression is empty: write true for a rule that always holds",
 		"resource.flag and":                "3:19 write && instead of and (expressions are written in CEL, with ==, !=, <, in, &&, || and !)",
 		"resource.whole":                   "3:5 a rule must be true or false, but the type of this one is integer",
-		"resource.flag &&\n resource.nope": "4:1 things has no attribute nope",
+		"resource.flag &&\n resource.nope": "4:14 things has no attribute nope",
 		"resource.text + 'a' == 'b'":       "3:25 one side of a comparison must be an attribute alone, and the other side a value without attributes",
 	} {
 		_, problems := compileRule(things, schema.Rule{Text: rule, Line: 3, Column: 5}, []string{"here"})

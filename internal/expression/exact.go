@@ -303,6 +303,7 @@ func (e *Expression) checkResult(got *cel.Type, result model.Kind) {
 	case got.Kind() == types.DynKind || result != model.KindBoolean && got.Kind() == types.NullTypeKind:
 	case result == model.KindBoolean && !want.IsAssignableType(got) && !got.IsAssignableType(want):
 		e.problems = append(e.problems, e.whole("a rule must be true or false, but the type of this one is "+typeName(got))...)
+	case result == model.KindDate && got.IsAssignableType(cel.TimestampType): // the day in UTC
 	case !got.IsAssignableType(want):
 		e.problems = append(e.problems, e.whole("the attribute is "+suggest.Article(kindName(result))+", but the expression is "+suggest.Article(typeName(got))+convertHint(got, result))...)
 	case result.IsDecimal() && e.exact[root.ID()] > result.Scale():

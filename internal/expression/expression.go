@@ -9,10 +9,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/overloads"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 
 	"github.com/plural-go/plural/internal/model"
 )
@@ -52,15 +56,25 @@ type Expression struct {
 // environments are those of cel-go for rules of access and for rules of the data.
 var environments = map[bool]func() (*cel.Env, error){
 	false: sync.OnceValues(func() (*cel.Env, error) {
-		return cel.NewEnv(append(decimalFunctions(),
+		return cel.NewEnv(append(decimalFunctions(), timestampOfDate,
 			cel.Variable("auth.sub", cel.StringType), cel.Variable("auth.role", cel.StringType), cel.Variable("auth.claims", claimsType))...)
 	}),
 	true: sync.OnceValues(func() (*cel.Env, error) {
-		return cel.NewEnv(append(append(decimalFunctions(), memberFunctions()...),
+		return cel.NewEnv(append(append(decimalFunctions(), memberFunctions()...), timestampOfDate,
 			cel.Variable("auth.sub", cel.NullableType(cel.StringType)), cel.Variable("auth.role", cel.NullableType(cel.StringType)), cel.Variable("auth.claims", claimsType),
 			cel.Variable(previousName, cel.DynType), cel.Variable(nowName, cel.TimestampType))...)
 	}),
 }
+
+// timestampOfDate lets timestamp() take a date too, which is its start in UTC: dates are texts, with which CEL cannot
+// compute.
+var timestampOfDate = cel.Function(overloads.TypeConvertTimestamp, cel.Overload(overloads.StringToTimestamp, []*cel.Type{cel.StringType}, cel.TimestampType,
+	cel.UnaryBinding(func(value ref.Val) ref.Val {
+		if text, ok := value.(types.String); ok && len(text) == len(time.DateOnly) {
+			value = text + "T00:00:00Z"
+		}
+		return value.ConvertToType(types.TimestampType)
+	})))
 
 var claimsType = cel.MapType(cel.StringType, cel.DynType)
 
@@ -174,12 +188,7 @@ func (e *Expression) whole(message string) []Problem { return []Problem{e.at(1, 
 // at is a problem at a line, from 1, and a column, from 0, of the expression.
 func (e *Expression) at(line, column int, message string) Problem {
 	p := Problem{Message: message}
-	if e.source.Line > 0 {
-		p.Line, p.Column = e.source.Line, e.source.Column+column
-		if line > 1 {
-			p.Line, p.Column = e.source.Line+line-1, 1
-		}
-	}
+	p.Line, p.Column = e.source.At(line, column)
 	return p
 }
 

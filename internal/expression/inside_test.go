@@ -39,7 +39,7 @@ func TestInsideObjectsAndArrays(t *testing.T) {
 	for _, each := range []struct{ rule, full, empty string }{
 		{"resource.size != null", "true", "false"}, {"resource.size.place.city != null", "true", "false"}, {"resource.size.place.floor == null", "true", "true"},
 		{"size(resource.tags) <= 2", "true", "undecided"}, {"resource.tags.all(t, t != '')", "true", "undecided"}, {"'x' in resource.tags", "true", "undecided"}, {"resource.title in resource.tags", "false", "undecided"},
-		{"has(resource.size.width)", "true", "false"}, {"has(resource.size.place.floor)", "false", "false"}, {"has(resource.meta.none)", "true", "false"}, {"has(resource.meta.nothing)", "false", "false"},
+		{"has(resource.size.width)", "true", "false"}, {"has(resource.size.price) == (resource.size.price > 1)", "true", "undecided"}, {"has(resource.size.place.floor)", "false", "false"}, {"has(resource.meta.none)", "true", "false"}, {"has(resource.meta.nothing)", "false", "false"},
 		{"resource.size.width > 2 && resource.size.width * 2 == 6", "true", "undecided"}, {"resource.size.weight > 1.5", "true", "undecided"},
 		{"resource.size.price * 2 == 3 && resource.size.price + resource.meta.huge > 1e20", "true", "undecided"}, {"resource.size.at < now", "true", "undecided"}, {"resource.size.sides[1] == 'b'", "true", "false"},
 		{"resource.meta['a-b'] == 1 && resource.meta['no-no'] == null", "true", "false"}, {"resource.meta.none == null && resource.meta.none.more == null", "true", "true"}, {"resource.meta.deep.ok", "true", "undecided"}, {"resource.meta.deep", "failed", "undecided"},

@@ -16,32 +16,43 @@ import (
 
 // otherOperators are operators of other languages, and what to write instead.
 var otherOperators = map[string]string{
-	"and": "&&", "or": "||", "not": "!", "xor": "!=", "is": "==", "=": "==", "<>": "!=", "===": "==", "!==": "!=", "like": "contains(), startsWith(), endsWith() or matches()",
+	"and": "&&", "or": "||", "not": "!", "xor": "!=", "is": "== or !=", "=": "==", "<>": "!=", "===": "==", "!==": "!=", "like": "contains(), startsWith(), endsWith() or matches()",
 	"between": ">= and <= with &&, such as resource.a >= 1 && resource.a <= 5", "then": "CONDITION ? VALUE : OTHER", "when": "CONDITION ? VALUE : OTHER",
-	"if": "CONDITION ? VALUE : OTHER", "case": "CONDITION ? VALUE : OTHER", "&": "&&", "|": "||",
+	"if": "CONDITION ? VALUE : OTHER", "case": "CONDITION ? VALUE : OTHER", "&": "&&", "|": "||", "~": "matches()", "=~": "matches()", "!~": "! and matches()",
+	"??": "resource.a != null ? resource.a : resource.b", "@": "resource., previous. or auth.", "$": "resource., previous. or auth.",
 }
 
 // otherNames are names and functions of other languages, and what to write instead.
 var otherNames = map[string]string{
 	"null": "null in lower case", "nil": "null", "none": "null", "undefined": "null", "true": "true in lower case", "false": "false in lower case",
-	"not": "!, such as !resource.done", "now": "now without brackets, which is the time of the write", "current_timestamp": "now", "current_date": "now", "getdate": "now", "sysdate": "now",
+	"not": "!, such as !resource.done", "now": "now without brackets, which is the time of the write", "current_timestamp": "now", "getdate": "now", "sysdate": "now",
+	"today": today, "current_date": today, "curdate": today, "datediff": days, "date_diff": days, "days": days,
 	"coalesce": "resource.a != null ? resource.a : resource.b", "ifnull": "resource.a != null ? resource.a : resource.b", "nvl": "resource.a != null ? resource.a : resource.b",
 	"isnull": "== null", "nullif": "CONDITION ? null : VALUE", "if": "CONDITION ? VALUE : OTHER", "iif": "CONDITION ? VALUE : OTHER",
-	"length": "size()", "len": "size()", "char_length": "size()", "count": "size()", "concat": "+", "regexp_like": "matches()", "regexp": "matches()", "like": "contains() or matches()",
-	"substring": "matches() to test a part of a text", "left": "startsWith() to test the start of a text", "cast": "int(), double() or string()", "to_date": "timestamp()", "datetime": "timestamp()", "date": "timestamp(), or a text such as '2026-12-01' for a date",
+	"length": "size()", "len": "size()", "char_length": "size()", "strlen": "size()", "count": "size()", "concat": "+", "regexp_like": "matches()", "regexp": "matches()", "regex": "matches()", "match": "matches()", "test": "matches()", "like": "contains() or matches()",
+	"includes": "contains()", "indexof": "contains()", "split": "contains(), startsWith(), endsWith() or matches()",
+	"substring": "matches() to test a part of a text", "substr": "matches() to test a part of a text", "left": "startsWith() to test the start of a text", "cast": "int(), double() or string()", "to_date": "timestamp()", "datetime": "timestamp()", "date": "timestamp(resource.day) for its start in UTC, or compare the date itself, as in resource.day > '2026-12-01'",
 	"year": "resource.at.getFullYear()", "month": "resource.at.getMonth() + 1", "day": "resource.at.getDate()", "extract": "resource.at.getFullYear() and the like", "interval": "duration('24h')",
 	"user": "auth.sub", "current_user": "auth.sub", "role": "auth.role", "this": "resource", "self": "resource", "new": "resource", "old": "previous",
 	"bool": "the comparison itself", "decimal": "the number itself, such as 0.19",
 }
 
+// How an expression computes with dates.
+const (
+	today = "timestamp(resource.day) + duration('24h') > now, if the day is not in the past (UTC)"
+	days  = "timestamp(resource.to) - timestamp(resource.from) <= duration('720h') for at most 30 days"
+)
+
 // noFunction are functions of other languages that have no equivalent.
 var noFunction = map[string]string{
-	"lower": "(?i) in a pattern ignores the case: resource.name.matches('(?i)^abc$')", "upper": "(?i) in a pattern ignores the case: resource.name.matches('(?i)^abc$')",
-	"trim": "write a pattern in the attribute instead", "round": "declare a scale that holds all digits", "abs": "resource.a < 0 ? -resource.a : resource.a",
+	"lower": ignoreCase, "upper": ignoreCase, "lowerascii": ignoreCase, "upperascii": ignoreCase, "tolowercase": ignoreCase, "touppercase": ignoreCase, "lowercase": ignoreCase, "uppercase": ignoreCase,
+	"trim": "write a pattern in the attribute instead", "round": "declare a scale that holds all digits", "ceil": "declare a scale that holds all digits", "floor": "int() cuts off the fraction of a number", "abs": "resource.a < 0 ? -resource.a : resource.a",
 	"sum": "a rule reads one resource only", "max": "resource.a > resource.b ? resource.a : resource.b", "min": "resource.a < resource.b ? resource.a : resource.b",
 	"greatest": "resource.a > resource.b ? resource.a : resource.b", "least": "resource.a < resource.b ? resource.a : resource.b",
 	"select": "a rule reads one resource only", "exists": "a rule reads one resource only",
 }
+
+const ignoreCase = "(?i) in a pattern ignores the case: resource.name.matches('(?i)^abc$')"
 
 const language = " (expressions are written in CEL, with ==, !=, <, in, &&, || and !)"
 
@@ -54,8 +65,14 @@ func (e *Expression) syntax(issue *cel.Error) []Problem {
 			return []Problem{e.at(line, column, "write "+instead+" instead of "+word+language)}
 		}
 	}
-	if strings.HasPrefix(message, "Syntax error: token recognition error at: ''") || strings.HasPrefix(message, "Syntax error: token recognition error at: '\"") {
+	token, unknown := strings.CutPrefix(message, "Syntax error: token recognition error at: '")
+	switch {
+	case unknown && strings.ContainsAny(token[:1], `'"`) && strings.Contains(token, `\`):
+		message = `a \ in a text must be written twice, or r in front of the quotes, as in r'\.com$'`
+	case unknown && strings.ContainsAny(token[:1], `'"`):
 		message = "this text has no end: close the quotes"
+	case strings.HasPrefix(message, "Syntax error: mismatched input ',' expecting ')'"):
+		message = "there can be no , here: a list has brackets, as in resource.a in ['x', 'y']"
 	}
 	return []Problem{e.at(line, column, message+language)}
 }
@@ -106,7 +123,7 @@ func classOf(r rune) int {
 		return space
 	case r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
 		return letter
-	case strings.ContainsRune("=<>!&|", r):
+	case strings.ContainsRune("=<>!&|~?", r):
 		return sign
 	}
 	return other
@@ -129,7 +146,7 @@ func (e *Expression) mistyped(issues []*cel.Error) (problems []Problem) {
 			message = e.undeclaredName(undeclared.FindStringSubmatch(message)[1])
 		case noOverload.MatchString(message):
 			found := noOverload.FindStringSubmatch(message)
-			message = mismatch(found[1], plainTypes(found[2]))
+			message = mismatch(found[1], plainTypes(found[2]), e.Scope.Data)
 		case expected.MatchString(message):
 			found := expected.FindStringSubmatch(message)
 			message = "this must be " + suggest.Article(plainTypes(found[1])) + ", but is " + suggest.Article(plainTypes(found[2]))
@@ -191,7 +208,7 @@ var functionNames = []string{
 var signs = map[string]string{operators.Negate: "-", operators.LogicalNot: "!", operators.Conditional: "?:", operators.Index: "[]", operators.In: "in"}
 
 // mismatch says that an operation does not take values of these types.
-func mismatch(function, args string) string {
+func mismatch(function, args string, data bool) string {
 	name := signs[function]
 	if name == "" {
 		name = strings.Trim(function, "_@")
@@ -216,11 +233,11 @@ func mismatch(function, args string) string {
 			kinds[i] = suggest.Article(kind)
 		}
 	}
-	return name + " does not take " + strings.Join(kinds, " and ") + mismatchHint(name, given)
+	return name + " does not take " + strings.Join(kinds, " and ") + mismatchHint(name, given, data)
 }
 
-// mismatchHint says what to write for types that people often mix.
-func mismatchHint(name, given string) string {
+// mismatchHint says what to write for types that people often mix. Only rules of the data compute with attributes.
+func mismatchHint(name, given string, data bool) string {
 	switch has := func(kind string) bool { return strings.Contains(given, kind) }; {
 	case name == "in":
 		return ": the right side of in is a list, such as [1, 2]"
@@ -228,10 +245,22 @@ func mismatchHint(name, given string) string {
 		return ": write the number without quotes, such as 0.19"
 	case has("decimal"):
 		return ": decimals are compared and computed with decimals, integers and numbers that are written out"
-	case has("date-time") && has("string"):
+	case has("date-time") && has("string") && !data:
 		return ": write a time as in timestamp('2026-12-01T00:00:00Z')"
+	case has("date-time") && has("string"):
+		return ": write timestamp(resource.day) for a date, and timestamp('2026-12-01T00:00:00Z') for a time"
 	case has("date-time") && has("integer"):
 		return ": add or subtract a duration such as duration('24h')"
+	case has("duration") && (has("integer") || has("number")):
+		return ": write a duration in hours, minutes or seconds, such as duration('720h')"
+	case data && (has("duration") && has("string") || name == "-" && given == "string, string"):
+		return ": to compute with dates, write timestamp(resource.day), as in timestamp(resource.day) + duration('24h')"
+	case data && (name == "+" || name == "-") && has("integer") && has("string"):
+		return ": convert the number with string(), or write timestamp(resource.day) + duration('24h') for a day after a date"
+	case given == "string, string" && (name == "contains" || name == "startsWith" || name == "endsWith"):
+		return ": write the text in front, as in resource.name." + name + "('abc')"
+	case data && given == "string" && strings.HasPrefix(name, "get"):
+		return ": write timestamp(resource.day)." + name + "() for a date"
 	case has("integer") && has("number"):
 		return ": write a number with a point, such as 2.0, or convert with double()"
 	case has("null"):

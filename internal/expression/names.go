@@ -124,7 +124,10 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string, tested
 	for i, name := range names {
 		field := a.Collection.Field(name)
 		if field != nil {
+			by := slices.IndexFunc(a.Collection.Relations(), func(r *model.Relation) bool { return r.One && r.Column == field.Column })
 			switch members := names[i+1:]; {
+			case by >= 0 && len(members) > 0:
+				e.refuse(part, e.afterID(a.Collection.Relations()[by], name))
 			case tested && (field.Kind != model.KindJSON || len(members) == 0):
 				e.refuse(part, "every resource has every attribute: compare with null instead of using has()")
 			case e.usable(part, a, field):
@@ -150,7 +153,7 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string, tested
 			e.refuse(part, name+" leads to several resources: a rule can only read through references, each of which leads to one")
 			return
 		case e.Scope.MaxSteps == 0:
-			e.refuse(part, name+" is another resource, and this rule reads only the resource itself: use an attribute of "+e.Scope.Collection.Name+", such as the reference "+relation.From.Columns()[relation.Column].Name)
+			e.refuse(part, onlyItself(relation, name+" is another resource"))
 			return
 		case len(a.Steps) == e.Scope.MaxSteps:
 			e.refuse(part, "a rule can read through at most two references")
@@ -161,6 +164,19 @@ func (e *Expression) resolve(part ast.Expr, owner string, names []string, tested
 	}
 	last := a.Steps[len(a.Steps)-1]
 	e.refuse(part, names[len(names)-1]+" is a resource: compare one of its attributes, or the reference itself, "+last.From.Columns()[last.Column].Name)
+}
+
+// afterID says what to write instead of a path through the id in a reference.
+func (e *Expression) afterID(relation *model.Relation, name string) string {
+	if e.Scope.MaxSteps == 0 {
+		return onlyItself(relation, name+" is the id of another resource")
+	}
+	return name + " is an id, which has no members: write " + relation.Name + " to read the resource that it refers to"
+}
+
+// onlyItself says that a rule of the data cannot read what is another resource.
+func onlyItself(relation *model.Relation, what string) string {
+	return what + ", and this rule reads only the resource itself: use an attribute of " + relation.From.Name + ", such as the reference " + relation.From.Columns()[relation.Column].Name
 }
 
 // inside finds the declared property that the names after an object lead to, which is like an attribute: it has a type.

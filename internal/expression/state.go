@@ -197,8 +197,11 @@ func (p *Program) AppendJSON(dst []byte, kind model.Kind, state *State) ([]byte,
 			return appendExact(dst, kind, value), nil
 		}
 	case types.Timestamp:
-		if kind == model.KindDateTime {
+		switch kind {
+		case model.KindDateTime:
 			return append(model.AppendTime(append(dst, '"'), value.Time), '"'), nil
+		case model.KindDate:
+			return model.AppendQuoted(dst, value.UTC().Format(time.DateOnly)), nil
 		}
 	case types.String:
 		if kind == model.KindText || kind == model.KindUUID || kind == model.KindDate {

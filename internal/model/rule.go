@@ -9,7 +9,18 @@ import (
 // Rule is an expression in CEL, as it is declared. Package rules compiles it.
 type Rule struct {
 	Text         string
-	Line, Column int // of its first character, from 1, if it came from a file
+	Line, Column int // of its first character, from 1, if it came from a file; column 0: only the line is known
+}
+
+// At is the place in the file of a line, from 1, and a column, from 0, of the rule; 0, 0 if it did not come from a file.
+func (r Rule) At(line, column int) (int, int) {
+	switch {
+	case r.Line == 0:
+		return 0, 0
+	case r.Column == 0:
+		return r.Line, 1
+	}
+	return r.Line + line - 1, r.Column + column
 }
 
 // IsZero reports whether there is no rule.

@@ -431,6 +431,8 @@ func TestRulesThatAreRefused(t *testing.T) {
 		"true || resource.text == resource.text":   "9:38: two attributes cannot be compared with each other: compare an attribute with a value",
 		"auth.role == 'a' && resource.type == 'x'": "9:44: the type of every resource here is things: a rule cannot use it",
 		"resource.next.nope == 'a'":                "9:29: things has no attribute nope",
+		"resource.next_id.text == 'a'":             "9:32: next_id is an id, which has no members: write next to read the resource that it refers to",
+		"resource.text < timestamp('2026-12-01')":  "9:30: < does not take a string and a date-time: write a time as in timestamp('2026-12-01T00:00:00Z')",
 		"resource.nope.text == 'a'":                "9:29: things has no attribute or reference nope",
 		"resource.next == null":                    "9:24: next is a resource: compare one of its attributes, or the reference itself, next_id",
 		"resource.next.next.next.text == 'a'":      "9:39: a rule can read through at most two references",

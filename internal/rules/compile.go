@@ -92,7 +92,7 @@ func (k *compiler) check(declared *model.Check, i int) {
 func (k *compiler) compute(a *model.Attribute, column int) {
 	kind := k.collection.Columns()[column].Kind
 	if kind == model.KindJSON {
-		k.problems = append(k.problems, Problem{[]string{"attributes", a.Name, "computed"}, expression.Problem{Line: a.Computed.Line, Column: a.Computed.Column, Message: "an object or array cannot be computed"}})
+		k.refuse(a, "an object or array cannot be computed")
 		return
 	}
 	e, program := k.read(a.Computed, kind, "attributes", a.Name, "computed")
@@ -163,8 +163,12 @@ func (k *compiler) circle(columns []int) {
 		names = append(names, k.collection.Columns()[column].Name)
 	}
 	first := k.collection.Declared(names[0])
-	k.problems = append(k.problems, Problem{[]string{"attributes", first.Name, "computed"}, expression.Problem{
-		Line: first.Computed.Line, Column: first.Computed.Column,
-		Message: names[0] + " is computed from itself: " + strings.Join(append(names, names[0]), " from "),
-	}})
+	k.refuse(first, names[0]+" is computed from itself: "+strings.Join(append(names, names[0]), " from "))
+}
+
+// refuse reports an attribute that cannot be computed.
+func (k *compiler) refuse(a *model.Attribute, message string) {
+	wrong := expression.Problem{Message: message}
+	wrong.Line, wrong.Column = a.Computed.At(1, 0)
+	k.problems = append(k.problems, Problem{[]string{"attributes", a.Name, "computed"}, wrong})
 }

@@ -139,7 +139,7 @@ func (c *Computed) compute(state *expression.State) *problem.Error {
 	var buffer [64]byte
 	text, err := c.program.AppendJSON(buffer[:0], c.kind, state)
 	if err != nil {
-		return &problem.Error{Code: problem.CodeOutOfRange, Detail: "The value cannot be computed from these values: it is out of range.", Source: problem.Source{Pointer: "/" + c.attribute.Name}, Cause: err}
+		return &problem.Error{Code: problem.CodeOutOfRange, Detail: "The value cannot be computed from these values.", Source: problem.Source{Pointer: "/" + c.attribute.Name}, Cause: err}
 	}
 	value, err := c.attribute.DecodeJSON(text)
 	if err != nil {
