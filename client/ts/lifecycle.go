@@ -76,9 +76,6 @@ func (g *generator) statesOf(f family) (parameters []string) {
 
 func stateParameter(a *model.Attribute) string { return "From" + model.Pascal(a.Name) }
 
-// firstState is an example of the parameters.
-func (g *generator) firstState(f family) string { return literal(f.patchable()[0].States()[0]) }
-
 // stateType is the type of a state in the body of a write: an initial state in a create, a following state in a patch, any state in a
 // replacement.
 func (g *generator) stateType(f family, a *model.Attribute, v variant) string {

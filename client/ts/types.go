@@ -74,7 +74,7 @@ func (g *generator) writes(f family) {
 
 	about, parameters := "", ""
 	if given := g.statesOf(f); len(given) > 0 {
-		about = " `" + f.name + "Patch<" + g.firstState(f) + ">` has only the states that can follow that one."
+		about = " `" + f.name + "Patch<" + literal(f.patchable()[0].States()[0]) + ">` has only the states that can follow that one."
 		parameters = "<" + strings.Join(given, ", ") + ">"
 	}
 	g.line("\n/** What can be changed of one of %s.%s */\nexport interface %sPatch%s {", f.Name, about, f.name, parameters)

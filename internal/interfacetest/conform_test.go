@@ -97,7 +97,7 @@ func TestConformanceOfTheLargeSchema(t *testing.T) {
 			}
 		}
 		for _, c := range conform.Checks() {
-			if !passed[c.ID] && c.ID != "link.walk-long" { // of TestConformanceOfLongRanges
+			if !passed[c.ID] && c.ID != "link.walk-long" && c.Topic() != "rules" { // see TestConformanceOfLongRanges and TestConformanceOfRules
 				t.Errorf("%s is not passed for any collection", c.ID)
 			}
 		}

@@ -212,6 +212,9 @@ func TestLifecyclesRace(t *testing.T) {
 	for n := range uint64(lifecycles) {
 		l := drawLifecycle(rand.New(rand.NewPCG(n, 37)))
 		eachNodes(t, l.schema(t), func(t *testing.T, nodes []*server) {
+			for position := range lifecycleResources {
+				nodes[0].write("POST", "/items", inState(position, l.initial[0]))
+			}
 			accepted := together(writers, func(i int) []string {
 				w := &lifecycleWriter{server: nodes[i%len(nodes)], random: rand.New(rand.NewPCG(n, uint64(i))), lifecycle: l}
 				for range writes {

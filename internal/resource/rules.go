@@ -22,31 +22,32 @@ func derive(c *model.Collection, before, after model.Record) {
 	}
 }
 
-// compute sets the computed attributes of resources, and adds to the errors of each. Attributes that read auth, now or previous stay as
-// they are, unless something else changes. An import can bring what they were: given has the columns that each input sets; nil: none.
-func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) error {
+// compute sets the computed attributes of resources, adds to the errors of each, and returns the changes; a zero one: the resource does not
+// change. Attributes that read auth, now or previous stay as they are, unless something else changes. An import can bring what they were:
+// given has the columns that each input sets; nil: none.
+func (w *Work) compute(path reads.Path, before, after []model.Record, given func(i int) []bool, invalid []problem.Errors) (changes []rules.Change, err error) {
 	c, set := path.Collection, rules.Of(path.Collection)
 	if set == nil {
-		return nil
+		return nil, nil
 	}
+	changes = make([]rules.Change, len(after))
 	for i := range after {
 		found := set.Derive(before[i], after[i])
 		if !slices.Equal(before[i], after[i]) {
 			if before[i] != nil {
 				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
 			}
-			change, err := w.change(c, before[i], after[i])
-			if err != nil {
-				return err
+			if changes[i], err = w.change(c, before[i], after[i]); err != nil {
+				return nil, err
 			}
 			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
-				change.Given = given(i)
+				changes[i].Given = given(i)
 			}
-			found = append(found, set.Compute(change)...)
+			found = append(found, set.Compute(changes[i])...)
 		}
 		invalid[i] = append(invalid[i], redact(path, found)...)
 	}
-	return nil
+	return changes, nil
 }
 
 // change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
@@ -62,50 +63,46 @@ func (w *Work) change(c *model.Collection, before, after model.Record) (change r
 	return change, err
 }
 
-// refusals adds to the errors of each resource what its rules refuse. It returns the conflicts with lifecycles, which are
+// refusals adds to the errors of each resource what its rules refuse of the change. It returns the conflicts with lifecycles, which are
 // reported only if nothing is invalid. Checks are evaluated only for resources without other errors.
-func (w *Work) refusals(path reads.Path, before, after []model.Record, invalid []problem.Errors) (conflicts []problem.Errors, err error) {
+func (w *Work) refusals(path reads.Path, changes []rules.Change, invalid []problem.Errors) (conflicts []problem.Errors, err error) {
 	set := rules.Of(path.Collection)
-	if set == nil {
-		return nil, nil
-	}
-	conflicts = make([]problem.Errors, len(after))
-	for i := range after {
-		if slices.Equal(before[i], after[i]) {
+	conflicts = make([]problem.Errors, len(changes))
+	for i, change := range changes {
+		if change.After == nil {
 			continue
 		}
-		change, err := w.change(path.Collection, before[i], after[i])
-		if err != nil {
-			return nil, err
-		}
 		if !change.Unsettled {
-			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(before[i], after[i]))...)
+			invalid[i] = append(invalid[i], redact(path, set.WriteOnce(change.Before, change.After))...)
 			if !w.resources.ForceStates {
-				conflicts[i] = redact(path, set.Transition(before[i], after[i]))
+				conflicts[i] = redact(path, set.Transition(change.Before, change.After))
 			}
 		}
 		if len(invalid[i]) == 0 {
 			invalid[i] = redact(path, set.Check(change))
 		}
 	}
-	return conflicts, w.explainExisting(path.Collection, before, after, conflicts)
+	return conflicts, w.explainExisting(path.Collection, changes, conflicts)
 }
 
 // explainExisting replaces the conflicts of new resources whose ids exist: an import decides by the id whether to change the resource
 // instead.
-func (w *Work) explainExisting(c *model.Collection, before, after []model.Record, conflicts []problem.Errors) error {
+func (w *Work) explainExisting(c *model.Collection, changes []rules.Change, conflicts []problem.Errors) error {
 	var ids []model.ID
-	for i := range conflicts {
-		if before[i] == nil && len(conflicts[i]) > 0 {
-			ids = append(ids, after[i].ID(model.IDColumn))
+	for i, change := range changes {
+		if change.Before == nil && len(conflicts[i]) > 0 {
+			ids = append(ids, change.After.ID(model.IDColumn))
 		}
 	}
 	if ids == nil {
 		return nil
 	}
 	existing, err := w.tx.Existing(c, nil, ids)
-	for i := range conflicts {
-		if id := after[i].ID(model.IDColumn); before[i] == nil && len(conflicts[i]) > 0 && existing[id] {
+	for i, change := range changes {
+		if change.Before != nil || len(conflicts[i]) == 0 {
+			continue
+		}
+		if id := change.After.ID(model.IDColumn); existing[id] {
 			conflicts[i] = problem.Errors{store.IDExists(id)}
 		}
 	}
@@ -160,15 +157,16 @@ func readsReference(link model.Link) bool {
 func (d *deletion) checkRules(link model.Link, before, after []model.Record) error {
 	path := reads.Path{Collection: link.From, By: d.by}
 	refused := make([]problem.Errors, len(after))
-	if err := d.work.compute(path, before, after, nil, refused); err != nil {
+	changes, err := d.work.compute(path, before, after, nil, refused)
+	if err != nil {
 		return err
 	}
-	conflicts, err := d.work.refusals(path, before, after, refused)
-	if err != nil || conflicts == nil {
+	conflicts, err := d.work.refusals(path, changes, refused)
+	if err != nil {
 		return err
 	}
-	for i := range refused {
-		refused[i] = append(refused[i], conflicts[i]...)
+	for i, found := range conflicts {
+		refused[i] = append(refused[i], found...)
 	}
 	return d.refuseRows(link, before, refused)
 }

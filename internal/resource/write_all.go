@@ -67,7 +67,8 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		}
 	}
 	given := func(i int) []bool { return all[i].input.Set }
-	if err := w.compute(path, before, after, given, invalid); err != nil {
+	changes, err := w.compute(path, before, after, given, invalid)
+	if err != nil {
 		return nil, err
 	}
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
@@ -90,7 +91,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 	for i := range invalid {
 		invalid[i] = append(invalid[i], dangling[i]...)
 	}
-	conflicts, err := w.refusals(path, before, after, invalid)
+	conflicts, err := w.refusals(path, changes, invalid)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ var ruleChecks = []suite.Check{
 			for range 40 {
 				body := p.Mixed(id)
 				dry := p.Send(http.MethodPost, p.Collection.Path()+"?"+suite.DryRun, body)
-				if dry.Status != 422 || !hasCode(p, dry, "check") {
+				if dry.Status != 422 || !slices.ContainsFunc(p.Errors(dry), func(each map[string]any) bool { return each["code"] == "check" }) {
 					continue
 				}
 				for _, each := range p.Errors(dry) {
@@ -166,8 +166,4 @@ func unreachable(p *suite.Probe) (a suite.Attribute, path string, before suite.R
 	a = p.Ruled("lifecycle with a state that does not follow the first one", func(a suite.Attribute) bool { return hasLifecycle(a) && wrongOf(a) >= 0 })
 	path, before = p.Create()
 	return a, path, before, a.States()[wrongOf(a)]
-}
-
-func hasCode(p *suite.Probe, r *suite.Reply, code string) bool {
-	return slices.ContainsFunc(p.Errors(r), func(each map[string]any) bool { return each["code"] == code })
 }
