@@ -29,6 +29,7 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 	if set == nil {
 		return nil
 	}
+	grown, columns := 0, set.ComputedColumns()
 	for i := range after {
 		found := set.Derive(before[i], after[i])
 		if !slices.Equal(before[i], after[i]) {
@@ -43,6 +44,14 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 				change.Given = given(i)
 			}
 			found = append(found, set.Compute(change)...)
+		}
+		// What was read is bounded, but short values of many resources can make long texts of each.
+		grown += after[i].TextSizeOf(columns)
+		if before[i] != nil {
+			grown -= before[i].TextSizeOf(columns)
+		}
+		if grown > MaxManyBytes {
+			return tooMuch()
 		}
 		invalid[i] = append(invalid[i], redact(path, found)...)
 	}

@@ -33,9 +33,9 @@ func Compile(c *model.Collection) (*Set, []Problem) {
 	if !some || len(k.problems) > 0 {
 		return nil, k.problems
 	}
-	s := &Set{collection: c, computed: k.ordered, checks: k.checks, reads: make(model.ColumnSet, len(c.Columns())), lifecycles: lifecyclesOf(c), writeOnce: writeOnceColumns(c)}
+	s := &Set{collection: c, computed: k.ordered, columns: make(model.ColumnSet, len(c.Columns())), checks: k.checks, reads: make(model.ColumnSet, len(c.Columns())), lifecycles: lifecyclesOf(c), writeOnce: writeOnceColumns(c)}
 	for i := range s.computed {
-		s.reads[s.computed[i].Column] = true
+		s.columns[s.computed[i].Column], s.reads[s.computed[i].Column] = true, true
 		s.add(s.computed[i].Reads)
 	}
 	for i := range s.checks {

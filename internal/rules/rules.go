@@ -16,6 +16,7 @@ import (
 type Set struct {
 	collection *model.Collection
 	computed   []Computed // each after those that it reads
+	columns    model.ColumnSet // of the computed attributes
 	checks     []Check
 	reads      model.ColumnSet
 	lifecycles []lifecycle
@@ -79,6 +80,9 @@ func Of(c *model.Collection) *Set {
 // Reads is the columns that the rules read, and those that they set: a write needs them even if they are hidden from its
 // caller.
 func (s *Set) Reads() model.ColumnSet { return s.reads }
+
+// ComputedColumns is the columns of the computed attributes.
+func (s *Set) ComputedColumns() model.ColumnSet { return s.columns }
 
 // Computed lists the computed attributes, each after those that it reads.
 func (s *Set) Computed() []Computed { return s.computed }
