@@ -92,6 +92,7 @@ func TestMistakes(t *testing.T) {
 		"resource.seats":                            "3:5 a rule must be true or false, but the type of this one is integer",
 		"resource.paid ? 1 : 2":                     "3:5 a rule must be true or false, but the type of this one is integer",
 		"resource.paid ? 1 : 'a'":                   "3:19 both results of ?: must have the same type, but they are integer and string",
+		"(resource.paid ? 1 : null) == 'a'":         "3:32 == does not take an integer and a string: write a number without quotes, or convert with string()",
 		"resource.price / 2 > 1":                    "3:20 decimals cannot be divided, as the result may have no end: multiply by a number instead, such as * 0.5",
 		"resource.price % 2 > 1":                    "3:20 % is for integers only, and not for decimals",
 		"resource.price * resource.weight > 1":      "3:30 a decimal cannot be mixed with a number, which is not exact: declare this attribute as a decimal too (type: string, format: decimal), or write a number such as 0.19",

@@ -140,7 +140,7 @@ func (e *Expression) operands() map[int64]bool {
 				add(call.Target())
 			}
 			switch args := call.Args(); call.FunctionName() {
-			case operators.Equals, operators.NotEquals, decimalFunction, "dyn", "type", operators.NotStrictlyFalse:
+			case operators.Equals, operators.NotEquals, decimalFunction, nullableFunction, "dyn", "type", operators.NotStrictlyFalse:
 			case operators.Conditional:
 				add(args[0])
 			case operators.In:
@@ -215,7 +215,7 @@ func (e *Expression) canBeNull(part ast.Expr) bool {
 		return true
 	case ast.CallKind:
 		switch part.AsCall().FunctionName() {
-		case operators.Conditional, operators.Index, decimalFunction, "dyn":
+		case operators.Conditional, operators.Index, decimalFunction, nullableFunction, "dyn":
 			return true
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // Set is the compiled rules of a collection.
 type Set struct {
 	collection *model.Collection
-	computed   []Computed // each after those that it reads
+	computed   []Computed      // each after those that it reads
 	columns    model.ColumnSet // of the computed attributes
 	checks     []Check
 	reads      model.ColumnSet
