@@ -104,6 +104,15 @@ func decimalFunctions() []cel.EnvOption {
 		cel.Function("string", cel.Overload("string_decimal", []*cel.Type{decimalType}, cel.StringType, cel.UnaryBinding(func(value ref.Val) ref.Val { return value.ConvertToType(types.StringType) }))),
 		cel.Function(operators.Negate, cel.Overload("negate_decimal", []*cel.Type{decimalType}, decimalType)),
 	}
+	for _, kind := range []*cel.Type{cel.StringType, cel.BytesType, cel.BoolType, cel.IntType, cel.UintType, cel.DoubleType} {
+		options = append(options, nullable(kind.String(), cel.NullableType(kind)))
+	}
+	for name, kind := range map[string]*cel.Type{
+		"timestamp": cel.TimestampType, "duration": cel.DurationType, "decimal": decimalType,
+		"list": cel.ListType(cel.TypeParamType("T")), "map": cel.MapType(cel.TypeParamType("K"), cel.TypeParamType("V")),
+	} {
+		options = append(options, nullable(name, kind))
+	}
 	for _, name := range []string{operators.Add, operators.Subtract, operators.Multiply} {
 		options = append(options, cel.Function(name, cel.Overload(name+"decimal", []*cel.Type{decimalType, decimalType}, decimalType)))
 	}
@@ -111,6 +120,14 @@ func decimalFunctions() []cel.EnvOption {
 		options = append(options, cel.Function(name, cel.Overload(name+"decimal", []*cel.Type{decimalType, decimalType}, cel.BoolType)))
 	}
 	return options
+}
+
+// nullableFunction is put around a result of ?: if the other one is null.
+const nullableFunction = "@nullable"
+
+// nullable declares it for a type that includes null.
+func nullable(name string, kind *cel.Type) cel.EnvOption {
+	return cel.Function(nullableFunction, cel.Overload(nullableFunction+"_"+name, []*cel.Type{kind}, kind, cel.UnaryBinding(func(value ref.Val) ref.Val { return value })))
 }
 
 // aligned returns the units of two decimals with the digits of the longer one.

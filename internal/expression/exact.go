@@ -34,10 +34,31 @@ func (e *Expression) decimals(result model.Kind) (options []cel.EnvOption) {
 	if result.IsDecimal() && !isExact {
 		k.convert(e.Tree.Expr())
 	}
+	if e.Scope.Data {
+		k.orNull()
+	}
 	for name, value := range k.constants {
 		options = append(options, cel.Constant(name, decimalType, value))
 	}
 	return options
+}
+
+// orNull makes the result of ?: nullable where the other one is null: to CEL, they would have different types.
+func (k *converter) orNull() {
+	var results []ast.Expr // those inside of others first: wrap copies what is inside
+	Visit(k.Tree.Expr(), func(part ast.Expr) {
+		if part.Kind() != ast.CallKind || part.AsCall().FunctionName() != operators.Conditional {
+			return
+		}
+		for i, result := range part.AsCall().Args()[1:] {
+			if _, isExact := k.exact[result.ID()]; !isExact && !isNull(result) && isNull(part.AsCall().Args()[2-i]) {
+				results = append(results, result)
+			}
+		}
+	})
+	for _, result := range results {
+		k.wrap(result, nullableFunction)
+	}
 }
 
 // part prepares a part, and returns how many digits it has after the point if it is a decimal.

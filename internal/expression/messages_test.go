@@ -125,6 +125,10 @@ func TestMistakes(t *testing.T) {
 		"resource.title in ('a', 'b')":               "3:27 there can be no , here: a list has brackets, as in resource.a in ['x', 'y'] (expressions are written in CEL, with ==, !=, <, in, &&, || and !)",
 		`resource.title.matches('\.com$')`:           `3:28 a \ in a text must be written twice, or r in front of the quotes, as in r'\.com$' (expressions are written in CEL, with ==, !=, <, in, &&, || and !)`,
 		"resource.title in 'a'":                      "3:20 in does not take a string and a string: the right side of in is a list, such as [1, 2]",
+		"(resource.paid ? 1 : null) == 'a'":          "3:32 == does not take an integer and a string: write a number without quotes, or convert with string()",
+		"matches(resource.title, '(')":               "3:12 this cannot be evaluated: error parsing regexp: missing closing ): `(`",
+		"resource.title.matches(resource.name)":      "3:36 the pattern of matches must be a text that is written here: a stored one could take any time",
+		"matches(resource.title, auth.sub)":          "3:33 the pattern of matches must be a text that is written here: a stored one could take any time",
 	} {
 		_, problems := expression.Compile(model.Rule{Text: text, Line: 3, Column: 5}, expression.Scope{Collection: c, Data: true}, model.KindBoolean)
 		if got := problemsOf(problems); got != want {

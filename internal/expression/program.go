@@ -41,15 +41,22 @@ func (e *Expression) checkConstants() {
 			return
 		}
 		call := part.AsCall()
-		args := call.Args()
-		if len(args) != 1 || args[0].Kind() != ast.LiteralKind {
+		args, name := call.Args(), call.FunctionName()
+		if len(args) == 0 {
+			return
+		}
+		last := args[len(args)-1]
+		if last.Kind() != ast.LiteralKind {
+			if name == overloads.Matches && e.Scope.Data {
+				e.refuse(last, "the pattern of matches must be a text that is written here: a stored one could take any time")
+			}
 			return
 		}
 		var err error
-		switch name := call.FunctionName(); {
+		switch {
 		case name == overloads.Matches:
-			_, err = regexp.Compile(fmt.Sprint(args[0].AsLiteral().Value()))
-		case overloads.IsTypeConversionFunction(name):
+			_, err = regexp.Compile(fmt.Sprint(last.AsLiteral().Value()))
+		case len(args) == 1 && overloads.IsTypeConversionFunction(name):
 			var program cel.Program
 			if program, err = e.Part(part); err == nil {
 				_, _, err = program.Eval(cel.NoVars())
@@ -74,10 +81,13 @@ type Program struct {
 // any other operation on null is undecided.
 func (e *Expression) Program() (*Program, []Problem) {
 	e.members()
-	operands := e.operands()
+	operands, joins := e.operands(), e.joins()
 	options := append(bounds(e.Tree.Expr()), cel.EvalOptions(cel.OptOptimize), cel.CustomDecoratorV2(func(part interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 		if operands[part.ID()] {
 			return operand{part}, nil
+		}
+		if call, ok := part.(interpreter.InterpretableCall); ok && joins[part.ID()] {
+			return join{call}, nil
 		}
 		return part, nil
 	}))
@@ -132,7 +142,7 @@ func (e *Expression) operands() map[int64]bool {
 				add(call.Target())
 			}
 			switch args := call.Args(); call.FunctionName() {
-			case operators.Equals, operators.NotEquals, decimalFunction, "dyn", "type", operators.NotStrictlyFalse:
+			case operators.Equals, operators.NotEquals, decimalFunction, nullableFunction, "dyn", "type", operators.NotStrictlyFalse:
 			case operators.Conditional:
 				add(args[0])
 			case operators.In, memberFunction, hasFunction: // a member of null is null
@@ -143,6 +153,52 @@ func (e *Expression) operands() map[int64]bool {
 		}
 	})
 	return found
+}
+
+// maxText is how many bytes a text can have that + makes. Otherwise, attributes that are computed from each other could
+// double a text any number of times.
+const maxText = 1 << 20
+
+// joins finds the uses of + that can make a text.
+func (e *Expression) joins() map[int64]bool {
+	found := map[int64]bool{}
+	Visit(e.Tree.Expr(), func(part ast.Expr) {
+		if part.Kind() != ast.CallKind || part.AsCall().FunctionName() != operators.Add {
+			return
+		}
+		switch e.Tree.GetType(part.ID()).Kind() {
+		case types.StringKind, types.BytesKind, types.DynKind:
+			found[part.ID()] = true
+		}
+	})
+	return found
+}
+
+// join is + of texts. For cel-go it still is a call, whose cost it counts.
+type join struct{ interpreter.InterpretableCall }
+
+// Exec evaluates the part.
+func (j join) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return bounded(j.InterpretableCall.Exec(frame))
+}
+
+// Eval evaluates the part.
+func (j join) Eval(variables interpreter.Activation) ref.Val {
+	return bounded(j.InterpretableCall.Eval(variables))
+}
+
+func bounded(value ref.Val) ref.Val {
+	size := 0
+	switch text := value.(type) {
+	case types.String:
+		size = len(text)
+	case types.Bytes:
+		size = len(text)
+	}
+	if size > maxText {
+		return types.NewErr("a text that + makes can have at most %d bytes", maxText)
+	}
+	return value
 }
 
 // canBeNull reports whether a part may have no value.
@@ -159,7 +215,7 @@ func (e *Expression) canBeNull(part ast.Expr) bool {
 		return !isConstant && name != nowName && name != "auth.claims"
 	case ast.CallKind:
 		switch part.AsCall().FunctionName() {
-		case operators.Conditional, memberFunction, decimalFunction, "dyn":
+		case operators.Conditional, memberFunction, decimalFunction, nullableFunction, "dyn":
 			return true
 		}
 	}

@@ -31,6 +31,7 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 		return nil, nil
 	}
 	changes = make([]rules.Change, len(after))
+	grown, columns := 0, set.ComputedColumns()
 	for i := range after {
 		found := set.Derive(before[i], after[i])
 		if !slices.Equal(before[i], after[i]) {
@@ -44,6 +45,14 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 				changes[i].Given = given(i)
 			}
 			found = append(found, set.Compute(changes[i])...)
+		}
+		// What was read is bounded, but short values of many resources can make long texts of each.
+		grown += after[i].TextSizeOf(columns)
+		if before[i] != nil {
+			grown -= before[i].TextSizeOf(columns)
+		}
+		if grown > MaxManyBytes {
+			return nil, tooMuch()
 		}
 		invalid[i] = append(invalid[i], redact(path, found)...)
 	}

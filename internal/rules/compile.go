@@ -17,7 +17,7 @@ type Problem struct {
 
 // Compile compiles the rules of a collection, whose columns are laid out. The set is nil if there are none.
 func Compile(c *model.Collection) (*Set, []Problem) {
-	s := &Set{collection: c, reads: make(model.ColumnSet, len(c.Columns()))}
+	s := &Set{collection: c, columns: make(model.ColumnSet, len(c.Columns())), reads: make(model.ColumnSet, len(c.Columns()))}
 	k := &compiler{collection: c, scope: expression.Scope{Collection: c, Data: true}}
 	for i := range c.Attributes {
 		a, column := &c.Attributes[i], i+1
@@ -30,6 +30,7 @@ func Compile(c *model.Collection) (*Set, []Problem) {
 		if a.WriteOnce {
 			s.writeOnce = append(s.writeOnce, column)
 		}
+		s.columns[column] = a.IsComputed()
 		s.reads[column] = a.IsComputed() || a.HasLifecycle() || a.WriteOnce
 	}
 	for i := range c.Checks {

@@ -15,7 +15,8 @@ import (
 // Set is the compiled rules of a collection.
 type Set struct {
 	collection *model.Collection
-	computed   []Computed // each after those that it reads
+	computed   []Computed      // each after those that it reads
+	columns    model.ColumnSet // of the computed attributes
 	checks     []Check
 	reads      model.ColumnSet
 	lifecycles []int // columns
@@ -78,6 +79,9 @@ func Of(c *model.Collection) *Set {
 // Reads is the columns that the rules read, and those that they set: a write needs them even if they are hidden from its
 // caller.
 func (s *Set) Reads() model.ColumnSet { return s.reads }
+
+// ComputedColumns is the columns of the computed attributes.
+func (s *Set) ComputedColumns() model.ColumnSet { return s.columns }
 
 // Computed lists the computed attributes, each after those that it reads. A nil set has none.
 func (s *Set) Computed() []Computed {
