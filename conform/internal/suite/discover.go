@@ -47,6 +47,7 @@ type Attribute struct {
 
 	// Rules of the data.
 	Computed    bool                // by the server
+	expression  string              // of a computed attribute, "" if it is not shown
 	WriteOnce   bool                // only a create sets it
 	Transitions map[string][]string // the states that each state can change to; nil: it has no lifecycle
 	Initial     []string            // of a lifecycle; at least one
@@ -87,6 +88,9 @@ type definition struct {
 	Properties                         map[string]definition
 	Enum                               []any
 	Default                            any
+	Unique                             bool
+
+	rank int // among the attributes, from 1, if a check or a computed attribute reads it; else 0
 }
 
 // Plain reports whether any text is a value.
@@ -208,12 +212,20 @@ func catalog(answer *Reply) []Collection {
 			continue
 		}
 		c := Collection{Name: item.Name, Singular: item.Singular, Relations: item.Relations, Search: item.Search, Checks: item.Checks, Described: true}
+		var checked, computed []string // what the expressions read
+		for _, check := range item.Checks {
+			checked = append(checked, readNames.FindAllString(check.Rule, -1)...)
+		}
 		for _, text := range item.Attributes {
 			a := describedAttribute(text)
-			a.Checked = slices.ContainsFunc(item.Checks, func(check DataCheck) bool {
-				return slices.Contains(readNames.FindAllString(check.Rule, -1), "resource."+a.Name)
-			})
 			c.Attributes = append(c.Attributes, a)
+			computed = append(computed, readNames.FindAllString(a.expression, -1)...)
+		}
+		for i := range c.Attributes {
+			a, name := &c.Attributes[i], "resource."+c.Attributes[i].Name
+			if a.Checked = slices.Contains(checked, name); a.Checked || slices.Contains(computed, name) {
+				a.rank = i + 1
+			}
 		}
 		found = append(found, c)
 	}
@@ -239,7 +251,8 @@ func describedAttribute(text json.RawMessage) Attribute {
 	if members, ok := DecodeJSON(text).(map[string]any); ok {
 		a.Enum, _ = members["enum"].([]any) // with its numbers as they are written
 		a.Default = members["default"]
-		_, a.Computed = members["computed"] // null: by an expression that is not shown
+		_, a.Computed = members["computed"]
+		a.expression, _ = members["computed"].(string)
 	}
 	if a.WriteOnce = head.WriteOnce; len(head.Initial) > 0 {
 		a.Transitions, a.Initial = head.Transitions, head.Initial

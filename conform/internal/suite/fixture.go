@@ -3,6 +3,7 @@ package suite
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -85,6 +86,9 @@ func (s *Suite) fill(size int) error {
 		if err != nil {
 			return err
 		}
+		if reason := s.ruledOut(answer); reason != "" {
+			return errors.New(reason)
+		}
 		if !answer.Succeeded() {
 			return fmt.Errorf("a resource could not be created; is there a better sample?\n%s\ngot %s", answer.request(), answer.Summary())
 		}
@@ -161,6 +165,9 @@ func (s *Suite) parentID(name string) (string, error) {
 	answer, err := s.createValid(c)
 	if err != nil {
 		return "", err
+	}
+	if reason := s.ruledOut(answer); reason != "" {
+		return "", errors.New(reason)
 	}
 	if !answer.Succeeded() || answer.CreatedID() == "" {
 		return "", fmt.Errorf("a resource to refer to could not be created; is there a sample for %s?\n%s\ngot %s", name, answer.request(), answer.Summary())

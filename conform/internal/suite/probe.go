@@ -96,17 +96,20 @@ func (p *Probe) All(query string) []Resource {
 	return resources
 }
 
-// OK fails unless the response is a success.
+// OK fails unless the response is a success. A body that rules of the data refuse is no failure.
 func (p *Probe) OK(r *Reply) *Reply {
 	if !r.Succeeded() {
+		p.skipIfRuledOut(r)
 		p.Fail(r, "a success (2xx)", "%s", r.Summary())
 	}
 	return r
 }
 
-// Status fails unless a response has one of some statuses.
+// Status fails unless a response has one of some statuses. A body that rules of the data refuse is no
+// failure.
 func (p *Probe) Status(r *Reply, want ...int) *Reply {
 	if !slices.Contains(want, r.Status) {
+		p.skipIfRuledOut(r)
 		var wanted []string
 		for _, status := range want {
 			wanted = append(wanted, strconv.Itoa(status))
@@ -114,6 +117,11 @@ func (p *Probe) Status(r *Reply, want ...int) *Reply {
 		p.Fail(r, "status "+strings.Join(wanted, " or "), "%s", r.Summary())
 	}
 	return r
+}
+
+func (p *Probe) skipIfRuledOut(r *Reply) {
+	reason := p.ruledOut(r)
+	p.SkipIf(reason != "", "%s", reason)
 }
 
 // HasIDs fails unless a response has the resources of these ids, in this order.

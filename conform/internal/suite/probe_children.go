@@ -29,6 +29,11 @@ func (p *Probe) SharedParents() Parents {
 func (p *Probe) NewParents() Parents {
 	p.SkipIf(p.Suite.children == nil, "%s", p.noChild)
 	f := Parents{relation: *p.Suite.children}
+	if _, given := p.samples[f.Child.Name]; given {
+		// Finds out which attributes keep the values of the sample.
+		_, err := p.createValid(f.Child)
+		p.SkipIf(err != nil, "%v", err)
+	}
 	f.First, f.Second = p.NewParent(f), p.NewParent(f)
 	for range 3 {
 		f.Children = append(f.Children, p.OK(p.Send(http.MethodPost, f.Path(f.First), f.Body(p, nil))).CreatedID())

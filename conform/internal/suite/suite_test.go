@@ -96,6 +96,11 @@ func TestValuesFitTheirDefinitions(t *testing.T) {
 		{definition{Type: "integer", Minimum: "-12", ExclusiveMaximum: "12", MultipleOf: "3"}, 8, between("-12", "9", "3")},
 		{definition{Type: "integer", Maximum: "-5"}, 45, between("-1005", "-5", "1")},
 		{definition{Type: "number", ExclusiveMinimum: "0", Maximum: "1", MultipleOf: "0.1"}, 10, between("0.1", "1", "0.1")},
+		{definition{Type: "integer", rank: 1}, 45, between("1", "50", "1")},
+		{definition{Type: "integer", Unique: true, rank: 1}, 45, between("60", "1e18", "1")},
+		{definition{Type: "integer", Minimum: "-1", ExclusiveMaximum: "3", rank: 1}, 2, between("1", "2", "1")},
+		{definition{Type: "integer", Maximum: "-5", rank: 1}, 45, between("-1005", "-5", "1")},
+		{definition{Type: "string", Format: "decimal", Scale: 2, Minimum: "0", rank: 1}, 45, between("0.01", "0.50", "0.01")},
 		{definition{Type: "boolean"}, 2, func(s string) bool { return s == "true" || s == "false" }},
 	} {
 		seen := map[string]bool{}

@@ -89,6 +89,9 @@ func (g generator) value(name string, d definition, n int) (any, bool) {
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (g generator) text(name string, d definition, n int) (any, bool) {
+	if d.Format == "decimal" {
+		return g.decimal(d, n), true
+	}
 	n = scattered(n)
 	switch d.Format {
 	case "email":
@@ -102,11 +105,10 @@ func (g generator) text(name string, d definition, n int) (any, bool) {
 	case "uuid":
 		return NewUUID(), true
 	case "date":
-		return epoch.AddDate(0, 0, n).Format(time.DateOnly), true
-	case "decimal":
-		return g.decimal(d, n), true
+		return epoch.AddDate(0, 0, n+d.rank).Format(time.DateOnly), true // what ends is after what starts
 	case "date-time":
-		return epoch.Add(time.Duration(n) * time.Minute).Format("2006-01-02T15:04:05.000Z"), true
+		at := epoch.Add(time.Duration(n)*time.Minute + time.Duration(d.rank)*time.Hour)
+		return at.Format("2006-01-02T15:04:05.000Z"), true
 	}
 	short := strconv.FormatInt(int64(n), 36)
 	candidates := []string{fmt.Sprintf("%s %05d %s", name, n, g.tag), g.tag + short, short}
@@ -160,6 +162,11 @@ func (g generator) exact(d definition, n int) *big.Rat {
 	if bound, ok := rational(d.ExclusiveMaximum); ok {
 		high, hasHigh = new(big.Rat).Sub(bound, step), true
 	}
+	// Products of what expressions read fit, and nothing is divided by 0.
+	small := d.rank > 0 && !d.Unique
+	if small && (!hasLow || low.Sign() <= 0) && (!hasHigh || high.Cmp(step) >= 0) {
+		low, hasLow = step, true
+	}
 	switch {
 	case !hasLow && hasHigh:
 		low = new(big.Rat).Sub(high, new(big.Rat).Mul(step, big.NewRat(1000, 1)))
@@ -182,7 +189,11 @@ func (g generator) exact(d definition, n int) *big.Rat {
 	}
 	// Far from the values of other runs, where there is room.
 	offset, _ := strconv.ParseInt(g.tag, 16, 64)
-	position := new(big.Int).Mod(big.NewInt(offset*10007+int64(scattered(n))), count)
+	place := offset*10007 + int64(scattered(n))
+	if small {
+		place = int64(n ^ 7) // also not in the order of creation
+	}
+	position := new(big.Int).Mod(big.NewInt(place), count)
 	return new(big.Rat).Mul(new(big.Rat).SetInt(multiple.Add(multiple, position)), step)
 }
 
