@@ -43,7 +43,7 @@ type Database interface {
 	// one resource have the order of their revisions.
 	AssignNumbers(ctx context.Context) (last int64, err error)
 
-	// Notify calls changed soon after transactions with Evidence were committed, until the context
+	// Notify listens for commits: it calls changed soon after transactions with Evidence were committed, until the context
 	// ends. Calls are coalesced. Transactions of other servers are noticed as far as the
 	// database notifies of them: callers poll as well.
 	Notify(ctx context.Context, changed func()) error

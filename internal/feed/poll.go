@@ -18,6 +18,7 @@ func (c *Changes) Wait(ctx context.Context, quotaKey string) error {
 	}
 	events, err := c.followed.Next(ctx)
 	c.End = max(c.End, c.followed.point.Number)
+	// Each entry of the log is a created resource of /changes, whatever it tells of. Any other event is a reset.
 	if err == nil && events[0].Kind == Created {
 		number, _ := model.ChangeNumber(c.history, events[0].ID)
 		c.looked = number - 1

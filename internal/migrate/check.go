@@ -9,8 +9,8 @@ import (
 )
 
 // check records in the steps of a pair which resources violate them. The database finds them by statements
-// about all rows, whose number does not depend on that of the rows. Only values that are converted or
-// restricted are read.
+// about all rows, whose number does not depend on that of the rows. Only values that are converted,
+// restricted, computed or checked are read: see checkConverted.
 func (s *survey) check(p *pair) error {
 	for _, c := range p.changes {
 		if c.inGo() {

@@ -14,7 +14,8 @@ import (
 // resources.
 var MaxKeys int64 = 1 << 19
 
-// checkConverted judges the values that must be converted, and unique groups with such values. If the groups have
+// checkConverted judges the values that must be converted or computed, unique groups with such values, and new checks and
+// lifecycles, also if nothing is converted. If the groups have
 // too many values for the memory, the rows are read several times, each time for another part of the values.
 func (s *survey) checkConverted(p *pair, unique []uniqueChange) error {
 	if !p.needsGo() {

@@ -42,7 +42,7 @@ func (p *plan) newComputed(pair *pair, column int, what string) {
 // meet the constraints.
 func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) bool {
 	a, name, now := c.attribute, pair.to.Name, rules.Of(pair.to)
-	wasDerived := before.IsComputed() && rules.Of(pair.from).IsPure(c.fromColumn)
+	wasPure := before.IsComputed() && rules.Of(pair.from).IsPure(c.fromColumn)
 	same := before.Computed.Text == a.Computed.Text
 	switch {
 	case !a.IsComputed():
@@ -52,11 +52,11 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 		return false
 	case now.IsPure(c.toColumn):
 		restricted := len(a.Tightened(before)) > 0 || a.Required && !before.Required || pair.to.Columns()[c.toColumn].Kind != pair.from.Columns()[c.fromColumn].Kind
-		if wasDerived && same && !restricted && (a.When == before.When || a.When == model.WhenCreate) {
+		if wasPure && same && !restricted && (a.When == before.When || a.When == model.WhenCreate) {
 			return false
 		}
 		cost := costOf("computes the value of", pair.from, allResources)
-		if wasDerived {
+		if wasPure {
 			c.computed = p.add(Rewriting, cost, "%s: %s is computed anew", name, a.Name).in(pair.from, allResources)
 		} else {
 			c.computed = p.add(Losing, cost, "%s: %s is computed from now on, which overwrites its values", name, a.Name).in(pair.from, c.fromColumn)
@@ -98,12 +98,12 @@ func (p *plan) compareRules(pair *pair) {
 		isNew := !hasCheck(pair.from, check.Declared.Rule)
 		pair.newChecks = pair.newChecks || isNew
 		switch {
-		case isNew && !check.Derived:
+		case isNew && !check.Pure:
 			p.add(Rewriting, nil, "%s: new check of later writes: %s", pair.to.Name, text).in(pair.from, allResources)
 		case isNew:
 			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: new check: %s", pair.to.Name, text).in(pair.from, allResources)
 			pair.checks = append(pair.checks, checkStep{check, step})
-		case check.Derived && changed(check.Reads):
+		case check.Pure && changed(check.Reads):
 			step := p.add(Rewriting, costOf("checks", pair.from, allResources), "%s: check of values that change: %s", pair.to.Name, text).in(pair.from, allResources)
 			pair.checks = append(pair.checks, checkStep{check, step})
 		}

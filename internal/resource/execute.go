@@ -15,11 +15,11 @@ import (
 //	  earlierOutcome     if it has a key: an earlier request with the key may have an outcome
 //	  prepare            before the transaction: reads bodies, finds ranges, runs Before hooks, splits texts
 //	  one of these in the transaction, or in a snapshot if nothing is written; it may run more than once:
-//	    runOnce          if it has a key: locks the key, attempts the request, stores the outcome
-//	    runClaimed       if it is an operation: renews the claim, attempts the request, ends the operation
+//	    runOnce          if it has a key: locks the key, runs the request, stores the outcome
+//	    runClaimed       if it is an operation: renews the claim, runs the request, ends the operation
 //	    run              otherwise
 //
-//	attempt              run, undone if it fails in a way that is stored
+//	runOrUndo            run, undone if it fails in a way that is stored
 //	run                  one of these:
 //	    accept           if it is executed later: tries the step, undoes it, puts it into the queue
 //	    try              if it is a dry run: runSteps, counts what changed, undoes it
@@ -107,7 +107,7 @@ func (x *execution) prepare(ctx context.Context) {
 			each.invalid = true
 		case each.failure == nil && x.Transaction && each.many:
 			each.failure = fault.New(problem.CodeNotAnObject, "The body of a step must be one object. Send several steps instead of an array.")
-		case each.failure == nil && !each.countPending: // the operation will do it
+		case each.failure == nil && !each.countPending: // otherwise the operation will do it
 			each.failure = before.prepare(each)
 		}
 		if each.failure != nil {
@@ -161,8 +161,8 @@ func (x *execution) deletionMode(step *decodedStep, last bool) deletionMode {
 	return tryDeletion
 }
 
-// attempt executes the request, and undoes it if it fails in a way that is stored. Any other failure is that of the transaction.
-func (x *execution) attempt(w *Work) error {
+// runOrUndo executes the request, and undoes it if it fails in a way that is stored. Any other failure is that of the transaction.
+func (x *execution) runOrUndo(w *Work) error {
 	failed := w.Savepoint(func() error { return x.run(w) })
 	if failed == nil || !x.stores(failed) {
 		return failed

@@ -45,7 +45,7 @@ func (r *IdempotentRequest) check(record *store.IdempotencyRecord, err error) (*
 // runOnce executes the request and stores its outcome in the same transaction, unless there is a record already. A failed
 // request is undone even if its outcome is stored. So is one whose record the caller has no room for: it fails.
 func (x *execution) runOnce(w *Work) error {
-	found, locked, used, err := w.tx.LockRecord(x.Idempotent.Key)
+	found, locked, used, err := w.tx.LockKey(x.Idempotent.Key)
 	if x.earlier, err = x.Idempotent.check(found, err); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (x *execution) runOnce(w *Work) error {
 	if !locked {
 		return keyInUse()
 	}
-	if err := x.attempt(w); err != nil {
+	if err := x.runOrUndo(w); err != nil {
 		return err
 	}
 	record := x.outcome.record(x.Idempotent.Fingerprint)

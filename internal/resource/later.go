@@ -150,7 +150,7 @@ func (x *execution) runClaimed(w *Work) error {
 		}
 		return err
 	}
-	if err := x.attempt(w); err != nil {
+	if err := x.runOrUndo(w); err != nil {
 		return err
 	}
 	return w.tx.EndOperation(x.claim.job, x.outcome.Err)

@@ -38,7 +38,7 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 			if before[i] != nil {
 				touch(w.tx, c, before[i], after[i]) // rules read the time that is stored
 			}
-			if changes[i], err = w.change(c, before[i], after[i]); err != nil {
+			if changes[i], err = w.ruleChange(c, before[i], after[i]); err != nil {
 				return nil, err
 			}
 			if before[i] == nil && given != nil && w.resources.AcceptTimestamps {
@@ -59,8 +59,8 @@ func (w *Work) compute(path reads.Path, before, after []model.Record, given func
 	return changes, nil
 }
 
-// change is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
-func (w *Work) change(c *model.Collection, before, after model.Record) (change rules.Change, err error) {
+// ruleChange is a state of a resource for its rules. The caller is the one who causes the change, also by a hook.
+func (w *Work) ruleChange(c *model.Collection, before, after model.Record) (change rules.Change, err error) {
 	change = rules.Change{Before: before, After: after, Now: w.tx.Now()}
 	if !c.NoTimestamps {
 		change.Now = after[c.UpdatedColumn()]

@@ -177,14 +177,14 @@ func isInvalid(err error) bool {
 }
 
 // readOnlyValues is the values that an update sends of attributes that the caller sees but may not
-// change, by column. They must equal the stored ones.
+// change, or nobody, as they are computed, by column. They must equal the stored ones: see checkUnchanged.
 type readOnlyValues struct {
 	values model.Record
 	set    []bool
 }
 
-// separateReadOnly moves attributes that the caller may not change out of the input of an
-// update. Hooks may set them.
+// separateReadOnly moves attributes that the caller, or nobody, may change out of the input of an
+// update. Hooks may set those that are not computed.
 func separateReadOnly(c *model.Collection, input *model.Input, writable model.ColumnSet) (given readOnlyValues) {
 	if writable == nil || input.Values == nil {
 		return given

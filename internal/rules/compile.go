@@ -86,7 +86,7 @@ func (k *compiler) columns(e *expression.Expression) model.ColumnSet {
 func (k *compiler) check(declared *model.Check, i int) {
 	e, program := k.read(declared.Rule, model.KindBoolean, "checks", strconv.Itoa(i), "rule")
 	if program != nil {
-		k.checks = append(k.checks, Check{Declared: declared, Derived: !e.DependsOnWrite(), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
+		k.checks = append(k.checks, Check{Declared: declared, Pure: !e.DependsOnWrite(), Reads: k.columns(e), previous: e.UsesPrevious(), program: program})
 	}
 }
 

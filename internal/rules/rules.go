@@ -1,5 +1,5 @@
 // Package rules evaluates what a schema says of the data of a collection: computed attributes, checks,
-// write-once attributes and lifecycles. Package compile compiles the rules of a collection once.
+// write-once attributes and lifecycles. Package compile calls Compile once for each collection.
 package rules
 
 import (
@@ -43,8 +43,8 @@ type Computed struct {
 // Check is a rule that every state of a resource must meet.
 type Check struct {
 	Declared *model.Check
-	// Derived: it depends on the resource alone, without auth, now and previous.
-	Derived bool
+	// Pure: it depends on the resource alone, without auth, now and previous.
+	Pure bool
 	// Reads is the columns that the rule names, also after previous.
 	Reads model.ColumnSet
 
@@ -169,7 +169,7 @@ func (s *Set) Check(change Change) (faults problem.Errors) {
 // Concerns reports whether computed attributes or checks must be evaluated if only a column changes.
 func (s *Set) Concerns(column int) bool {
 	return slices.ContainsFunc(s.computed, func(c Computed) bool { return !c.onlyCreate && (!c.derived || c.Reads.Has(column)) }) ||
-		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Derived || c.Reads.Has(column) })
+		slices.ContainsFunc(s.checks, func(c Check) bool { return !c.Pure || c.Reads.Has(column) })
 }
 
 // Evaluate returns a fault if a check does not hold.

@@ -33,9 +33,9 @@ func (t *Tx) IdempotencyRecord(key IdempotencyKey) (*IdempotencyRecord, error) {
 	return record, err
 }
 
-// LockRecord returns the record of a key, or nil, and locks the key until the transaction
+// LockKey returns the record of a key, or nil, and locks the key until the transaction
 // ends. False means that another transaction has the lock. Bytes is what all records of the caller have.
-func (t *Tx) LockRecord(key IdempotencyKey) (record *IdempotencyRecord, locked bool, bytes int64, err error) {
+func (t *Tx) LockKey(key IdempotencyKey) (record *IdempotencyRecord, locked bool, bytes int64, err error) {
 	return t.findRecord(t.store.db.TryLock("$1", "$2"), key)
 }
 

@@ -70,7 +70,7 @@ func recordOf(key IdempotencyKey, bytesInAll int) *IdempotencyRecord {
 // saveRecord saves a record as a request does.
 func saveRecord(st *Store, key IdempotencyKey, bytesInAll int, most int64) error {
 	return st.Write(context.Background(), func(tx *Tx) error {
-		_, _, used, err := tx.LockRecord(key)
+		_, _, used, err := tx.LockKey(key)
 		if err != nil {
 			return err
 		}

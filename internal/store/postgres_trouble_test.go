@@ -93,7 +93,7 @@ func TestReadsOfCutConnections(t *testing.T) {
 	}{
 		"one query": {st.ReadOne, count},
 		"several":   {st.Read, count},
-		"at length": {func(ctx context.Context) (*Tx, error) { return st.read(ctx, db.LongRead) }, count},
+		"at length": {st.ReadAtLength, count},
 		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
 			_, err = db.One(tx.conn, func(row model.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, false), model.IntValue(10))
 			return total, err

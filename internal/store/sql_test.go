@@ -209,7 +209,7 @@ func (w *sqlDataset) run(t *testing.T, name string) []string {
 		"create under an idempotency key": func() error {
 			return inTransaction(func(tx *Tx) error {
 				key := IdempotencyKey{Caller: "a", Value: "b"}
-				if _, _, _, err := tx.LockRecord(key); err != nil {
+				if _, _, _, err := tx.LockKey(key); err != nil {
 					return err
 				}
 				err := tx.Savepoint(func() error {

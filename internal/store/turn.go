@@ -19,11 +19,8 @@ type turn struct {
 // enter waits for a place of a caller, for db.MaxWait at most.
 func (s *Store) enter(ctx context.Context, how db.Use, key string) (turn, error) {
 	t := turn{s.short, key}
-	switch how {
-	case db.PageInSeveral:
+	if how == db.PageInSeveral {
 		t.gate = s.pages
-	case db.LongRead:
-		t.gate = s.long
 	}
 	return t, t.wait(ctx)
 }
