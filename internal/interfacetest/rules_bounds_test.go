@@ -42,3 +42,35 @@ func TestTextsOfRulesAreBounded(t *testing.T) {
 		s.do("PATCH", "/things?limit=30", body(4<<10)).expectLength(t, 30)
 	})
 }
+
+// TestHiddenTextsOfRulesAreBounded: a check reads texts that the caller does not see, and has no pointer to an attribute that
+// they may only set.
+func TestHiddenTextsOfRulesAreBounded(t *testing.T) {
+	t.Parallel()
+	withFile(t, `
+collections:
+  things:
+    timestamps: false
+    attributes:
+      n: {type: integer}
+      pin: {type: integer}
+      secret: {type: string}
+    checks:
+      - {rule: resource.secret == null || resource.n < 10, message: It is too large., attribute: pin}
+access:
+  roles:
+    admin: {things: [list, read, create, update, delete]}
+    clerk: {things: {list: true, read: true, update: true, visible: [n], writable: [n, pin]}}
+`, func(t *testing.T, s *server) {
+		h := &accessServer{server: s, keys: map[string]string{"": ""}}
+		h.key("admin", "admin", "root")
+		h.key("clerk", "clerk", "cleo")
+		secret := strings.Repeat("s", 1000<<10)
+		for n := range 30 { // more than one write may keep
+			h.must("POST", "/things", fmt.Sprintf(`{"id":"%s","n":1,"secret":"%s"}`, id(n), secret))
+		}
+		h.as("clerk", "PATCH", "/things?limit=30", `{"n":2}`).expectErrors(t, 413, "too_many_items")
+		h.as("clerk", "PATCH", "/things?limit=20", `{"n":2}`).expectLength(t, 20)
+		h.as("clerk", "PATCH", "/things/"+id(1), `{"n":11,"pin":3}`).expectDetails(t, 422, ": It is too large.")
+	})
+}

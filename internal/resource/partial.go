@@ -29,6 +29,7 @@ type loader struct {
 	hidden  []int // columns that need not be kept
 	bytes   int   // of visible texts
 	whole   int   // bytes of all texts
+	unseen  int   // bytes of texts that are kept although they are hidden: rules and unique groups need them
 
 	reserved int // bytes that are reserved already, for earlier states that are no longer in use
 }
@@ -81,6 +82,10 @@ func (l *loader) add(record model.Record) (loaded, error) {
 		}
 	}
 	l.whole += found.size
+	// This bound tells how long hidden texts are together. Without it, one request could take any memory.
+	if l.unseen += record.TextSize() - visible; l.unseen > MaxManyBytes {
+		return loaded{}, tooMuch()
+	}
 	return found, nil
 }
 

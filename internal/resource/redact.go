@@ -33,7 +33,7 @@ func redact(path reads.Path, conflicts problem.Errors) problem.Errors {
 			continue
 		}
 		hidden := *conflict
-		if unknown(field.Column) {
+		if unknown(field.Column) || conflict.Code == problem.CodeCheck {
 			hidden.Source.Pointer = ""
 		}
 		switch {
