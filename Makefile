@@ -89,7 +89,7 @@ release: make-tools ## Build dist: static binaries for Linux, macOS and Windows 
 	bin/release -version '$(VERSION)' -commit '$(COMMIT)' -time '$(RELEASE_TIME)' -out dist
 
 .PHONY: setup
-setup: packages $(NPM_PROJECTS:%=%/node_modules/.package-lock.json) ## Install what the tests need, if it is missing: PostgreSQL server programs, PgBouncer, nginx, gcc, fusermount3, Node and its packages, Chromium
+setup: packages $(NPM_PROJECTS:%=%/node_modules/.package-lock.json) ## Install what the tests need, if it is missing: PostgreSQL server programs, PgBouncer, nginx, curl, gcc, fusermount3, Node and its packages, Chromium
 
 # npm writes this file when it is done. --prefer-offline: packages in npm's cache are used without asking the registry. Their
 # checksums are in the lock file.
@@ -102,7 +102,7 @@ packages:
 	@missing=; \
 	if [ -z "$${PLURAL_TEST_POSTGRES:-}$${PLURAL_PG_BIN:-}" ] && ! command -v initdb >/dev/null && \
 		! compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null; then missing=postgresql; fi; \
-	for program in nginx:nginx-light pgbouncer:pgbouncer; do \
+	for program in curl:curl nginx:nginx-light pgbouncer:pgbouncer; do \
 		if ! PATH=$$PATH:/usr/sbin command -v "$${program%:*}" >/dev/null; then missing="$$missing $${program#*:}"; fi; \
 	done; \
 	cc=($$(go env CC)); if ! command -v "$${cc[0]}" >/dev/null; then missing="$$missing gcc libc6-dev"; fi; \

@@ -20,6 +20,9 @@ type background struct {
 // mergeEvery is how often deltas are merged into totals and offset indexes.
 const mergeEvery = time.Second
 
+// storeUsesEvery is how often it is stored who has used earlier versions of the interface.
+const storeUsesEvery = time.Minute
+
 // retentionInterval is how often rows older than age are deleted, so that they do not get much
 // older.
 func retentionInterval(age time.Duration) time.Duration {
@@ -65,6 +68,9 @@ func (b *background) start(ctx context.Context, s *Server, operations *operation
 		}
 	}
 	b.tasks.Go(func() { every(running, mergeEvery, s.observer.MaintenanceFailed, s.store.MergeDeltas) })
+	if len(s.store.Versions()) > 0 {
+		b.tasks.Go(func() { every(running, storeUsesEvery, s.observer.MaintenanceFailed, s.storeUses) })
+	}
 }
 
 // every runs a task at an interval.

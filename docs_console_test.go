@@ -59,7 +59,7 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
-var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n(collections:.*?\n)```\n")
+var yamlBlock = regexp.MustCompile("(?s)\n```yaml\n((?:collections|version):.*?\n)```\n")
 
 // serveDocument starts a server for a document and returns its address.
 func serveDocument(t *testing.T, text string) string {

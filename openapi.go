@@ -5,13 +5,15 @@ import (
 	"slices"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/openapi"
 	"github.com/plural-go/plural/schema"
 )
 
 // OpenAPI is the OpenAPI 3.1 document of a server with a configuration, as JSON. A server
-// gives the same at /-/openapi.json. With Access, role is whose document it is: what its
-// bearers may not do is not in it. Without a role everything is.
+// gives the same at /-/openapi.json, and that of an earlier version, which only its database remembers, at
+// /-/openapi.json?version=2. With Access, role is whose document it is: what its bearers may not do is not in it. Without a role
+// everything is.
 func OpenAPI(config Config, role string, changes ...OpenAPIOption) ([]byte, error) {
 	config = config.WithDefaults()
 	if err := config.validate(); err != nil {
@@ -22,13 +24,20 @@ func OpenAPI(config Config, role string, changes ...OpenAPIOption) ([]byte, erro
 	for _, change := range changes {
 		change(&options)
 	}
+	of := config.model()
+	if options.View != nil {
+		of = options.View
+	}
+	if declared := of.Versions(); declared.Newest > 0 {
+		options.Version, options.Versions = declared.Newest, []openapi.Version{{Number: declared.Newest, Sunset: declared.Deprecated[declared.Newest]}}
+	}
 	if config.Access == nil {
 		if role != "" {
 			return nil, fmt.Errorf("there is no role %q: the schema file has no access", role)
 		}
-		return openapi.Document(config.model(), options), nil
+		return openapi.Document(of, options), nil
 	}
-	policy, err := auth.Compile(config.model(), config.Access)
+	policy, err := auth.Compile(of.Base(), config.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +50,7 @@ func OpenAPI(config Config, role string, changes ...OpenAPIOption) ([]byte, erro
 	case role != "":
 		options.By = policy.Permit(auth.Caller{ID: "role:" + role, Role: role})
 	}
-	return openapi.Document(config.model(), options), nil
+	return openapi.Document(of, options), nil
 }
 
 // OpenAPIOption changes what the document of OpenAPI has.
@@ -50,6 +59,12 @@ type OpenAPIOption func(*openapi.Options)
 // WithoutIncludes is an OpenAPIOption: it leaves out the related resources that include embeds, with its parameters. Some
 // generators do not take schemas that refer to each other. A server gives this document at /-/openapi.json?include=none.
 func WithoutIncludes(o *openapi.Options) { o.NoIncludes = true }
+
+// OfVersion is an OpenAPIOption: the document is that of a version of the interface whose schema is given, by admin.VersionSchema. The
+// schema of the configuration is the newest.
+func OfVersion(of *schema.Schema) OpenAPIOption {
+	return func(o *openapi.Options) { o.View = (*model.Schema)(of) }
+}
 
 // grantableOf lists the roles whose API keys somebody may manage, in the order of their declaration.
 func grantableOf(access *schema.Access) []string {

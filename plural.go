@@ -87,6 +87,9 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if st.AwaitsContraction() {
+		observer.Expanded()
+	}
 	if guard != nil {
 		guard.Keys = st
 	}
@@ -99,7 +102,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 	s.feed = newFeed(s, st, observer)
 	operations := newOperations(config, st, resources, observer)
 	s.api = api.New(api.Config{
-		Schema:     config.model(),
+		Schema:     st.Schema(),
+		Versions:   st.Versions(),
 		Resources:  resources,
 		Operations: operations,
 		Observer:   observer,
@@ -144,7 +148,7 @@ func newResources(config Config, st *store.Store, guard *auth.Guard, observer *o
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
 	}
-	addHooks(resources, config.model(), config.Hooks)
+	addHooks(resources, st.Schema(), config.Hooks)
 	return resources
 }
 
@@ -313,6 +317,9 @@ func (s *Server) Stop(ctx context.Context) error {
 		finished := s.finish(ctx, server)
 		s.abandon(ErrStopped)
 		s.background.finish(ctx) // whose hooks may call
+		if err := s.storeUses(ctx); err != nil {
+			s.observer.MaintenanceFailed(err)
+		}
 		s.mutex.Lock()
 		s.closing = true
 		s.mutex.Unlock()
@@ -320,6 +327,9 @@ func (s *Server) Stop(ctx context.Context) error {
 	})
 	return s.stopErr
 }
+
+// storeUses stores who has used earlier versions of the interface.
+func (s *Server) storeUses(ctx context.Context) error { return s.api.StoreUses(ctx, s.store.StoreUses) }
 
 // finish waits for the accepted requests, also those of another server that this one is
 // mounted in.

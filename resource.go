@@ -118,7 +118,7 @@ func (r *Resource) MarshalJSON() ([]byte, error) {
 	if r.record.Null(model.IDColumn) {
 		return nil, fmt.Errorf("a resource of %s that has no id yet has no representation", r.collection.Name)
 	}
-	return r.collection.Append(nil, r.record), nil
+	return r.collection.AppendSome(nil, r.record, r.collection.Shows()), nil
 }
 
 // Decode reads the resource into a struct by its json tags.

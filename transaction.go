@@ -24,7 +24,7 @@ import (
 func (s *Server) Transaction(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	return s.callAs(ctx, func(by *auth.Permit) error {
 		own, err := s.resources.Transaction(ctx, by, func(ctx context.Context, handle *resource.Handle) error {
-			return fn(ctx, &Tx{handle: handle, schema: s.config.model()})
+			return fn(ctx, &Tx{handle: handle, schema: s.store.Schema()})
 		})
 		if own {
 			return err

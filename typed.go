@@ -80,7 +80,7 @@ func Of[T any](server *Server) (*Collection[T], error) {
 		return nil, err
 	}
 	t := reflect.TypeFor[T]()
-	c := server.config.model().Collection(declared.Name)
+	c := server.store.Schema().Collection(declared.Name)
 	if c == nil {
 		return nil, fmt.Errorf("the server has no collection %q for %s", declared.Name, t)
 	}
@@ -293,7 +293,7 @@ func (c *Collection[T]) value(found reads.Resource) (value T, err error) {
 }
 
 // members is the attributes of a value, and its id if it has one. What the server sets is
-// left out, and related resources are.
+// left out, and so are related resources and attributes that only earlier versions have.
 func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -310,7 +310,7 @@ func (c *Collection[T]) members(value any) (map[string]json.RawMessage, error) {
 		delete(members, name)
 	}
 	for i := range c.collection.Attributes {
-		if a := &c.collection.Attributes[i]; a.IsComputed() {
+		if a := &c.collection.Attributes[i]; a.IsComputed() || a.Until > 0 {
 			delete(members, a.Name)
 		}
 	}

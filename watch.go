@@ -68,7 +68,7 @@ type EventChange struct {
 //
 // Filters and Since can be given, and no other parameters.
 func (s *Server) Watch(ctx context.Context, collection string, given ...params.Param) iter.Seq2[Event[json.RawMessage], error] {
-	c := s.config.model().Collection(collection)
+	c := s.store.Schema().Collection(collection)
 	if c == nil || c.ReadOnly() {
 		return func(yield func(Event[json.RawMessage], error) bool) {
 			yield(Event[json.RawMessage]{}, fmt.Errorf("the server has no collection %q to watch", collection))

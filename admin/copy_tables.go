@@ -43,9 +43,10 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 		{db.IdempotencyTable, slices.Concat(columns(text, "caller", "key", "fingerprint", "outcome", "body"),
 			columns(when, "at"), columns(text, "until")), 2, ""},
 		{db.QueueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
-			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "attempt"), columns(when, "due")), 1, ""},
+			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "version", "attempt"), columns(when, "due")), 1, ""},
 		{db.FollowersTable, columns(id, "awaited", "follower"), 2, ""},
-		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked")), 1, ""},
+		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked"), columns(number, "version")), 1, ""},
+		{db.UsesTable, slices.Concat(columns(number, "version"), columns(text, "caller"), columns(when, "at")), 2, ""},
 	}
 	for _, c := range s.All() {
 		tables = append(tables, copiedTable{c.Name, c.Columns(), 1, ""})

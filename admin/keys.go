@@ -24,13 +24,16 @@ type Key struct {
 	Role    string
 	Subject string // auth.sub in rules
 
+	// APIVersion is the version of the interface that requests with the key have, unless they have the header API-Version. 0: the newest.
+	APIVersion int
+
 	Created time.Time
 	Expires time.Time // zero: never
 	Revoked time.Time // zero: not revoked
 }
 
 // CreateKey creates an API key in a database, which a server may be using. It uses Name,
-// Role, Subject and Expires of the key; the default Subject is the prefix. It returns the key
+// Role, Subject, APIVersion and Expires of the key; the default Subject is the prefix. It returns the key
 // itself, which is not stored.
 func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
 	if key.Name == "" || key.Role == "" {
@@ -44,12 +47,36 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
 		return "", errors.New("the expiry of an API key must be in the future")
 	}
-	declared := auth.StoredKey{Name: key.Name, Role: key.Role, Subject: key.Subject}
+	declared := auth.StoredKey{Name: key.Name, Role: key.Role, Subject: key.Subject, Version: key.APIVersion}
 	if !key.Expires.IsZero() {
 		declared.Expires = model.FormatTime(key.Expires)
 	}
 	stored, secret := auth.NewAPIKey(declared, time.Now())
-	return secret, changeKeys(ctx, database, func(c db.Conn) error { return keys.Add(c, stored) })
+	return secret, changeKeys(ctx, database, func(b db.Database, c db.Conn) error {
+		if err := checkVersion(b, c, key.APIVersion); err != nil {
+			return err
+		}
+		return keys.Add(c, stored)
+	})
+}
+
+// checkVersion checks that servers of a database serve a version of the interface. 0: none is asked for.
+func checkVersion(b db.Database, c db.Conn, number int) error {
+	if number == 0 {
+		return nil
+	}
+	_, known, err := readVersions(b, c)
+	if err != nil {
+		return err
+	}
+	found, served := servedVersion(known, number)
+	switch {
+	case found != nil:
+		return nil
+	case served == "":
+		return errors.New("the schema of the database has no versions, so no API key can be for one")
+	}
+	return fmt.Errorf("an API key cannot be for version %d: the versions that the database can serve are %s", number, served)
 }
 
 // Keys lists the API keys of a database, the oldest first.
@@ -62,7 +89,7 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 		stored, err := keys.All(c)
 		for _, each := range stored {
 			all = append(all, Key{
-				Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject,
+				Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject, APIVersion: each.Version,
 				Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 			})
 		}
@@ -78,7 +105,7 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 	if !ok {
 		return "", errors.New("nothing was revoked: this is not the prefix of an API key; \"plural keys list\" shows the prefixes")
 	}
-	err = changeKeys(ctx, database, func(c db.Conn) error {
+	err = changeKeys(ctx, database, func(_ db.Database, c db.Conn) error {
 		revoked, err := keys.Revoke(c, prefix, model.FormatTime(time.Now()))
 		if err == nil && revoked == nil {
 			err = fmt.Errorf("there is no API key with the prefix %s", prefix)
@@ -92,13 +119,13 @@ func RevokeKey(ctx context.Context, database, key string) (prefix string, err er
 }
 
 // changeKeys runs fn in a transaction on a database, whatever its schema.
-func changeKeys(ctx context.Context, database string, fn func(db.Conn) error) error {
+func changeKeys(ctx context.Context, database string, fn func(db.Database, db.Conn) error) error {
 	return databases.With(ctx, database, func(b db.Database) error {
 		return db.Write(ctx, b, func(c db.Conn) error {
 			if _, err := catalog.Require(c, b); err != nil {
 				return err
 			}
-			return fn(c)
+			return fn(b, c)
 		})
 	})
 }

@@ -25,6 +25,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -38,6 +39,10 @@ type Options struct {
 	// Token returns the bearer token of each request instead, for tokens that expire. It
 	// is called before every attempt. Default: Key.
 	Token func(context.Context) (string, error)
+
+	// APIVersion is the version of the interface that the program was written for: it is sent as API-Version with every
+	// request. Default: the version that the key is pinned to, or else the newest.
+	APIVersion int
 
 	// HTTPClient makes the requests. Its Timeout, if it has one, also ends long lists.
 	// Default: one that waits a minute for the headers of a response.
@@ -154,6 +159,9 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 	r, err := http.NewRequestWithContext(ctx, request.Method, target.String(), body)
 	if err != nil {
 		return nil, err
+	}
+	if c.options.APIVersion != 0 {
+		r.Header.Set("API-Version", strconv.Itoa(c.options.APIVersion))
 	}
 	maps.Copy(r.Header, request.Header)
 	bearer, err := c.options.Token(ctx)

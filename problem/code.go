@@ -26,6 +26,7 @@ const (
 	CodeTooManyValues      Code = "too_many_values"
 	CodeUnknownCursor      Code = "unknown_cursor"
 	CodeFilterRequired     Code = "filter_required"
+	CodeUnknownVersion     Code = "unknown_version"
 
 	// 401 and 403: who asks, and whether they may.
 	CodeUnauthenticated    Code = "unauthenticated"
@@ -37,6 +38,7 @@ const (
 	CodeMethodNotAllowed Code = "method_not_allowed"
 	CodeNotAcceptable    Code = "not_acceptable"
 	CodePositionGone     Code = "position_gone"
+	CodeVersionGone      Code = "version_gone"
 
 	// 409: in conflict with what is stored.
 	CodeIDExists   Code = "id_exists"
@@ -123,6 +125,7 @@ var meanings = map[Code]meaning{
 	CodeTooManyValues:      {400, "Too many filter values or sort keys"},
 	CodeUnknownCursor:      {400, "Unknown cursor"},
 	CodeFilterRequired:     {400, "A filter or a range is required"},
+	CodeUnknownVersion:     {400, "Unknown version of the interface"},
 
 	CodeUnauthenticated:    {401, "Credentials are required"},
 	CodeInvalidCredentials: {401, "The credentials are not valid"},
@@ -132,6 +135,7 @@ var meanings = map[Code]meaning{
 	CodeMethodNotAllowed: {405, "Method not allowed"},
 	CodeNotAcceptable:    {406, "Not acceptable"},
 	CodePositionGone:     {410, "The change log no longer has this position"},
+	CodeVersionGone:      {410, "The version of the interface has ended"},
 
 	CodeIDExists:   {409, "The id exists already"},
 	CodeNotUnique:  {409, "The value is taken"},

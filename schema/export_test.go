@@ -22,5 +22,5 @@ func DeclareFields(name string, t reflect.Type) (*model.Schema, error) {
 			return nil, err
 		}
 	}
-	return compile.Schema(c)
+	return compile.Versioned(model.Versions{Newest: 3}, c)
 }

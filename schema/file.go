@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
@@ -53,6 +54,7 @@ func (p *parser) file(data []byte) *File {
 	}
 	file := &File{}
 	var declared []model.Collection
+	var versions model.Versions
 	for _, e := range p.mapping(entry{name: "the file", node: root, place: place{root.Line, root.Column}}, rootKeys) {
 		switch e.name {
 		case "collections":
@@ -61,6 +63,10 @@ func (p *parser) file(data []byte) *File {
 			}
 		case "info":
 			file.Info = p.info(e)
+		case "version":
+			versions.Newest = p.version(e)
+		case "deprecated":
+			versions.Deprecated = p.deprecated(e)
 		case "access":
 			file.Access = p.access(e)
 		case "server":
@@ -70,7 +76,10 @@ func (p *parser) file(data []byte) *File {
 	// The attributes of parents must be there before they can be required.
 	compile.FillIn(declared)
 	p.require(declared)
-	compiled, err := compile.Schema(declared...)
+	if p.isHidden(compile.Path{"version"}) {
+		versions.Newest = compile.WrongVersion
+	}
+	compiled, err := compile.Versioned(versions, declared...)
 	if err != nil {
 		p.adopt(problemsOf(err))
 	}
@@ -85,6 +94,32 @@ func (p *parser) file(data []byte) *File {
 		file.Schema = nil
 	}
 	return file
+}
+
+// version reads the number of the newest version.
+func (p *parser) version(e entry) int {
+	if e.node.Kind == yaml.ScalarNode && (isTextNode(e.node) || e.node.ShortTag() == "!!float") {
+		p.wrong(e, "version must be an integer such as 1, which clients name in API-Version, but is %s: write a text for people under info", describe(e.node))
+		return 0
+	}
+	return p.count(e, 1)
+}
+
+// deprecated reads the date on which each deprecated version ends.
+func (p *parser) deprecated(e entry) map[int]string {
+	ends := map[int]string{}
+	for _, e := range p.mapping(e, nil) {
+		number, err := strconv.Atoi(e.name)
+		switch {
+		case err != nil || strconv.Itoa(number) != e.name:
+			p.reportAt(e.at, e.key, "%q is not the number of a version: write one such as {2: 2027-01-01}", e.name)
+		case !isTextNode(e.node):
+			p.wrong(e, "the date on which version %d ends must be written as 2027-01-01, but is %s", number, describe(e.node))
+		default:
+			ends[number] = e.node.Value
+		}
+	}
+	return ends
 }
 
 func (p *parser) settings(e entry) []Setting {

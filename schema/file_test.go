@@ -78,7 +78,7 @@ collections:
         default: {country: nl, Street: x}
       tags: {type: array, items: {type: string, enum: [a, b]}, minItems: 1, maxItems: 3, default: [b, a]}
       boss: {references: {collection: users, on_delete: set_null}}
-      team: {references: teams}
+      team: {references: teams, until: 2}
     required: [name, email]
     unique: [nickname, [name, age]]
     index: age
@@ -90,6 +90,8 @@ collections:
     required: [owner_id]
   medals:
     parent: users
+version: 3
+deprecated: {2: 2027-01-01, "1": "2026-06-30"}
 `
 	file, err := Parse([]byte(text))
 	if err != nil {
@@ -100,7 +102,7 @@ collections:
 		a.Name, a.Required = name, required
 		return a
 	}
-	want, err := New(
+	want, err := Versioned(Versions{Newest: 3, Deprecated: map[int]string{1: "2026-06-30", 2: "2027-01-01"}},
 		Collection{
 			Name: "users", Singular: "person", Description: "People", NoTimestamps: true,
 			Unique: [][]string{{"nickname"}, {"name", "age"}},
@@ -119,7 +121,7 @@ collections:
 				}},
 				{Name: "tags", Type: Array, MinItems: 1, MaxItems: 3, Default: json.RawMessage(`["b","a"]`), Items: &Attribute{Type: String, Enum: []any{"a", "b"}}},
 				{Name: "boss", References: &Reference{"users", SetNull}},
-				{Name: "team", References: &Reference{Collection: "teams"}},
+				{Name: "team", References: &Reference{Collection: "teams"}, Until: 2},
 			},
 		},
 		Collection{Name: "teams"},

@@ -55,6 +55,7 @@ func TestFileSchemaAccepts(t *testing.T) {
 		"short forms": "{collections: {users: , posts: {attributes: , unique: a, index: [a, [b, c]], parent: users}, tags: {attributes: {post: {references: posts}, user_id: }}}, server: }",
 		"access": "{collections: {users: {}}, access: {roles: {public: , editor: {users: [list, read]}, author: {users: {list: true, read: \"resource.id == auth.sub\", visible: [], writable: [a]}}}, " +
 			"rates: {public: 10/s}, metrics: [editor], keys: {editor: [editor]}, tokens: {issuer: x, audience: y, algorithms: [ES256], clock_skew: 1m}}}",
+		"versions": "{version: 3, deprecated: {'2': 2027-01-01, '1': 2026-12-31}, collections: {users: {attributes: {a: {type: string, until: 2}}}}}",
 		"settings": "{collections: {users: {}}, server: {addr: x, log_format: 1}}",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -82,6 +83,11 @@ func TestFileSchemaRejects(t *testing.T) {
 		"{collections: {Users: {}}}",
 		"{collections: {users-: {}}}",
 		"{collections: {operations: {}}}",
+		"{collections: {users: {}}, version: 0}",
+		"{collections: {users: {}}, version: '1'}",
+		"{collections: {users: {}}, version: 2, deprecated: [1]}",
+		"{collections: {users: {}}, version: 2, deprecated: {'01': 2027-01-01}}",
+		"{collections: {users: {}}, version: 2, deprecated: {'1': 2027}}",
 		collection("[]"),
 		collection("{atributes: {}}"),
 		collection("{attributes: {Name: {type: string}}}"),
@@ -125,6 +131,8 @@ func TestFileSchemaRejects(t *testing.T) {
 		attribute("{type: object, properties: {b: {format: date}}}"),
 		attribute("{type: array, items: {type: string, default: a}}"),
 		attribute("{references: {collection: users, on_delete: never}}"),
+		attribute("{type: string, until: 0}"),
+		attribute("{type: object, properties: {b: {type: string, until: 1}}}"),
 	} {
 		value := asEditorsRead(t, text)
 		if compiled.Validate(value) == nil {

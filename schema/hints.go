@@ -12,7 +12,9 @@ var keyHints = map[string]suggest.Hints{
 		"tables models entities resources":      "write collections",
 		"permissions policies rules roles auth": "write access",
 		"settings config":                       "write server",
-		"title version contact license licence": "write it under info",
+		"title contact license licence":         "write it under info",
+		"versions api_version":                  "write version, with the number of the newest one",
+		"sunset deprecations":                   "write deprecated, with the versions and the dates on which they end",
 	},
 	infoKeys[0].Name: {
 		"licence":              "write license, as in OpenAPI",
@@ -52,6 +54,8 @@ var keyHints = map[string]suggest.Hints{
 		"readonly read_only immutable fixed frozen":                "write write_once",
 		"generated formula expression calculated derived":          "write computed",
 		"states workflow state_machine lifecycle":                  "write enum with the states, and transitions",
+		"deprecated removed removed_in sunset last_version":        "write until, with the last version that has the attribute",
+		"since added added_in from_version":                        "remove it: earlier versions do not have attributes that were added",
 	},
 	model.ReferenceKeywords[0].Name: {
 		"as inverse": "write it beside references, not inside",

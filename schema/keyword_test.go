@@ -99,7 +99,7 @@ func exampleOf(t *testing.T, k model.Keyword) example {
 // parsed is the schema of a file with one attribute, x.
 func parsed(t *testing.T, definition string) *model.Schema {
 	t.Helper()
-	file, err := schema.Parse([]byte("{collections: {things: {timestamps: false, attributes: {x: " + definition + "}}}}"))
+	file, err := schema.Parse([]byte("{version: 3, collections: {things: {timestamps: false, attributes: {x: " + definition + "}}}}"))
 	if err != nil {
 		t.Fatalf("%s: %v", definition, err)
 	}
@@ -222,7 +222,7 @@ func (e example) testOpenAPI(t *testing.T, before, after *model.Schema, want str
 	got := string(definition[e.keyword.Name])
 	switch e.keyword.Name {
 	case "unique", "index", "as", "inverse", "renamed_from", // of no concern to clients
-		"transitions", "initial", "computed", "when", "write_once": // not in JSON Schema
+		"transitions", "initial", "computed", "when", "write_once", "until": // not in JSON Schema
 		want = ""
 	case "references":
 		got, want = string(definition["description"]), `"The id of a resource of things."`

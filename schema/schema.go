@@ -120,6 +120,10 @@ type Attribute struct {
 	// WriteOnce: the value is set when the resource is created, and does not change after that.
 	WriteOnce bool
 
+	// Until is the last version of the interface that has the attribute. It stays stored, and later versions do not
+	// show it. 0: the newest version has it.
+	Until int
+
 	// RenamedFrom is the name that the attribute had before. A migration keeps
 	// its values then; it means nothing once that is done.
 	RenamedFrom string
@@ -192,11 +196,24 @@ type Schema model.Schema
 // New checks collections that were declared in Go code. All mistakes are reported
 // at once, as Problems. The arguments are not changed.
 func New(collections ...Collection) (*Schema, error) {
+	return Versioned(Versions{}, collections...)
+}
+
+// Versions declares the versions of the interface.
+type Versions struct {
+	// Newest is the number of the version that the collections declare, from 1. It never decreases.
+	Newest int
+	// Deprecated is the date on which each deprecated version ends, such as 2: "2027-01-01".
+	Deprecated map[int]string
+}
+
+// Versioned is New for an interface with versions: clients of earlier ones see what they declared.
+func Versioned(versions Versions, collections ...Collection) (*Schema, error) {
 	declared := make([]model.Collection, len(collections))
 	for i := range collections {
 		declared[i] = copyDeclaration[model.Collection](collections[i])
 	}
-	compiled, err := compile.Schema(declared...)
+	compiled, err := compile.Versioned(copyDeclaration[model.Versions](versions), declared...)
 	if err != nil {
 		return nil, problemsOf(err)
 	}

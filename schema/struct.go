@@ -29,7 +29,7 @@ import (
 // index; format, scale, minLength, maxLength, pattern, contentMediaType, minimum, maximum,
 // exclusiveMinimum, exclusiveMaximum, multipleOf, minItems, maxItems, enum (with
 // | between the values), default, description, renamed_from; references or
-// parent, with on_delete, as and inverse; computed, when, write_once; transitions
+// parent, with on_delete, as and inverse; computed, when, write_once, until; transitions
 // (draft>published|published>archived) and initial. A comma within a value is written \,.
 // Checks are added to the Collection that Of returns.
 //

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/internal/model"
@@ -34,12 +35,13 @@ type Options struct {
 // managesKeys reports whether users of the client may manage API keys.
 func (o Options) managesKeys() bool { return o.Role == nil || len(o.Grants) > 0 }
 
-// Generate writes a client for a schema, the same for the same schema.
+// Generate writes a client for a schema, or for the view of one in an earlier version, the same for the same schema. If the schema has
+// versions, the client asks for its own.
 func Generate(s *schema.Schema, options Options) string {
 	fixed := fixedPart()
-	g := &generator{options: options, names: newNames(fixed)}
+	g := &generator{options: options, names: newNames(fixed), version: (*model.Schema)(s).Versions().Newest}
 	for _, c := range (*model.Schema)(s).All() {
-		if grant, granted := grantOf(options.Role, c); granted {
+		if grant, granted := grantOf(options.Role, c); granted && !c.IsAbsent() {
 			g.families = append(g.families, family{c, g.names.of(c), grant})
 		}
 	}
@@ -47,6 +49,9 @@ func Generate(s *schema.Schema, options Options) string {
 	g.line("//")
 	g.line(`//	const api = createClient({ baseURL: "http://127.0.0.1:8080" });`)
 	g.line("//")
+	if g.version > 0 {
+		g.line("// It sends API-Version: %d with each request.", g.version)
+	}
 	g.line("// The types of the collections come first, and then what is the same for every schema.")
 	for _, f := range g.families {
 		g.collection(f)
@@ -87,6 +92,7 @@ type family struct {
 type generator struct {
 	options  Options
 	names    names
+	version  int // of the interface; 0: it has no versions
 	families []family
 	text     strings.Builder
 }
@@ -137,7 +143,11 @@ func (g *generator) client() {
 		g.line("  $can(question: AccessQuestion, options?: CallOptions): Promise<{ readonly data: AccessDecision[] }>;")
 	}
 	g.line("}\n\n/** A client for a server. */\nexport function createClient(options: ClientOptions): Client {")
-	g.line("  const transport = new HttpTransport(options);\n  return {")
+	version := ""
+	if g.version > 0 {
+		version = ", " + strconv.Itoa(g.version)
+	}
+	g.line("  const transport = new HttpTransport(options%s);\n  return {", version)
 	for _, f := range g.families {
 		g.line("    %s: new %s<%sShape>(transport, specs, %s),", member(f.Name), class(f), f.name, literal(f.Name))
 	}

@@ -53,7 +53,7 @@ func (g *generator) groups(f family) {
 		}
 		field(a.Name, f.Field(a.Name).Kind, g.typeIn(f, a), null)
 	}
-	if !f.NoTimestamps {
+	if f.timestamps() {
 		field("created_at", model.KindDateTime, "string", "")
 		field("updated_at", model.KindDateTime, "string", "")
 	}

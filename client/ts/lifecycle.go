@@ -19,8 +19,16 @@ func (f family) lifecycles() (all []*model.Attribute) {
 
 // next lists the states that can follow a state, without those that the role can never bring a resource into.
 func (f family) next(a *model.Attribute, state string) []string {
-	return slices.DeleteFunc(slices.Clone(a.Transitions[state]), func(to string) bool {
-		return f.grant != nil && f.grant.Transitions[a.Name][to].Text == "false"
+	return slices.DeleteFunc(settable(a, a.Transitions[state]), func(to string) bool {
+		return f.grant != nil && f.grant.Transitions[f.newest(a.Name)][to].Text == "false"
+	})
+}
+
+// settable lists the states of some that a client of the version can write. It reads newer ones too.
+func settable(a *model.Attribute, states []string) []string {
+	declared := a.InVersion().States()
+	return slices.DeleteFunc(slices.Clone(states), func(state string) bool {
+		return len(declared) > 0 && !slices.Contains(declared, state)
 	})
 }
 
@@ -81,10 +89,10 @@ func stateParameter(a *model.Attribute) string { return "From" + model.Pascal(a.
 func (g *generator) stateType(f family, a *model.Attribute, v variant) string {
 	switch {
 	case v == createVariant:
-		return union(quotedAll(a.InitialStates()))
+		return union(quotedAll(settable(a, a.InitialStates())))
 	case v == patchVariant && f.maySee(a.Name):
 		from := stateParameter(a)
 		return from + " | " + f.name + "Transitions[" + literal(a.Name) + "][" + from + "][number]"
 	}
-	return union(quotedAll(a.States()))
+	return union(quotedAll(settable(a, a.States())))
 }

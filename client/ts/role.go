@@ -9,24 +9,41 @@ import (
 )
 
 // grantOf is what a role may do in a collection, and whether that is anything.
-// Everybody has the operations that they asked for.
+// Everybody has the operations that they asked for. Roles are declared with the newest names.
 func grantOf(role *schema.Role, c *model.Collection) (*schema.Grant, bool) {
 	if role == nil || c.ReadOnly() {
 		return nil, true
 	}
 	for i := range role.Grants {
-		if grant := &role.Grants[i]; grant.Collection == c.Name {
+		if grant := &role.Grants[i]; grant.Collection == c.Base().Name {
 			return grant, len(grant.Verbs) > 0
 		}
 	}
 	return nil, false
 }
 
-func (f family) maySee(attribute string) bool { return f.grant == nil || f.grant.MaySee(attribute) }
+// maySee reports whether the version has an attribute, and the role sees it.
+func (f family) maySee(attribute string) bool {
+	return f.shows(attribute) && (f.grant == nil || f.grant.MaySee(f.newest(attribute)))
+}
 
 func (f family) mayWrite(attribute string) bool {
-	return f.grant == nil || f.grant.MayWrite(attribute)
+	return f.shows(attribute) && (f.grant == nil || f.grant.MayWrite(f.newest(attribute)))
 }
+
+// shows reports whether the version has a field.
+func (f family) shows(name string) bool {
+	field := f.Field(name)
+	return field != nil && f.Shows().Has(field.Column)
+}
+
+// newest is the newest name of an attribute.
+func (f family) newest(attribute string) string {
+	return f.Base().Columns()[f.Field(attribute).Column].Name
+}
+
+// timestamps reports whether resources have created_at and updated_at.
+func (f family) timestamps() bool { return !f.NoTimestamps && f.shows("created_at") }
 
 // mayFollow reports whether the changes of a collection can be read. The server's own writes are not in the log.
 func (f family) mayFollow() bool {

@@ -22,7 +22,7 @@ func (g *generator) collection(f family) {
 			g.line("  %s%s: %s;", readOnly(a.IsComputed() || a.WriteOnce), a.Name, g.nullable(a, g.typeIn(f, a)))
 		}
 	}
-	if !f.NoTimestamps {
+	if f.timestamps() {
 		g.line("  readonly created_at: string;\n  readonly updated_at: string;")
 	}
 	g.line("}")
@@ -67,7 +67,7 @@ func (g *generator) writes(f family) {
 	g.line("\n/** What it takes to replace one of %s. What was read can be sent back. */\nexport interface %sReplace {", f.Name, f.name)
 	g.line("  readonly id?: string;\n  readonly type?: %s;", literal(f.Name))
 	g.attributes(f, replaceVariant)
-	if !f.NoTimestamps {
+	if f.timestamps() {
 		g.line("  readonly created_at?: string;\n  readonly updated_at?: string;")
 	}
 	g.line("}")
@@ -101,11 +101,12 @@ func (g *generator) attributes(f family, v variant) {
 		case a.IsComputed() || !f.mayWrite(a.Name) || a.WriteOnce && v == patchVariant:
 			continue
 		}
+		declared := a.InVersion()
 		optional := "?"
-		if v != patchVariant && a.Required && a.Default == nil {
+		if v != patchVariant && declared.Required && a.Default == nil {
 			optional = ""
 		}
-		value := g.nullable(a, g.typeOf(a, true))
+		value := g.nullable(declared, g.typeOf(declared, true))
 		if a.HasLifecycle() {
 			value = g.stateType(f, a, v)
 		}
@@ -128,7 +129,7 @@ func (g *generator) filter(f family) {
 			g.conditions(a, a.Name, slices.Contains(f.searched(), a.Name))
 		}
 	}
-	if !f.NoTimestamps {
+	if f.timestamps() {
 		g.line("  created_at?: OrderedCondition<string | Date>;\n  updated_at?: OrderedCondition<string | Date>;")
 	}
 	g.line("}")
@@ -184,7 +185,7 @@ func (g *generator) sortable(f family) []string {
 			add(a, a.Name)
 		}
 	}
-	if !f.NoTimestamps {
+	if f.timestamps() {
 		names = append(names, "created_at", "updated_at")
 	}
 	return names

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -23,6 +24,7 @@ func newCheckCommand() *cobra.Command {
 	var format, key string
 	var headers, samples []string
 	var list bool
+	var version int
 	command := &cobra.Command{
 		Use:   "check URL",
 		Short: "Check whether a server follows the convention",
@@ -57,7 +59,7 @@ not be run.`,
 				return listChecks(command.OutOrStdout())
 			}
 			options.BaseURL = args[0]
-			failed, err := runChecks(command, options, format, key, headers, samples)
+			failed, err := runChecks(command, options, format, key, version, headers, samples)
 			switch {
 			case err != nil:
 				return notRun(err)
@@ -73,6 +75,7 @@ not be run.`,
 	flags.StringArrayVar(&samples, "sample", nil, "one valid body for POST: a `FILE`, or the JSON itself; for another collection NAME=FILE; may be repeated")
 	flags.StringArrayVar(&headers, "header", nil, "header for every request, as `'Name: value'`; may be repeated")
 	flags.StringVar(&key, "key", "", keyUsage)
+	addVersion(flags, &version)
 	flags.DurationVar(&options.Timeout, "timeout", 30*time.Second, "how long to wait for each response")
 	flags.BoolVar(&options.ReadOnly, "read-only", false, "create, change and delete nothing")
 	flags.BoolVar(&options.ConventionOnly, "convention-only", false, "check only the original rules of the convention (docs/convention.md), not those that fill its gaps")
@@ -86,7 +89,7 @@ not be run.`,
 }
 
 // runChecks reads the flags, runs the checks and writes the report. It returns how many checks failed.
-func runChecks(command *cobra.Command, options conform.Options, format, key string, headers, samples []string) (failed int, err error) {
+func runChecks(command *cobra.Command, options conform.Options, format, key string, version int, headers, samples []string) (failed int, err error) {
 	write, known := map[string]func(*conform.Report, io.Writer) error{
 		"table": (*conform.Report).WriteTable, "json": (*conform.Report).WriteJSON, "junit": (*conform.Report).WriteJUnit,
 	}[format]
@@ -104,6 +107,9 @@ func runChecks(command *cobra.Command, options conform.Options, format, key stri
 	}
 	if err := addKey(options.Headers, key); err != nil {
 		return 0, err
+	}
+	if version != 0 {
+		options.Headers.Set("API-Version", strconv.Itoa(version))
 	}
 	report, err := conform.Run(command.Context(), options)
 	if err != nil {

@@ -16,6 +16,7 @@ func newClientCommand() *cobra.Command {
 
 func newTypeScriptCommand() *cobra.Command {
 	var out, role string
+	var version int
 	var options ts.Options
 	command := &cobra.Command{
 		Use:        "ts",
@@ -26,7 +27,9 @@ dependencies, for browsers, Node 18 or newer, Deno and Bun.
 
   plural client ts --out src/api.ts
 
-Write it again when the schema changes: what no longer fits does not compile then.`,
+Write it again when the schema changes: what no longer fits does not compile then.
+If the schema file states a version, the client asks for it. --api-version writes
+the client of an earlier version, which the database of a server remembers.`,
 		Args: noArguments,
 	}
 	flags := command.Flags()
@@ -34,7 +37,8 @@ Write it again when the schema changes: what no longer fits does not compile the
 	flags.StringVar(&out, "out", "", "`FILE` to write (default standard output)")
 	flags.StringVar(&role, "role", "", "leave out what this role cannot see, set or do (default nothing)")
 	flags.BoolVar(&options.BigInt, "bigint", false, "make integers bigint, unless their minimum and maximum are within ±(2^53 − 1)")
-	return withSettings(command, []string{"schema"}, func(command *cobra.Command, s *settings, _ []string) error {
+	addVersion(flags, &version)
+	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
 		if role != "" {
 			if s.config.Access == nil {
 				return errors.New("the schema file has no access, and so no roles")
@@ -45,7 +49,11 @@ Write it again when the schema changes: what no longer fits does not compile the
 			}
 			options.Grants = s.config.Access.Keys[role]
 		}
-		text := []byte(ts.Generate(s.config.Schema, options))
+		of, err := s.inVersion(command.Context(), version)
+		if err != nil {
+			return err
+		}
+		text := []byte(ts.Generate(of, options))
 		if out == "" {
 			_, err := dataOut(command).Write(text)
 			return err

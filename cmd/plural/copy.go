@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -47,8 +48,8 @@ written to meanwhile.`,
 	command.RunE = func(command *cobra.Command, _ []string) error {
 		out := command.OutOrStdout()
 		show, end := lines(out), ""
-		if terminal := direct(out); isTerminal(terminal) {
-			show, end = bar(terminal), wholeLine
+		if plain := direct(out); terminal.Is(plain) {
+			show, end = bar(plain), wholeLine
 		}
 		copied, err := admin.Copy(command.Context(), from, to, show)
 		fmt.Fprint(direct(out), end)

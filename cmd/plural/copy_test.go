@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/terminal"
 )
 
 const copyLines = `copying _plural_meta: 4 rows
@@ -18,6 +19,7 @@ copying _plural_answers: 0 rows
 copying _plural_queue: 0 rows
 copying _plural_followers: 0 rows
 copying _plural_keys: 0 rows
+copying _plural_uses: 0 rows
 copying things: 2 rows
 copying operations: 0 rows
 indexing
@@ -29,9 +31,10 @@ checking _plural_answers: 0 rows
 checking _plural_queue: 0 rows
 checking _plural_followers: 0 rows
 checking _plural_keys: 0 rows
+checking _plural_uses: 0 rows
 checking things: 2 rows
 checking operations: 0 rows
-Copied 10 rows of 10 tables. Counts and checksums are the same on both sides.
+Copied 10 rows of 11 tables. Counts and checksums are the same on both sides.
 `
 
 func TestCopy(t *testing.T) {
@@ -78,7 +81,7 @@ func TestCopyOnATerminal(t *testing.T) {
 	if got, want := barLine(admin.CopyProgress{Stage: "indexing"}), "[..............................]   0 %  indexing"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if file, err := os.CreateTemp(t.TempDir(), ""); err != nil || isTerminal(file) || isTerminal(&out) {
+	if file, err := os.CreateTemp(t.TempDir(), ""); err != nil || terminal.Is(file) || terminal.Is(&out) {
 		t.Errorf("a file is no terminal, %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/plural-go/plural/admin"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/slowlog"
+	"github.com/plural-go/plural/internal/terminal"
 	"github.com/spf13/cobra"
 )
 
@@ -71,12 +73,12 @@ func doctorSlow(command *cobra.Command, load func() (*settings, error), repair b
 	if repair {
 		return errors.New("--slow changes nothing: leave out --repair")
 	}
-	if in, ok := command.InOrStdin().(*os.File); ok && isTerminal(in) {
+	if in, ok := command.InOrStdin().(*os.File); ok && terminal.Is(in) {
 		return errors.New("--slow reads a log from the standard input: plural doctor --slow < server.log")
 	}
 	s, err := load()
 	if err != nil {
 		return err
 	}
-	return reportSlow(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
+	return slowlog.Report(command.InOrStdin(), command.OutOrStdout(), (*model.Schema)(s.config.Schema))
 }

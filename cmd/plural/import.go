@@ -114,6 +114,9 @@ func runImport(command *cobra.Command, t *target, f importFlags, args []string) 
 	if err := f.check(); err != nil {
 		return err
 	}
+	if f.keepTimestamps && t.version != 0 {
+		return errors.New("--keep-timestamps also keeps what earlier writes computed, and is for the newest version: leave out --api-version")
+	}
 	t.acceptTimestamps, t.forceStates = f.keepTimestamps, f.forceStates
 	in, err := openInput(command.Context(), command.InOrStdin(), args[1:], f.format)
 	if err != nil {

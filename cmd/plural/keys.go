@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,6 +37,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags.StringVar(&key.Name, "name", "", "what the key is for")
 	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
+	flags.Var(count(&key.APIVersion, 1), "api-version", "version of the interface that its holder uses without the header API-Version (default the newest)")
 	flags.Var(span(&expires), "expires", "how long it is valid, for example 90d (default forever)")
 	flags.Lookup("expires").DefValue = "" // the usage says it
 	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
@@ -86,7 +88,7 @@ func newListKeysCommand() *cobra.Command {
 
 func printKeys(out io.Writer, keys []admin.Key, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tCREATED\tSTATE")
+	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tVERSION\tCREATED\tSTATE")
 	for _, key := range keys {
 		state := "valid"
 		switch {
@@ -97,7 +99,11 @@ func printKeys(out io.Writer, keys []admin.Key, now time.Time) error {
 		case !key.Expires.IsZero():
 			state = "valid until " + key.Expires.Format(time.DateOnly)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", key.Prefix, key.Name, key.Role, key.Subject, key.Created.Format(time.DateOnly), state)
+		version := ""
+		if key.APIVersion != 0 {
+			version = strconv.Itoa(key.APIVersion)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.Prefix, key.Name, key.Role, key.Subject, version, key.Created.Format(time.DateOnly), state)
 	}
 	return table.Flush()
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/plural-go/plural/internal/terminal"
 )
 
 const (
@@ -22,7 +24,7 @@ type meter struct {
 
 func newMeter(out io.Writer) *meter {
 	m := &meter{started: time.Now()}
-	if out = direct(out); isTerminal(out) {
+	if out = direct(out); terminal.Is(out) {
 		m.out = out
 	}
 	return m

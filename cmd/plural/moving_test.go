@@ -15,7 +15,7 @@ import (
 var (
 	docTimes = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 	docRates = regexp.MustCompile(` in [0-9.]+ s \([0-9,]+/s\)`)
-	docIDs   = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+	docIDs   = regexp.MustCompile(`[0-9a-f]{8}((-[0-9a-f]{4}){3}-[0-9a-f]{12}|-…)`)
 )
 
 // alike makes outputs of different runs comparable: ids by the order in which they come
@@ -56,46 +56,58 @@ func newShell(t *testing.T) *shell {
 	if err := os.WriteFile(filepath.Join(s.bin, "plural"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(filepath.Join(s.bin, ".curlrc"), []byte("silent\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	return s
 }
 
-// run runs a command in a directory. A curl command is a GET.
+// run runs a command in a directory.
 func (s *shell) run(dir, line string) string {
 	s.t.Helper()
-	if target := curlLine.FindStringSubmatch(line); target != nil {
-		_, body, _ := strings.Cut(get(s.t, "http://"+target[1]), " ")
-		return body
-	}
 	shell := exec.Command("sh", "-c", line)
 	shell.Dir = dir
-	shell.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	shell.Env = append(os.Environ(), "PATH="+s.bin+string(os.PathListSeparator)+os.Getenv("PATH"), "CURL_HOME="+s.bin)
 	out, _ := shell.CombinedOutput()
 	return string(out)
 }
 
-var curlLine = regexp.MustCompile(`^curl (?:-g )?'([^']*)'$`)
+var documentBlock = regexp.MustCompile("(?s)\n```(yaml|console)\n(.*?)\n```")
 
-// follow runs the console blocks of a document in order, and returns how many commands there were.
-// localhost:8080 is a server.
-func (s *shell) follow(document, dir, server string) (commands int) {
+// follow runs the console blocks of a document in order, and returns how many commands there were. A yaml block is the schema file from
+// there on. localhost:8080 is a server, which a document may also start and stop.
+func (s *shell) follow(document, dir string, server *process) (commands int) {
 	s.t.Helper()
 	text, err := os.ReadFile(document)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	server = strings.TrimPrefix(server, "http://")
 	var written, received []string
-	for block := range strings.SplitSeq(string(text), "\n```console\n") {
-		if commands == 0 && !strings.HasPrefix(block, "$ ") {
-			continue // what is ahead of the first block
+	for _, block := range documentBlock.FindAllStringSubmatch(string(text), -1) {
+		if block[1] == "yaml" {
+			writeSchema(s.t, dir, block[2]+"\n")
+			continue
 		}
-		block, _, _ := strings.Cut(block, "\n```")
-		for _, step := range strings.Split("\n"+block, "\n$ ")[1:] {
+		for _, step := range strings.Split("\n"+block[2], "\n$ ")[1:] {
 			commands++
 			line, want, _ := strings.Cut(step, "\n")
-			out := s.run(dir, strings.ReplaceAll(line, "localhost:8080", server))
-			out = strings.ReplaceAll(out, server, "localhost:8080")
-			if strings.HasPrefix(want, "{") {
+			switch line {
+			case "plural serve &":
+				server = serveIn(s.t, dir)
+				continue
+			case "kill %1":
+				if err := server.stop(s.t, syscall.SIGTERM); err != nil {
+					s.t.Error(err)
+				}
+				continue
+			}
+			at := "localhost:8080"
+			if server != nil {
+				at = strings.TrimPrefix(server.base, "http://")
+			}
+			out := s.run(dir, strings.ReplaceAll(line, "localhost:8080", at))
+			out = strings.ReplaceAll(out, at, "localhost:8080")
+			if strings.HasPrefix(want, "{") || strings.Contains(want, "…") {
 				if !shows(want, out) {
 					s.t.Fatalf("$ %s\ngot\n%s\nwant\n%s", line, out, want)
 				}
@@ -112,7 +124,7 @@ func (s *shell) follow(document, dir, server string) (commands int) {
 // TestMovingData runs the commands of docs/moving-data.md in a shell, in order.
 func TestMovingData(t *testing.T) {
 	server := serveIn(t, t.TempDir())
-	if commands := newShell(t).follow("../../docs/moving-data.md", t.TempDir(), server.base); commands < 15 {
+	if commands := newShell(t).follow("../../docs/moving-data.md", t.TempDir(), server); commands < 15 {
 		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {
@@ -128,10 +140,17 @@ func TestNorthwindTour(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := serveIn(t, dir)
-	if commands := newShell(t).follow("../../docs/northwind.md", dir, server.base); commands < 10 {
+	if commands := newShell(t).follow("../../docs/northwind.md", dir, server); commands < 10 {
 		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
 	}
 	if err := server.stop(t, syscall.SIGTERM); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestVersionsTour runs the commands of docs/versions.md, with its schema files.
+func TestVersionsTour(t *testing.T) {
+	if commands := newShell(t).follow("../../docs/versions.md", t.TempDir(), nil); commands < 10 {
+		t.Errorf("only %d commands were found: is the document still written in console blocks?", commands)
 	}
 }

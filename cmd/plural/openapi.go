@@ -12,6 +12,7 @@ import (
 
 func newOpenAPICommand() *cobra.Command {
 	var role, include string
+	var version int
 	command := &cobra.Command{
 		Use:   "openapi",
 		Short: "Print the OpenAPI document of the API",
@@ -24,12 +25,14 @@ server gives it at /-/openapi.json:
 With access in the schema file, --role prints what callers of that role are
 shown; without it the document has everything. --include none leaves out the
 related resources that include embeds, for generators that do not take schemas
-that refer to each other.`,
+that refer to each other. --api-version prints the document of an earlier version,
+which the database of a server remembers.`,
 		Args: noArguments,
 	}
 	command.Flags().StringVar(&role, "role", "", "print the document of a `ROLE`")
 	command.Flags().StringVar(&include, "include", "", "`none`: leave out related resources")
-	return withSettings(command, []string{"schema"}, func(command *cobra.Command, s *settings, _ []string) error {
+	addVersion(command.Flags(), &version)
+	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
 		var options []plural.OpenAPIOption
 		switch include {
 		case "":
@@ -37,6 +40,13 @@ that refer to each other.`,
 			options = append(options, plural.WithoutIncludes)
 		default:
 			return fmt.Errorf("--include %q: it can only be none", include)
+		}
+		of, err := s.inVersion(command.Context(), version)
+		if err != nil {
+			return err
+		}
+		if of != s.config.Schema {
+			options = append(options, plural.OfVersion(of))
 		}
 		document, err := plural.OpenAPI(s.config, role, options...)
 		if err != nil {

@@ -23,6 +23,6 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 	root.AddCommand(newCheckCommand())
 	root.AddCommand(newImportCommand(), newExportCommand(), newWatchCommand())
 	root.AddCommand(newKeysCommand(), newCanCommand(), newClientCommand(), newHealthCommand(), newVersionCommand())
-	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand(), newHistoryCommand())
+	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand(), newHistoryCommand(), newVersionsCommand())
 	return root
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/client"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/pipes"
 	"github.com/plural-go/plural/internal/rules"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
@@ -28,6 +29,7 @@ import (
 // here.
 type target struct {
 	server, key string
+	version     int // of the interface; 0: that of the key, or the newest
 	load        func() (*settings, error)
 	name        string // once it is open, for messages
 	file        string // that is imported or exported to; empty or - for none
@@ -46,6 +48,7 @@ func registerTarget(command *cobra.Command, others ...string) *target {
 	flags := command.Flags()
 	flags.StringVar(&t.server, "server", "", "`URL` of a server, in place of a database (or PLURAL_SERVER)")
 	flags.StringVar(&t.key, "key", "", keyUsage)
+	addVersion(flags, &t.version)
 	t.load = addSettings(command, append([]string{"schema", "database"}, others...)...)
 	return t
 }
@@ -99,7 +102,7 @@ func (t *target) connect(command *cobra.Command, what purpose, collection string
 		return nil, nil, errors.New("give --server or --database, not both")
 	}
 	t.name = server
-	c, err := client.New(server, client.Options{Key: cmp.Or(t.key, os.Getenv("PLURAL_KEY")), Retries: 8})
+	c, err := client.New(server, client.Options{Key: cmp.Or(t.key, os.Getenv("PLURAL_KEY")), APIVersion: t.version, Retries: 8})
 	return c, func() error { return nil }, err
 }
 
@@ -111,16 +114,11 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 		return nil, nil, err
 	}
 	t.name = shown(s.config.Database)
-	declared := (*model.Schema)(s.config.Schema)
-	found := declared.Collection(collection)
-	if found == nil { // before a database is created
-		var names []string
-		for _, each := range declared.All() {
-			names = append(names, each.Name)
+	if declared := (*model.Schema)(s.config.Schema); t.version == 0 || t.version == declared.Versions().Newest {
+		if t.unrepeatable, err = unrepeatable(declared, collection, what); err != nil {
+			return nil, nil, err
 		}
-		return nil, nil, noCollection(collection, names, what)
 	}
-	t.unrepeatable = rules.Of(found).Unrepeatable()
 	if err := refuseOwnFile(s.config.Database, t.file); err != nil {
 		return nil, nil, err
 	}
@@ -144,22 +142,35 @@ func (t *target) openDatabase(ctx context.Context, what purpose, collection stri
 	if err != nil {
 		return nil, nil, errors.Join(err, remove())
 	}
-	pipes := newPipeListener()
+	connections := pipes.Listen()
 	within := &http.Server{Handler: server, ReadHeaderTimeout: day}
-	go within.Serve(pipes) // until it is closed
+	go within.Serve(connections) // until it is closed
 	transport := &http.Transport{
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return pipes.dial(ctx) },
+		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return connections.Dial(ctx) },
 		DisableCompression: true, ReadBufferSize: 64 << 10, WriteBufferSize: 64 << 10, MaxIdleConnsPerHost: 64,
 	}
 	closing := func() error {
 		transport.CloseIdleConnections()
 		return errors.Join(within.Close(), server.Stop(context.WithoutCancel(ctx)), remove())
 	}
-	c, err := client.New("http://database", client.Options{HTTPClient: &http.Client{Transport: transport}})
+	c, err := client.New("http://database", client.Options{APIVersion: t.version, HTTPClient: &http.Client{Transport: transport}})
 	if err != nil {
 		return nil, nil, errors.Join(err, closing())
 	}
 	return c, closing, nil
+}
+
+// unrepeatable lists the attributes of a collection that only a write can compute. It finds before a database is created that
+// there is no such collection.
+func unrepeatable(declared *model.Schema, collection string, what purpose) ([]string, error) {
+	if found := declared.Collection(collection); found != nil {
+		return rules.Of(found).Unrepeatable(), nil
+	}
+	var names []string
+	for _, each := range declared.All() {
+		names = append(names, each.Name)
+	}
+	return nil, noCollection(collection, names, what)
 }
 
 // refuseOwnFile refuses to import from a file of the database itself, or to export to one:
@@ -250,44 +261,6 @@ func databaseFor(database string, what purpose) (url string, remove func() error
 	}
 	return "sqlite:" + filepath.Join(dir, "plural.db"), func() error { return os.RemoveAll(dir) }, nil
 }
-
-// pipeListener is a listener for connections within the process.
-type pipeListener struct {
-	connections chan net.Conn
-	closed      chan struct{}
-}
-
-func newPipeListener() *pipeListener { return &pipeListener{make(chan net.Conn), make(chan struct{})} }
-
-func (p *pipeListener) dial(ctx context.Context) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case p.connections <- theirs:
-		return ours, nil
-	case <-p.closed:
-	case <-ctx.Done():
-	}
-	return nil, errors.Join(net.ErrClosed, ours.Close(), theirs.Close())
-}
-
-// Accept is that of a net.Listener.
-func (p *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case connection := <-p.connections:
-		return connection, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close is that of a net.Listener; it is called once.
-func (p *pipeListener) Close() error {
-	close(p.closed)
-	return nil
-}
-
-// Addr is that of a net.Listener.
-func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "database", Net: "pipe"} }
 
 // describe finds a collection by its name.
 func (t *target) describe(ctx context.Context, c *client.Client, name string, what purpose) (client.Description, error) {

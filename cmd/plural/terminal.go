@@ -1,66 +1,22 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"os"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/plural-go/plural/internal/terminal"
 )
 
 // The standard output and error of all commands. What is printed has parts of files, databases and responses, which must
 // not control the terminal.
-var stdout, stderr = visibly{os.Stdout}, visibly{os.Stderr}
+var stdout, stderr = terminal.Visibly{Out: os.Stdout}, terminal.Visibly{Out: os.Stderr}
 
-// visibly writes text with its control characters visible.
-type visibly struct{ out io.Writer }
-
-// Write is that of an io.Writer.
-func (v visibly) Write(text []byte) (int, error) {
-	if bytes.IndexFunc(text, isControl) < 0 { // nearly always, as for the access log
-		return v.out.Write(text)
-	}
-	if _, err := io.WriteString(v.out, visible(string(text))); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
-// isControl reports control characters that are not line ends or tabs: C0, DEL, C1, and those that change the direction of
-// the text that follows. Bytes that are not UTF-8 may be control characters as well.
-func isControl(r rune) bool {
-	if r >= ' ' && r < 0x7f || r == '\n' || r == '\t' {
-		return false
-	}
-	return r == utf8.RuneError || unicode.In(r, unicode.Cc, unicode.Bidi_Control)
-}
-
-// visible replaces control characters by the escapes that they have in JSON, and bytes that are not UTF-8 by those of Go.
-func visible(text string) string {
-	var b strings.Builder
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case r != utf8.RuneError && isControl(r):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteString(text[i : i+size])
-		}
-		i += size
-	}
-	return b.String()
-}
-
-// direct is a writer without visibly, for progress bars.
+// direct is a writer that changes nothing, for progress bars.
 func direct(out io.Writer) io.Writer {
-	if v, ok := out.(visibly); ok {
-		return v.out
+	if v, ok := out.(terminal.Visibly); ok {
+		return v.Out
 	}
 	return out
 }
@@ -68,17 +24,8 @@ func direct(out io.Writer) io.Writer {
 // dataOut is the standard output of a command for data that a program may read: not a byte is changed, unless it goes to a
 // terminal.
 func dataOut(command *cobra.Command) io.Writer {
-	if out := direct(command.OutOrStdout()); !isTerminal(out) {
+	if out := direct(command.OutOrStdout()); !terminal.Is(out) {
 		return out
 	}
 	return command.OutOrStdout()
-}
-
-func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

@@ -20,6 +20,7 @@ type watchOptions struct {
 	server, key, since string
 	filters            []string
 	fromNow            bool
+	version            int // of the interface; 0: that of the key, or the newest
 }
 
 func newWatchCommand() *cobra.Command {
@@ -59,6 +60,7 @@ never reached.`,
 	flags.BoolVar(&options.fromNow, "from-now", false, "print only changes, not the resources that exist")
 	flags.StringVar(&options.server, "server", "", "`URL` of the server (or PLURAL_SERVER; default "+defaultServer+")")
 	flags.StringVar(&options.key, "key", "", keyUsage)
+	addVersion(flags, &options.version)
 	command.RunE = func(command *cobra.Command, args []string) error {
 		err := options.run(command, args[0])
 		if command.Context().Err() != nil {
@@ -74,7 +76,7 @@ const defaultServer = "http://127.0.0.1:8080"
 func (o *watchOptions) run(command *cobra.Command, path string) error {
 	ctx := command.Context()
 	t := &target{name: cmp.Or(o.server, os.Getenv("PLURAL_SERVER"), defaultServer)}
-	c, err := client.New(t.name, client.Options{Key: cmp.Or(o.key, os.Getenv("PLURAL_KEY")), Retries: 8})
+	c, err := client.New(t.name, client.Options{Key: cmp.Or(o.key, os.Getenv("PLURAL_KEY")), APIVersion: o.version, Retries: 8})
 	if err != nil {
 		return err
 	}

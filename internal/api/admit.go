@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/problem"
@@ -28,28 +29,37 @@ func (a *API) checkLoad(out *response, t *target) error {
 // isProbe reports whether the path is a health or readiness check.
 func (t *target) isProbe() bool { return t.system == "health" || t.system == "ready" }
 
-// admit identifies the caller, from the context if the embedding program has authenticated
-// them, and refuses what their role never allows. Rules on single resources are applied where
-// these are read. From here on the path carries the permit.
-func (a *API) admit(r *http.Request, out *response, t *target) error {
-	if t.isProbe() || t.isWebPage() {
-		return nil
+// identify identifies the caller, from the context if the embedding program has authenticated them. Nil: there is no access control.
+func (a *API) identify(r *http.Request, out *response) (*auth.Permit, error) {
+	if out.permit != nil || out.unidentified != nil { // it was called for the version already
+		return out.permit, out.unidentified
 	}
 	by, handed, err := a.Guard.FromContext(r.Context())
 	switch {
 	case handed:
 		out.Header().Set("Cache-Control", "private") // only the program knows what the reply depends on
 	case a.Guard == nil:
-		return nil
+		return nil, nil
 	default:
 		out.Header().Add("Vary", "Authorization")             // the reply depends on the caller
 		out.context.reader.Key = "credentials:" + out.address // slow reads from the address do not delay it
 		by, err = a.Guard.Identify(r.Context(), r.Header.Values("Authorization"))
 		if fault.Is(err, problem.CodeInvalidCredentials) {
-			return cmp.Or(a.limitWrong(out), err)
+			err = cmp.Or(a.limitWrong(out), err)
 		}
 	}
-	if err != nil {
+	out.permit, out.unidentified = by, err
+	return by, err
+}
+
+// admit identifies the caller, and refuses what their role never allows. Rules on single resources are applied where these are read.
+// From here on the path carries the permit.
+func (a *API) admit(r *http.Request, out *response, t *target) error {
+	if t.isProbe() || t.isWebPage() {
+		return nil
+	}
+	by, err := a.identify(r, out)
+	if by == nil || err != nil {
 		return err
 	}
 	t.path.By, out.caller = by, by.Caller.ID

@@ -23,13 +23,15 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/versions"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
 
 // Config configures an API.
 type Config struct {
-	Schema     *model.Schema
+	Schema     *model.Schema      // of the newest version
+	Versions   []versions.Version // that the database remembers, the newest last
 	Resources  *resource.Resources
 	Operations *operation.Operations
 	Observer   *observe.Observer
@@ -88,6 +90,9 @@ type API struct {
 	inFlight *limit.InFlight
 	openapis *documents
 	patterns map[*model.Collection]patterns
+	versions []*version
+	version  *version // of the schema of this API; nil: the schema has no versions
+	uses     *uses
 	bodies   *limit.Budget
 	ready    *readiness
 	local    bool // see Local
@@ -95,7 +100,7 @@ type API struct {
 
 // New returns an API.
 func New(config Config) *API {
-	return &API{
+	a := &API{
 		Config:   config,
 		metrics:  config.Observer.Metrics(),
 		buckets:  limit.NewBuckets(),
@@ -104,7 +109,10 @@ func New(config Config) *API {
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
 		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
+		uses:     &uses{last: map[versions.Use]time.Time{}},
 	}
+	a.versions, a.version = versionsOf(config)
+	return a
 }
 
 // ServeHTTP handles one request.
@@ -173,6 +181,17 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return nil, err
 	}
 	r = a.begin(r, out)
+	versioned := dependsOnVersion(r, target, notFound)
+	if versioned {
+		newest := a
+		var err error
+		if a, err = a.inVersion(r, target, out); err != nil {
+			return nil, err
+		}
+		if a != newest {
+			target, notFound = a.route(r)
+		}
+	}
 	if unknown := (*unknownName)(nil); errors.As(notFound, &unknown) {
 		return nil, a.nearestPath(r, out, unknown)
 	}
@@ -197,6 +216,9 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	}
 	if err := a.admit(r, out, target); err != nil {
 		return nil, err
+	}
+	if versioned {
+		a.countUse(out)
 	}
 	out.context.reader.Key = quotaKeyOf(out)
 	if target.kind == systemPath {

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,8 +20,8 @@ import (
 )
 
 // logRequest is what a request on the change log asks for.
-func logRequest(t *target, q query.Query) feed.LogRequest {
-	request := feed.LogRequest{Path: reads.Path{By: t.path.By}, Query: q}
+func (a *API) logRequest(t *target, q query.Query) feed.LogRequest {
+	request := feed.LogRequest{Schema: a.Schema, Path: reads.Path{By: t.path.By}, Query: q}
 	if t.history {
 		request.Path, request.ID = t.path, t.id
 	}
@@ -48,7 +49,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
 	limits := a.logLimits(t.path.By)
 	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(p *listPage, q query.Query, exact bool) error {
-		request := logRequest(t, q)
+		request := a.logRequest(t, q)
 		request.Exact = exact
 		changes, applied, err := a.awaitChanges(r, out, request)
 		if err == nil {
@@ -132,19 +133,22 @@ func (a *API) readChange(r *http.Request, t *target) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	representation, number, found, err := a.Feed.Change(r.Context(), t.path, t.id)
+	representation, number, found, err := a.Feed.Change(r.Context(), a.logRequest(t, query.Query{}), t.id)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
 		return nil, fault.New(problem.CodeNotFound, "There is no change %s here.", t.id)
 	}
-	return a.replyWithOne(condition, t, changeTag(number, representation), representation)
+	return a.replyWithOne(condition, t, a.changeTag(number, representation), representation)
 }
 
 // changeTag is the ETag of a change. A change itself stays as it is, but the schema and what the
-// caller may see do not.
-func changeTag(number int64, representation []byte) string {
+// caller may see do not. Each version of the interface has tags of its own.
+func (a *API) changeTag(number int64, representation []byte) string {
+	if version := a.Schema.Versions().Newest; version != 0 {
+		representation = strconv.AppendInt(slices.Clip(representation), int64(version), 10)
+	}
 	sum := sha256.Sum256(representation)
 	return `"` + strconv.FormatInt(number, 36) + "." + strconv.FormatUint(binary.BigEndian.Uint64(sum[:])|1<<63, 36) + `"`
 }

@@ -49,6 +49,9 @@ func (a *API) collections(r *http.Request, t *target) (*reply, error) {
 	}
 	reply := enveloped(http.StatusOK, model.MustMarshal(list))
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(all)))
+	if served := a.listVersions(); served != "" {
+		reply.header.Set("API-Versions", served)
+	}
 	return reply, nil
 }
 

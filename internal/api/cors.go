@@ -11,9 +11,9 @@ const (
 	// Any header is allowed, as clients may add their own. The wildcard does not cover
 	// Authorization, and older browsers do not support it, so the headers of the interface are
 	// listed too.
-	corsHeaders = "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
-	corsExposed = "Content-Location, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
-		"RateLimit-Policy, Retry-After, X-Affected, X-Deleted, X-History-Since, X-Request-Id, X-Total-Count"
+	corsHeaders = "*, API-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
+	corsExposed = "API-Version, API-Versions, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
+		"RateLimit-Policy, Retry-After, Sunset, X-Affected, X-Deleted, X-History-Since, X-Request-Id, X-Total-Count"
 	corsMaxAge = "600" // seconds that a browser caches the preflight
 )
 
@@ -39,10 +39,15 @@ func (a *API) crossOrigin(r *http.Request, head http.Header) {
 
 // preflight completes the reply to OPTIONS if it is a CORS preflight.
 func (a *API) preflight(r *http.Request, head http.Header, allowed []string) {
-	if r.Method != http.MethodOptions || head.Get("Access-Control-Allow-Origin") == "" || r.Header.Get("Access-Control-Request-Method") == "" {
+	if !isPreflight(r) || head.Get("Access-Control-Allow-Origin") == "" {
 		return
 	}
 	head.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
 	head.Set("Access-Control-Allow-Headers", corsHeaders)
 	head.Set("Access-Control-Max-Age", corsMaxAge)
+}
+
+// isPreflight reports whether a browser asks if it may send a request.
+func isPreflight(r *http.Request) bool {
+	return r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != ""
 }

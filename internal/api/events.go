@@ -79,15 +79,15 @@ func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since strin
 	case a.isLog(t):
 		q, err := query.Parse(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
 		if err == nil && t.history {
-			_, err = a.Feed.Changes(r.Context(), logRequest(t, query.Query{})) // 404 as of the list
+			_, err = a.Feed.Changes(r.Context(), a.logRequest(t, query.Query{})) // 404 as of the list
 		}
-		return a.Feed.LogShape(logRequest(t, q)), q.Since, err
+		return a.Feed.LogShape(a.logRequest(t, q)), q.Since, err
 	case t.isCollection():
 		q, err := query.Parse(query.OfStream, t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
-		return feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
+		return feed.Shape{Schema: a.Schema, Path: t.path, Filter: q.Filter, Fields: q.Visible}, q.Since, err
 	}
 	q, err := query.ParseStreamOfOne(t.path.Collection, r.URL.RawQuery, a.queryLimits(t))
-	return feed.Shape{Path: t.path, ID: &t.id, Fields: q.Visible}, q.Since, err
+	return feed.Shape{Schema: a.Schema, Path: t.path, ID: &t.id, Fields: q.Visible}, q.Since, err
 }
 
 // subscribeError says where a position was given, and that a stopping server is no place for a

@@ -37,16 +37,16 @@ func idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool, fingerpr
 }
 
 // fingerprint identifies the content of a request, without preferences about its reply.
-func (a *API) fingerprint(step *resource.Step, query string) string {
-	return fingerprintOf(query,
+func (a *API) fingerprint(r *http.Request, step *resource.Step) string {
+	return fingerprintOf(r,
 		[]byte(step.Method), []byte(a.collectionAddress(step.Path)), step.ID[:],
 		[]byte(strings.Join(step.IfMatch, ",")), []byte(strings.Join(step.IfNoneMatch, ",")), step.Body)
 }
 
-// fingerprintOf identifies a request by its query and the other parts of its content.
-func fingerprintOf(query string, parts ...[]byte) string {
+// fingerprintOf identifies a request by its version, as it was sent, its query and the other parts of its content.
+func fingerprintOf(r *http.Request, parts ...[]byte) string {
 	hash := sha256.New()
-	for _, part := range append(parts, []byte(query)) {
+	for _, part := range append(parts, []byte(r.URL.RawQuery), []byte(r.Header.Get(versionHeader))) {
 		fmt.Fprintf(hash, "%d:", len(part))
 		hash.Write(part)
 	}

@@ -123,7 +123,7 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	if err != nil {
 		return nil, err
 	}
-	key, secret, err := rights.NewKey(body, a.Resources.BodyLimits.Depth, by, time.Now())
+	key, secret, err := rights.NewKey(body, a.Resources.BodyLimits.Depth, by, a.servedVersions(), time.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 		}
 		if a.isStreamable(r, t) && !query.ReadsRelated(q.Filter) { // which a stream does not take
 			p.position = func() string {
-				return a.Feed.Link(feed.Shape{Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
+				return a.Feed.Link(feed.Shape{Schema: a.Schema, Path: t.path, Filter: q.Filter, Fields: q.Visible}, page.Point.History, page.Point)
 			}
 		}
 		return nil

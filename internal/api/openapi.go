@@ -22,7 +22,7 @@ type document struct {
 	mark string // its ETag
 }
 
-// documents caches the documents, one for each kind of caller and each prefix under which a
+// documents caches the documents, one for each kind of caller, each version of the interface, and each prefix under which a
 // program mounts the server.
 type documents struct {
 	mutex sync.Mutex
@@ -61,7 +61,7 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", a.Prefix), func() []byte {
+	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", a.Prefix, " ", a.Schema.Versions().Newest), func() []byte {
 		options := a.documentOptions(by)
 		options.NoIncludes = noIncludes
 		return openapi.Document(a.Schema, options)
@@ -106,6 +106,12 @@ func withoutIncludes(query url.Values) (bool, error) {
 func (a *API) documentOptions(by *auth.Permit) openapi.Options {
 	options := a.Document
 	options.Prefix = a.Prefix
+	if a.version != nil {
+		options.Version = a.version.number
+		for _, number := range a.servedVersions() {
+			options.Versions = append(options.Versions, openapi.Version{Number: number, Sunset: a.Schema.Versions().Deprecated[number]})
+		}
+	}
 	if a.Guard != nil {
 		options.By = by
 		options.Public = a.Guard.Policy.Permit(auth.Caller{Role: schema.PublicRole})

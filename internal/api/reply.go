@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
@@ -86,6 +87,10 @@ type response struct {
 	left    bool   // it is not counted as a request in progress any more
 	busy    error  // more requests are in progress than may be; nil: they are not
 	refusal error  // of a request that comes too late
+
+	permit       *auth.Permit // of the caller, once identified
+	unidentified error        // why the caller could not be identified
+
 	started time.Time
 	timeout time.Duration
 	status  int // zero: the response has not begun

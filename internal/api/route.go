@@ -145,6 +145,16 @@ func (a *API) nearestPath(r *http.Request, out *response, e *unknownName) error 
 	if err := a.admit(r, out, t); err != nil {
 		return err
 	}
+	if e.below == nil {
+		for _, v := range slices.Backward(a.versions) {
+			if v.schema == nil {
+				continue
+			}
+			if c := v.schema.Collection(e.word); c != nil && t.path.By.MayKnow(c) {
+				return fault.New(problem.CodeNotFound, "Nothing is at this path in version %d of the interface. Version %[2]d has it: send %[3]s: %[2]d.", a.version.number, v.number, versionHeader)
+			}
+		}
+	}
 	var names []string
 	before := ""
 	if e.groups {

@@ -34,7 +34,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	}
 	request := resource.Request{Transaction: true, DryRun: q.DryRun}
 	request.Idempotent, err = idempotentRequestOf(r, t.path.By, q.DryRun, func() string {
-		return fingerprintOf(r.URL.RawQuery, []byte(r.Method), []byte(a.Prefix+transactionAddress), body)
+		return fingerprintOf(r, []byte(r.Method), []byte(a.Prefix+transactionAddress), body)
 	})
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func webPageTarget(segments []string) *target {
 func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 	f, caching := t.file, "public, max-age=31536000, immutable"
 	if f == nil {
-		f = explorer.Document(t.system, a.Prefix+"/-/"+t.system)
+		f = explorer.Document(t.system, a.Prefix+"/-/"+t.system, a.Schema.Versions().Newest)
 	}
 	if !f.Fixed {
 		caching = "no-cache" // cached, but revalidated
@@ -76,10 +76,15 @@ func (a *API) serve(r *http.Request, t *target) (*reply, error) {
 // redirectToExplorer redirects browsers from the list of collections, and from /-, to the explorer.
 func (a *API) redirectToExplorer(r *http.Request, out *response) *reply {
 	out.Header().Add("Vary", "Accept")
-	if headers.Quality(r.Header, "text/html") <= headers.Quality(r.Header, "application/json") {
+	if !prefersPage(r) {
 		return nil
 	}
 	return &reply{status: http.StatusSeeOther, header: header("Location", a.Prefix+"/-/explorer")}
+}
+
+// prefersPage reports whether a client prefers a web page to JSON, as browsers do.
+func prefersPage(r *http.Request) bool {
+	return headers.Quality(r.Header, "text/html") > headers.Quality(r.Header, "application/json")
 }
 
 // isWebPage reports whether the target is a page, which needs no credentials.

@@ -23,7 +23,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 			return nil, err
 		}
 	}
-	request.Idempotent, err = idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(step, r.URL.RawQuery) })
+	request.Idempotent, err = idempotentRequestOf(r, t.path.By, request.DryRun, func() string { return a.fingerprint(r, step) })
 	if err != nil {
 		return nil, err
 	}

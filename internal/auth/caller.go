@@ -24,6 +24,9 @@ type Caller struct {
 
 	// Expires is when the credentials expire; zero: never.
 	Expires time.Time `json:"-"`
+
+	// Version is the version of the interface that the API key is pinned to; 0: none.
+	Version int `json:"-"`
 }
 
 // Anonymous reports whether there were no credentials.

@@ -45,6 +45,7 @@ type StoredKey struct {
 	Created string // in the form of model.FormatTime, as Expires and Revoked
 	Expires string // empty: never
 	Revoked string // empty: not revoked
+	Version int    // of the interface, that requests with the key use; 0: the newest
 }
 
 // maxCredentials bounds the length of credentials.
@@ -97,7 +98,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(time.Now()) {
 		return Caller{}, refusal
 	}
-	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject}
+	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject, Version: key.Version}
 	if key.Expires != "" {
 		if caller.Expires, err = time.Parse(time.RFC3339, key.Expires); err != nil {
 			return Caller{}, err

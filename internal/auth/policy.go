@@ -17,7 +17,7 @@ import (
 // Policy is the compiled access rules of each role. It is immutable.
 type Policy struct {
 	names      []string // of the roles, in the order in which they are declared
-	roles      map[string]map[*model.Collection]*grant
+	roles      map[string]grants
 	metrics    []string
 	keys       map[string][]string // see schema.Access
 	warnings   []string
@@ -25,13 +25,49 @@ type Policy struct {
 	changes    *model.Collection
 }
 
+// grants is what a role may do, by the collections as they are stored.
+type grants map[*model.Collection]*grant
+
+// of is the grant in a collection, in whatever version of the interface. Nil: there is none.
+func (g grants) of(c *model.Collection) *grant { return g[c.Base()] }
+
 // grant is what a role may do in a collection.
 type grant struct {
 	verbs             []schema.AccessVerb
-	visible, writable model.ColumnSet
-	columnsTag        string // of what is visible
+	visible, writable model.ColumnSet // in all versions of the interface together
+	newest            inVersion
 	rules             map[schema.AccessVerb]*rule
 	transitions       []transition
+}
+
+// inVersion is what a grant allows of what a version has.
+type inVersion struct {
+	collection        *model.Collection // of the version
+	visible, writable model.ColumnSet
+	columnsTag        string // of what is visible
+}
+
+// in is made beforehand for the newest version.
+func (g *grant) in(c *model.Collection) inVersion {
+	if c == g.newest.collection {
+		return g.newest
+	}
+	return inVersion{collection: c, visible: inBoth(g.visible, c.Shows()), writable: inBoth(g.writable, c.Writable())}
+}
+
+// inBoth is the columns that two sets have.
+func inBoth(a, b model.ColumnSet) model.ColumnSet {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	both := make(model.ColumnSet, len(a))
+	for column := range a {
+		both[column] = a[column] && b[column]
+	}
+	return both
 }
 
 // Compile checks declarations and compiles their rules. What is wrong is reported as
@@ -40,18 +76,18 @@ func Compile(s *model.Schema, access *schema.Access) (*Policy, error) {
 	if problems := access.Check((*schema.Schema)(s)); len(problems) > 0 {
 		return nil, problems
 	}
-	p := &Policy{roles: map[string]map[*model.Collection]*grant{}, metrics: access.Metrics, keys: access.Keys, operations: s.Operations(), changes: s.Changes()}
+	p := &Policy{roles: map[string]grants{}, metrics: access.Metrics, keys: access.Keys, operations: s.Operations(), changes: s.Changes()}
 	var problems schema.Problems
 	for _, role := range access.Roles {
-		grants := map[*model.Collection]*grant{}
+		granted := grants{}
 		for i := range role.Grants {
 			declared := &role.Grants[i]
 			c := s.Collection(declared.Collection)
 			compiled, wrong := p.compileGrant(c, declared, []string{"access", "roles", role.Name, c.Name})
 			problems = append(problems, wrong...)
-			grants[c] = compiled
+			granted[c.Base()] = compiled
 		}
-		p.roles[role.Name] = grants
+		p.roles[role.Name] = granted
 		p.names = append(p.names, role.Name)
 		p.warnAbout(&role, s)
 	}
@@ -67,7 +103,8 @@ func (p *Policy) compileGrant(c *model.Collection, declared *schema.Grant, at []
 		writable: columnsOf(c, func(name string) bool { return declared.MayWrite(name) && !c.Declared(name).IsComputed() }),
 		rules:    map[schema.AccessVerb]*rule{},
 	}
-	g.columnsTag = c.ColumnsTag(g.visible)
+	g.newest = g.in(c)
+	g.newest.columnsTag = c.ColumnsTag(g.newest.visible)
 	var problems schema.Problems
 	compile := func(source schema.Rule, below ...string) *rule {
 		compiled, wrong := compileRule(c, source, append(slices.Clone(at), below...))
@@ -123,7 +160,7 @@ func (p *Policy) Permit(caller Caller) *Permit {
 }
 
 // grant is what the caller is granted in a collection, nil if that is nothing.
-func (p *Permit) grant(c *model.Collection) *grant { return p.policy.roles[p.Caller.Role][c] }
+func (p *Permit) grant(c *model.Collection) *grant { return p.policy.roles[p.Caller.Role].of(c) }
 
 // unrestricted is no grant: it restricts neither columns nor rows. Whether anything is granted is for May.
 var unrestricted = &grant{}
@@ -136,9 +173,11 @@ func (p *Permit) restrictions(c *model.Collection) *grant {
 	return p.grant(c)
 }
 
-// May reports whether a verb is granted in a collection at all.
+// May reports whether a verb is granted in a collection at all, which the version must have.
 func (p *Permit) May(verb schema.AccessVerb, c *model.Collection) bool {
 	switch {
+	case c.IsAbsent():
+		return false
 	case p == nil:
 		return true
 	case c == p.policy.operations:
@@ -212,11 +251,11 @@ func (p *Permit) filter(r *rule) query.Filter {
 	return filter
 }
 
-// Visible is the columns that the caller may see, nil for all of them.
-func (p *Permit) Visible(c *model.Collection) model.ColumnSet { return p.restrictions(c).visible }
+// Visible is the columns that the version has and the caller may see, nil for all of them.
+func (p *Permit) Visible(c *model.Collection) model.ColumnSet { return p.restrictions(c).in(c).visible }
 
 // Related is what the caller may see of the collection that a relation leads to: its columns and its
-// resources. False: the relation does not exist for them, as they may not see the referring
+// resources. False: the relation does not exist for them, as the version does not have it, or they may not see the referring
 // attribute, or may not read, or list, the other collection.
 func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope query.Filter, may bool) {
 	verb := schema.MayList
@@ -229,15 +268,17 @@ func (p *Permit) Related(r *model.Relation) (visible model.ColumnSet, scope quer
 	return p.Visible(r.To), p.Scope(r.To), true
 }
 
-// ColumnsTag identifies what the caller may see of a collection. Empty: everything.
-func (p *Permit) ColumnsTag(c *model.Collection) string { return p.restrictions(c).columnsTag }
-
-// Writable is the columns that the caller may set, nil for all of them. Nobody sets computed attributes.
-func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
-	if g := p.restrictions(c); g != unrestricted {
-		return g.writable
+// ColumnsTag is that of the visible columns. Empty: everything.
+func (p *Permit) ColumnsTag(c *model.Collection) string {
+	if g := p.restrictions(c); c == g.newest.collection {
+		return g.newest.columnsTag
 	}
-	return c.Writable()
+	return c.ColumnsTag(p.Visible(c))
+}
+
+// Writable is the columns that the version has and the caller may set, nil for all of them. Nobody sets computed attributes.
+func (p *Permit) Writable(c *model.Collection) model.ColumnSet {
+	return p.restrictions(c).in(c).writable
 }
 
 // Allows reports whether a resource passes the rule of a verb. Find finds resources that it refers to.

@@ -15,15 +15,15 @@ import (
 
 // writtenStates is the states of the resources that a request writes.
 type writtenStates struct {
-	collection    *model.Collection
-	before, after []model.Record // before is nil for new resources
+	collection    *model.Collection // as it is stored
+	before, after []model.Record    // before is nil for new resources
 	byID          map[model.ID]int
 }
 
 // FirstDenied finds the first of the resources of a collection that the caller may not write together, none: -1. Before is their
 // states before, nil for those that are created. Rule is the filter that each must pass; nil: none.
 func FirstDenied(c *model.Collection, rule func(i int) query.Filter, before, after []model.Record, stored query.Lookup) (int, error) {
-	v := writtenStates{collection: c, before: before, after: after}
+	v := writtenStates{collection: c.Base(), before: before, after: after}
 	ownCollection := false
 	for i := range after {
 		if rule(i) == nil {
@@ -47,7 +47,7 @@ func FirstDenied(c *model.Collection, rule func(i int) query.Filter, before, aft
 
 // readsCollection reports whether a filter depends on other resources of a collection.
 func readsCollection(f query.Filter, c *model.Collection) (reads bool) {
-	query.EachRelated(f, func(r *query.Related) { reads = reads || r.Relation.To == c })
+	query.EachRelated(f, func(r *query.Related) { reads = reads || r.Relation.To.Base() == c.Base() })
 	return reads
 }
 
@@ -63,7 +63,7 @@ func (v *writtenStates) index() {
 // find finds resources: those of the request by state, and others by stored.
 func (v *writtenStates) find(stored query.Lookup, state func(i int) model.Record) query.Lookup {
 	return func(c *model.Collection, id model.ID) (model.Record, error) {
-		if i, written := v.byID[id]; written && c == v.collection {
+		if i, written := v.byID[id]; written && c.Base() == v.collection {
 			return state(i), nil
 		}
 		return stored(c, id)

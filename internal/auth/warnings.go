@@ -25,7 +25,7 @@ func (p *Policy) Warnings() []string { return p.warnings }
 // there are any, the role can create nothing. It can only be the attribute of the parent: others are
 // refused as mistakes of the schema.
 func (p *Policy) MustWrite(role string, c *model.Collection) []string {
-	g := p.roles[role][c]
+	g := p.roles[role].of(c)
 	if g == nil {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (p *Policy) warnAbout(role *schema.Role, s *model.Schema) {
 // warnAboutRules warns of a role that learns of hidden attributes by the rules of the data: by a check that fails or
 // not for a value that it writes, or by a computed attribute that it sees.
 func (p *Policy) warnAboutRules(role string, c *model.Collection) {
-	set, g := rules.Of(c), p.roles[role][c]
+	set, g := rules.Of(c), p.roles[role].of(c)
 	if set == nil {
 		return
 	}
@@ -103,11 +103,11 @@ func (p *Policy) warnAboutRules(role string, c *model.Collection) {
 // a rule, but all resources of the collection itself. Nil: there is no such parent. The rule
 // of a parent covers /parents/<id>/children only, and not /children.
 func (p *Policy) ruledParent(role string, c *model.Collection) *model.Collection {
-	g, link := p.roles[role][c], c.ParentLink()
+	g, link := p.roles[role].of(c), c.ParentLink()
 	if link == nil || g == nil || !slices.Contains(g.verbs, schema.MayRead) || g.rules[schema.MayRead] != nil {
 		return nil
 	}
-	if above := p.roles[role][link.To]; above == nil || above.rules[schema.MayRead] == nil {
+	if above := p.roles[role].of(link.To); above == nil || above.rules[schema.MayRead] == nil {
 		return nil
 	}
 	return link.To

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the format of the tables of Plural. It changes when they do.
-const Format = "5"
+const Format = "6"
 
 // Require returns the current schema of a database, and refuses one that Plural did not create: see Open.
 func Require(c db.Conn, d db.Dialect) (*model.Schema, error) {
@@ -64,7 +64,7 @@ func Create(c db.Conn, s *model.Schema, at model.Value) error {
 	if err := db.NewHistory(c); err != nil {
 		return err
 	}
-	numbers := &Numbering{Next: firstNumber, Collections: map[string]NumberedCollection{}}
+	numbers := NewNumbering()
 	for _, collection := range s.All() {
 		numbers.Add(collection)
 	}
@@ -83,20 +83,11 @@ func Save(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) error 
 
 // Read reads the current schema.
 func Read(c db.Conn) (*model.Schema, error) {
-	var document []byte
-	found, err := db.One(c, func(row model.Row) { document = row.AppendText(nil, 0) },
-		"SELECT document FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1")
+	state, err := ReadState(c)
 	if err != nil {
 		return nil, err
 	}
-	if !found {
-		return nil, fmt.Errorf("the database has no stored schema: the table %s is empty", db.SchemasTable)
-	}
-	s, err := compile.Stored(document)
-	if err != nil {
-		return nil, fmt.Errorf("the schema in the database cannot be used; a newer version of Plural may have written it: %w", err)
-	}
-	return s, nil
+	return state.Schema, nil
 }
 
 // Find returns the last version in which the database had a schema, 0 if it never had it.
@@ -104,7 +95,7 @@ func Find(c db.Conn, s *model.Schema) (version int64, err error) {
 	wanted := s.Document()
 	err = db.Each(c, func(row model.Row) {
 		// A schema that this version cannot read is another one.
-		before, err := compile.Stored(row.AppendText(nil, 1))
+		before, err := compile.Earlier(row.AppendText(nil, 1))
 		if err == nil && bytes.Equal(before.Document(), wanted) {
 			version = row.Int(0)
 		}
@@ -121,16 +112,18 @@ func DeclaredIn(c db.Conn, until int64) (map[string]int64, error) {
 	}
 	collections := map[string]declared{}
 	var last int64
-	err := db.EachOrError(c, func(row model.Row) error {
-		last = row.Int(0)
-		return model.EachDocument(row.AppendText(nil, 1), func(name, document string) {
+	err := eachVersion(c, func(version int64, document []byte, numbers *Numbering) (more bool, err error) {
+		if last = version; numbers.Target != nil { // servers with the schema before have the version before
+			document = []byte(numbers.Target.Document)
+		}
+		return true, model.EachDocument(document, func(name, document string) {
 			since := last
 			if before, ok := collections[name]; ok && before.seen == last-1 && before.document == document {
 				since = before.since
 			}
 			collections[name] = declared{since, last, document}
 		})
-	}, "SELECT version, document FROM "+db.SchemasTable+" WHERE version <= $1 ORDER BY version", model.IntValue(until))
+	}, " WHERE version <= $1 ORDER BY version", model.IntValue(until))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
@@ -14,6 +13,40 @@ import (
 type Numbering struct {
 	Next        int64                         `json:"next"`
 	Collections map[string]NumberedCollection `json:"collections"`
+	Target      *Target                       `json:"target,omitempty"` // nil: the database is not expanded
+
+	// Ended has the versions of the interface that have ended, and why. What has ended does not come back.
+	Ended map[int][]Reason `json:"ended,omitempty"`
+}
+
+// Reason is one difference from which a version of the interface cannot be derived.
+type Reason struct {
+	Collection string `json:"collection,omitempty"`
+	Attribute  string `json:"attribute,omitempty"` // empty: the whole collection
+	Text       string `json:"text"`                // the rest of the sentence
+}
+
+// String is the whole sentence.
+func (r Reason) String() string {
+	switch {
+	case r.Collection == "":
+		return r.Text
+	case r.Attribute == "":
+		return r.Collection + " " + r.Text
+	}
+	return r.Collection + "." + r.Attribute + " " + r.Text
+}
+
+// Target is the schema for which a database is expanded, as it was given to the migration. The numbers are under its own names: those
+// that it shares with the stored schema are the same tables and columns.
+type Target struct {
+	Document    string                        `json:"document"`
+	Collections map[string]NumberedCollection `json:"collections"`
+}
+
+// OfTarget is the numbers of an expanded database under the names of the schema that it is expanded for.
+func (n *Numbering) OfTarget() *Numbering {
+	return &Numbering{Next: n.Next, Collections: n.Target.Collections}
 }
 
 // NumberedCollection is the number of a collection, with those of its attributes.
@@ -38,6 +71,11 @@ const (
 	firstNumber // that is given
 )
 
+// NewNumbering is the numbering of a database without a schema.
+func NewNumbering() *Numbering {
+	return &Numbering{Next: firstNumber, Collections: map[string]NumberedCollection{}}
+}
+
 // Assign gives the next number.
 func (n *Numbering) Assign() int64 {
 	n.Next++
@@ -53,12 +91,8 @@ func (n *Numbering) Add(c *model.Collection) {
 	n.Collections[c.Name] = numbered
 }
 
-// ReadNumbering reads the numbering of the current schema.
-func ReadNumbering(c db.Conn) (*Numbering, error) {
-	var text []byte
-	if _, err := db.One(c, func(row model.Row) { text = row.AppendText(nil, 0) }, "SELECT numbers FROM "+db.SchemasTable+" ORDER BY version DESC LIMIT 1"); err != nil {
-		return nil, err
-	}
+// ParseNumbering reads a numbering that was stored with a schema.
+func ParseNumbering(text []byte) (*Numbering, error) {
 	n := &Numbering{}
 	if err := json.Unmarshal(text, n); err != nil {
 		return nil, fmt.Errorf("the numbers of collections and attributes in the database cannot be read: %w", err)
@@ -81,13 +115,9 @@ type NumberedTable struct {
 	Columns []NumberedColumn
 }
 
-// ReadNumbers reads how the change log names the collections of the current schema.
-func ReadNumbers(c db.Conn, s *model.Schema) (map[*model.Collection]*NumberedTable, error) {
-	n, err := ReadNumbering(c)
-	if err != nil {
-		return nil, err
-	}
-	tables := map[*model.Collection]*NumberedTable{}
+// Tables is how the change log names the collections of a schema.
+func (n *Numbering) Tables(s *model.Schema) (tables map[*model.Collection]*NumberedTable, err error) {
+	tables = map[*model.Collection]*NumberedTable{}
 	for _, collection := range s.All() {
 		if tables[collection], err = n.table(collection); err != nil {
 			return nil, err

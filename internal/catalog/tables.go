@@ -14,7 +14,7 @@ func Differences(d db.Dialect, s *model.Schema, found map[string]*db.TableDefini
 	differ := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
 	known := []string{
 		db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.IdempotencyTable, db.QueueTable,
-		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable,
+		db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.UsesTable, db.SequenceTable, db.TicksTable,
 	}
 	for _, c := range s.All() {
 		known = append(known, c.Name)

@@ -14,7 +14,7 @@ const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns +
 // AppendStatement returns the statement that appends a change, which has no number and no revision yet. The
 // statement that follows gets its revision by db.Dialect.LastRevision.
 func (l *Log) AppendStatement(e *Entry) db.Statement {
-	table := l.tables[e.Collection]
+	table := l.table(e.Collection)
 	values := []model.Value{
 		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
@@ -23,7 +23,7 @@ func (l *Log) AppendStatement(e *Entry) db.Statement {
 }
 
 // Number is how the log names a collection.
-func (l *Log) Number(c *model.Collection) int64 { return l.tables[c].Number }
+func (l *Log) Number(c *model.Collection) int64 { return l.table(c).Number }
 
 // Evidence is a condition that matches a change that was appended. It does not use the number and the states of the entry.
 func (l *Log) Evidence(e *Entry) *db.Statement {
@@ -44,7 +44,7 @@ const AppendAllArgs = 2
 // Changed is the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
 // time and the caller are used.
 func (l *Log) AppendAllStatement(e *Entry, changed []int, where, order string, args ...model.Value) db.Statement {
-	table := l.tables[e.Collection]
+	table := l.table(e.Collection)
 	id := table.rows.Columns[model.IDColumn]
 	return db.Statement{
 		SQL: "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
@@ -56,18 +56,25 @@ func (l *Log) AppendAllStatement(e *Entry, changed []int, where, order string, a
 // LastRevision is an expression for the revision of the last change of a resource, whose id is an
 // expression.
 func (l *Log) LastRevision(c *model.Collection, id string) string {
-	return "(SELECT max(revision) FROM " + db.ChangesTable + " AS _log WHERE _log.collection = " + strconv.FormatInt(l.tables[c].Number, 10) + " AND _log.id = " + id + ")"
+	return "(SELECT max(revision) FROM " + db.ChangesTable + " AS _log WHERE _log.collection = " + strconv.FormatInt(l.table(c).Number, 10) + " AND _log.id = " + id + ")"
 }
 
 // previousSQL is an SQL expression for former values as encode writes them.
 func (l *table) previousSQL(d db.Dialect, changed []int) string {
 	var parts []string
-	for i, key := range l.keys {
-		if key == nil || changed != nil && !slices.Contains(changed, i) {
-			continue
-		}
+	add := func(key []byte, column string, kind model.Kind) {
 		separator := db.Choose(len(parts) > 0, ",", "{")
-		parts = append(parts, db.Literal(separator+string(key))+" || "+d.JSON(l.rows.Columns[i], l.collection.Columns()[i].Kind))
+		parts = append(parts, db.Literal(separator+string(key))+" || "+d.JSON(column, kind))
+	}
+	for i, key := range l.keys {
+		if key != nil && (changed == nil || slices.Contains(changed, i)) {
+			add(key, l.rows.Columns[i], l.collection.Columns()[i].Kind)
+		}
+	}
+	for i, other := range l.rows.Others { // servers that have these columns need the last values
+		if changed == nil && l.others[i] != nil {
+			add(l.others[i], other.Name, l.rows.Stored.Columns()[other.Column].Kind)
+		}
 	}
 	if len(parts) == 0 {
 		return "'{}'"

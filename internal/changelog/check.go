@@ -20,7 +20,11 @@ func Check(c db.Conn, d db.Dialect, s *model.Schema) (findings []string, err err
 	if err != nil {
 		return nil, err
 	}
-	numbers, err := catalog.ReadNumbers(c, s)
+	state, err := catalog.ReadState(c)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := state.Numbers.Tables(s)
 	if err != nil {
 		return nil, err
 	}

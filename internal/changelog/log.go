@@ -16,26 +16,29 @@ import (
 type Log struct {
 	db       db.Database
 	schema   *model.Schema
-	version  int64 // of the schema
-	tables   map[*model.Collection]*table
-	numbered map[int64]*model.Collection // by the numbers that the log uses
+	version  int64                        // of the schema
+	tables   map[*model.Collection]*table // see table
+	numbered map[int64]*model.Collection  // by the numbers that the log uses
 
 	selectPoint string
 }
 
-// Open reads how the log of a database names the collections of its schema, which has a version.
-func Open(c db.Conn, d db.Database, s *model.Schema, version int64) (*Log, error) {
-	numbers, err := catalog.ReadNumbers(c, s)
+// Open returns the log of a database, for a schema that is stored in a layout.
+func Open(d db.Database, s *model.Schema, layout *catalog.Layout) (*Log, error) {
+	numbers, err := layout.Numbers.Tables(s)
 	if err != nil {
 		return nil, err
 	}
-	l := &Log{db: d, schema: s, version: version, tables: map[*model.Collection]*table{}, numbered: map[int64]*model.Collection{}}
+	l := &Log{db: d, schema: s, version: layout.Version, tables: map[*model.Collection]*table{}, numbered: map[int64]*model.Collection{}}
 	l.selectPoint = "SELECT " + l.PointColumns()
 	for collection, each := range numbers {
-		l.tables[collection], l.numbered[each.Number] = newTable(d, collection, each), collection
+		l.tables[collection], l.numbered[each.Number] = newTable(d, collection, each, layout), collection
 	}
 	return l, nil
 }
+
+// table is that of a collection, in whatever version of the interface.
+func (l *Log) table(c *model.Collection) *table { return l.tables[c.Base()] }
 
 // Reader reads the log in a transaction.
 type Reader struct {
@@ -63,7 +66,7 @@ const (
 type Entry struct {
 	Number     int64 // in the order of the log
 	Revision   int64
-	Collection *model.Collection
+	Collection *model.Collection // as it is stored
 	ID         model.ID
 	Kind       Kind
 	At         model.Value
@@ -81,9 +84,9 @@ type Entry struct {
 	Transaction uint64
 }
 
-// Record is the change as filters of Schema.Changes see it.
+// Record is the change as filters of Schema.Changes see it, with the name that the collection has in that schema.
 func (e *Entry) Record(s *model.Schema) model.Record {
-	return s.ChangeRecord(model.Change{Collection: e.Collection.Name, Resource: e.ID, Kind: string(e.Kind), By: e.Caller, At: e.At})
+	return s.ChangeRecord(model.Change{Collection: s.Of(e.Collection).Name, Resource: e.ID, Kind: string(e.Kind), By: e.Caller, At: e.At})
 }
 
 // Query asks for changes. Numbers are exclusive; zero is no bound.
@@ -170,7 +173,7 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 		p.looked++
 		p.last = row.Int(0)
 		c := r.log.numbered[row.Int(2)]
-		if c == nil || q.Collection != nil && c != q.Collection {
+		if c == nil || q.Collection != nil && c != q.Collection.Base() {
 			return true
 		}
 		p.entries = append(p.entries, Entry{
@@ -223,7 +226,7 @@ func (r *Reader) logRange(s *db.Builder, q Query) {
 	}
 	if q.ID != nil {
 		s.Write(" AND collection = ")
-		s.Arg(model.IntValue(r.log.tables[q.Collection].Number))
+		s.Arg(model.IntValue(r.log.table(q.Collection).Number))
 		s.Write(" AND id = ")
 		s.Arg(model.IDValue(*q.ID))
 	}
@@ -262,7 +265,7 @@ func (r *Reader) logOf(selected string, q Query) *db.Builder {
 		if q.Collection != nil {
 			counted = []*model.Collection{q.Collection}
 		}
-		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(r.log.tables[counted[i]].Number)) })
+		s.List(len(counted), ", ", "", func(i int) { s.Arg(model.IntValue(r.log.table(counted[i]).Number)) })
 		s.Write(")")
 	}
 	return s

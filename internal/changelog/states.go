@@ -57,7 +57,7 @@ func (r *Reader) states(entries []Entry, previous [][]byte, most int) error {
 		return err
 	}
 	for key, group := range groups {
-		log, state, unknown := r.log.tables[key.collection], after[key], unreadable[key]
+		log, state, unknown := r.log.table(key.collection), after[key], unreadable[key]
 		for _, i := range slices.Backward(group) {
 			e := &entries[i]
 			if e.Kind == Deleted {
@@ -97,7 +97,7 @@ func (l *table) readStates(e *Entry, state model.Record, previous []byte) error 
 }
 
 type resourceKey struct {
-	collection *model.Collection
+	collection *model.Collection // as it is stored
 	id         model.ID
 }
 
@@ -155,7 +155,7 @@ const rowsAtOnce = 128
 
 // rowsOf reads the resources with some ids, as far as they exist, while read returns true.
 func (r *Reader) rowsOf(c *model.Collection, ids []model.ID, read func(model.Record) bool) error {
-	table := r.log.tables[c].rows
+	table := r.log.table(c).rows
 	for chunk := range slices.Chunk(ids, rowsAtOnce) {
 		b := &db.Builder{}
 		b.Write("SELECT ", table.All, " FROM ", table.Name, " WHERE ", table.Columns[model.IDColumn])
@@ -179,7 +179,7 @@ const laterAtOnce = 32
 // of them has, or that of the current row, which is nil if it was deleted since. It is the state as of another revision:
 // attributes that were added since then have the values that they were added with, or those that rules compute of the state.
 func (r *Reader) stateSince(key resourceKey, after, revision int64, current model.Record) (model.Record, error) {
-	log := r.log.tables[key.collection]
+	log := r.log.table(key.collection)
 	state, known, unknown := log.blank(key.id), make([]bool, len(log.Columns)), 0
 	for i, column := range log.Columns {
 		if known[i] = column.Number == 0 || revision <= column.AddedAfter; !known[i] {

@@ -38,7 +38,7 @@ func (s *States) After(e *Entry) query.Lookup { return s.at(e.Number, e.Revision
 // later have the values that they were added with.
 func (s *States) at(number, revision int64) query.Lookup {
 	return func(c *model.Collection, id model.ID) (model.Record, error) {
-		key := resourceKey{c, id}
+		key := resourceKey{c.Base(), id}
 		if settled, ok := s.settled[key]; ok && number >= settled.from {
 			return settled.state, nil
 		}
@@ -62,7 +62,7 @@ func (s *States) keep(key resourceKey, settled settledState) {
 // stateAt finds the state of a resource at a number. From is the number of its last
 // change if there are none after the number, and else negative.
 func (r *Reader) stateAt(key resourceKey, upTo, revision int64) (state model.Record, from int64, err error) {
-	number, id := model.IntValue(r.log.tables[key.collection].Number), model.IDValue(key.id)
+	number, id := model.IntValue(r.log.table(key.collection).Number), model.IDValue(key.id)
 	change := func(sql string, bound int64) (revision int64, kind Kind, at int64, err error) {
 		_, err = db.One(r.conn, func(row model.Row) {
 			revision, kind, at = row.Int(0), Kind(row.AppendText(nil, 1)), row.Int(2)
@@ -106,13 +106,13 @@ func (r *Reader) stateAt(key resourceKey, upTo, revision int64) (state model.Rec
 // Deleted returns the last state of a deleted resource, nil if the change log no longer has
 // it.
 func (r *Reader) Deleted(c *model.Collection, id model.ID) (model.Record, error) {
-	record, err := r.deleted(resourceKey{c, id}, "kind = '"+db.Deleted+"'")
+	record, err := r.deleted(resourceKey{c.Base(), id}, "kind = '"+db.Deleted+"'")
 	return record, r.fault(err)
 }
 
 // deleted is the state of a resource before the last of its deletions for which a condition is true, whose arguments start at $3; nil: there is none.
 func (r *Reader) deleted(key resourceKey, condition string, args ...model.Value) (record model.Record, err error) {
-	log := r.log.tables[key.collection]
+	log := r.log.table(key.collection)
 	err = db.EachOrError(r.conn, func(row model.Row) error {
 		record = log.blank(key.id)
 		return log.undo(record, row.Int(0), row.AppendText(nil, 1))
@@ -128,10 +128,10 @@ func (r *Reader) ChangedBefore(revision int64, c *model.Collection, id model.ID)
 	var found []Entry
 	var previous [][]byte
 	err := db.Each(r.conn, func(row model.Row) {
-		found = append(found, Entry{Revision: row.Int(0), Collection: c, ID: id, Kind: Kind(row.AppendText(nil, 1))})
+		found = append(found, Entry{Revision: row.Int(0), Collection: c.Base(), ID: id, Kind: Kind(row.AppendText(nil, 1))})
 		previous = append(previous, row.AppendText(nil, 2))
 	}, "SELECT revision, kind, previous FROM "+db.ChangesTable+" WHERE revision < $1 AND collection = $2 AND id = $3 ORDER BY revision DESC LIMIT 1",
-		model.IntValue(revision), model.IntValue(r.log.tables[c].Number), model.IDValue(id))
+		model.IntValue(revision), model.IntValue(r.log.table(c).Number), model.IDValue(id))
 	if err == nil {
 		err = r.states(found, previous, 0)
 	}

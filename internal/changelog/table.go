@@ -21,15 +21,23 @@ type table struct {
 	keys       [][]byte       // of each column, nil for id and revision
 	column     map[string]int // by number
 	rules      *rules.Set     // of the collection
+	others     [][]byte       // of each column that the collection does not have, likewise
 }
 
-func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable) *table {
-	l := &table{NumberedTable: numbers, collection: c, rows: db.NewTable(d, c), keys: make([][]byte, len(c.Columns())), column: map[string]int{}, rules: rules.Of(c)}
+func newTable(d db.Dialect, c *model.Collection, numbers *catalog.NumberedTable, layout *catalog.Layout) *table {
+	l := &table{NumberedTable: numbers, collection: c, rows: layout.Table(d, c), keys: make([][]byte, len(c.Columns())), column: map[string]int{}, rules: rules.Of(c)}
 	for i, column := range numbers.Columns {
 		if column.Number != 0 {
 			number := strconv.FormatInt(column.Number, 10)
 			l.keys[i], l.column[number] = []byte(`"`+number+`":`), i
 		}
+	}
+	for _, other := range l.rows.Others {
+		var key []byte
+		if number := layout.OtherNumber(l.rows, other); number != 0 {
+			key = []byte(`"` + strconv.FormatInt(number, 10) + `":`)
+		}
+		l.others = append(l.others, key)
 	}
 	return l
 }

@@ -25,6 +25,7 @@ func (p Path) Item(index int) Path { return p.To(strconv.Itoa(index)) }
 type Checker struct {
 	Problems Problems
 	declared []model.Collection
+	versions model.Versions
 	reported map[string]bool // paths
 }
 
@@ -41,6 +42,7 @@ func (k *Checker) Report(at Path, format string, args ...any) {
 }
 
 func (k *Checker) schema() {
+	k.checkVersions()
 	root := Path{"collections"}
 	if len(k.declared) == 0 {
 		k.Report(root, "there must be at least one collection, for example users with the attribute name")
@@ -202,6 +204,7 @@ func (k *Checker) attributes(c *model.Collection, at Path) {
 		}
 		k.attribute(a, place, 1)
 		k.attributeRules(a, place)
+		k.until(c, a, place)
 	}
 	k.renamed(AttributeNames, len(c.Attributes), func(i int) (string, string, Path) {
 		a := &c.Attributes[i]

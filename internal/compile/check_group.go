@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/plural-go/plural/internal/format"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
 )
@@ -98,6 +99,7 @@ func (k *Checker) group(c *model.Collection, g group, at Path) {
 	}
 	if len(members) == len(g.names) {
 		k.indexable(c, members, g, at)
+		k.repeated(members, g)
 	}
 }
 
@@ -187,9 +189,9 @@ func indexBytes(a *model.Attribute) int {
 	case model.KindText:
 		if len(a.Constraints().Enum) == 0 { // an email, which is ASCII
 			if a.MaxLength > 0 {
-				return min(a.MaxLength, model.MaxEmail)
+				return min(a.MaxLength, format.MaxEmail)
 			}
-			return model.MaxEmail
+			return format.MaxEmail
 		}
 		longest := 0
 		for _, value := range a.Constraints().Enum {

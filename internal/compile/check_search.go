@@ -21,6 +21,9 @@ func (k *Checker) search(c *model.Collection, at Path) {
 	}
 	if c.Label != "" {
 		k.searched(c, c.Label, at.To("label"))
+		if a := c.Declared(c.Label); a != nil && a.Until > 0 {
+			k.Report(at.To("label"), "%s is only in the versions up to %d, but the label names resources in the newest one: name another attribute, or remove until", a.Name, a.Until)
+		}
 	}
 	n := len(c.Search)
 	if c.Label != "" && !slices.Contains(c.Search, c.Label) {

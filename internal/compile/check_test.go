@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,45 @@ func TestNewProblems(t *testing.T) {
 }
 
 // TestNewCompletes compares what was declared with what it became.
+// TestVersions is about declarations in Go; those that a file can make as well are in testdata/problems.
+func TestVersions(t *testing.T) {
+	text := func(name string, until int) model.Attribute {
+		return model.Attribute{Name: name, Type: model.String, MaxLength: 9, Until: until}
+	}
+	tests := []struct {
+		name           string
+		versions       model.Versions
+		unique         [][]string
+		attributes     []model.Attribute
+		problems, warn []string
+	}{
+		{"negative", model.Versions{Newest: -1, Deprecated: map[int]string{9: "x"}}, nil, []model.Attribute{text("a", 1)}, []string{"version: version must be 1 or more, but is -1"}, nil},
+		{"negative until", model.Versions{Newest: 2}, nil, []model.Attribute{text("a", -1), text("b", 1)}, []string{"collections.users.attributes.a.until: until must be 1 or more, but is -1"}, nil},
+		{"deprecated", model.Versions{Newest: 2, Deprecated: map[int]string{1: "", 2: "2027-01-01"}}, nil, nil, []string{
+			`deprecated.1: the date on which version 1 ends must be written as 2027-01-01, but is ""`,
+			"deprecated.2: the newest version is 2, and only versions before it can be deprecated: remove 2",
+		}, nil},
+		{"valid", model.Versions{Newest: 2, Deprecated: map[int]string{1: "2027-01-01"}}, [][]string{{"a"}, {"b", "c"}}, []model.Attribute{text("a", 1), text("b", 0), text("c", 0)}, nil, nil},
+		{"a unique group", model.Versions{Newest: 2}, [][]string{{"a", "b"}}, []model.Attribute{text("a", 1), text("b", 0)}, nil, []string{
+			"users: a and b are unique together, but the newest version does not have a: what its clients create is null there, and equals nothing: give a a default, or declare another group",
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var problems []string
+			s, err := Versioned(test.versions, model.Collection{Name: "users", Attributes: test.attributes, Unique: test.unique})
+			if err != nil {
+				problems = strings.Split(err.Error(), "\n")
+			} else if got := s.Warnings(); !slices.Equal(got, test.warn) {
+				t.Errorf("warnings\n%q\nwant\n%q", got, test.warn)
+			}
+			if !slices.Equal(problems, test.problems) {
+				t.Errorf("got\n%q\nwant\n%q", problems, test.problems)
+			}
+		})
+	}
+}
+
 func TestNewCompletes(t *testing.T) {
 	s, err := Schema(
 		model.Collection{Name: "people"},
@@ -177,7 +217,7 @@ func TestNewCompletes(t *testing.T) {
 // declarations are the collections of a schema without what was compiled.
 func declarations(t *testing.T, s *model.Schema) []model.Collection {
 	t.Helper()
-	collections, err := model.ReadDocument(s.Document())
+	collections, _, err := model.ReadDocument(s.Document())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,12 @@ func (p Problems) Error() string {
 // Schema derives what the declarations of collections leave out, checks everything and compiles it. All mistakes are
 // reported at once, as Problems. It keeps the declarations, and changes them.
 func Schema(declared ...model.Collection) (*model.Schema, error) {
-	s, wrongRules, err := compiled(declared)
+	return Versioned(model.Versions{}, declared...)
+}
+
+// Versioned does the same for a schema that declares versions of its interface.
+func Versioned(versions model.Versions, declared ...model.Collection) (*model.Schema, error) {
+	s, wrongRules, err := compiled(versions, declared)
 	if err == nil && len(wrongRules) > 0 {
 		return nil, wrongRules
 	}
@@ -53,24 +58,45 @@ func Schema(declared ...model.Collection) (*model.Schema, error) {
 // Stored compiles what Schema.Document has written. A collection has no rules if they do not compile: they were accepted,
 // perhaps by another version, and what is stored must stay readable.
 func Stored(document []byte) (*model.Schema, error) {
-	declared, err := model.ReadDocument(document)
-	if err != nil {
-		return nil, err
+	s, err := Earlier(document)
+	if err == nil {
+		compileRules(s)
 	}
-	s, _, err := compiled(declared)
 	return s, err
 }
 
+// Earlier compiles what Schema.Document has written of a schema that is no longer in force. It has no rules.
+func Earlier(document []byte) (*model.Schema, error) {
+	declared, versions, err := model.ReadDocument(document)
+	if err != nil {
+		return nil, err
+	}
+	return withoutRules(versions, declared)
+}
+
 // compiled compiles declarations. The rules of the data are compiled last, as they read columns.
-func compiled(declared []model.Collection) (s *model.Schema, wrongRules Problems, err error) {
+func compiled(versions model.Versions, declared []model.Collection) (s *model.Schema, wrongRules Problems, err error) {
+	if s, err = withoutRules(versions, declared); err == nil {
+		wrongRules = compileRules(s)
+	}
+	return s, wrongRules, err
+}
+
+func withoutRules(versions model.Versions, declared []model.Collection) (*model.Schema, error) {
 	FillIn(declared)
 	requireStates(declared)
-	k := Checker{declared: declared}
+	k := Checker{declared: declared, versions: versions}
 	k.schema()
 	if len(k.Problems) > 0 {
-		return nil, nil, k.Problems
+		return nil, k.Problems
 	}
-	s = model.NewSchema(declared, operations(), changes())
+	s := model.NewSchema(versions, declared, operations(), changes())
+	warn(s)
+	return s, nil
+}
+
+// compileRules gives the collections their rules, unless they do not compile.
+func compileRules(s *model.Schema) (wrongRules Problems) {
 	for _, c := range s.Collections() {
 		set, problems := rules.Compile(c)
 		for _, each := range problems {
@@ -82,5 +108,5 @@ func compiled(declared []model.Collection) (s *model.Schema, wrongRules Problems
 			c.SetRules(set)
 		}
 	}
-	return s, wrongRules, nil
+	return wrongRules
 }

@@ -160,6 +160,9 @@ const (
 var (
 	ErrClosed = errors.New("the database is closed")
 	ErrBusy   = errors.New("all connections are in use")
+	// ErrOutdated ends a task that may have sent statements for another version of the schema than the one that Expect found. The task
+	// runs again.
+	ErrOutdated = errors.New("the schema of the database has just changed")
 	// ErrTooLong is that of a task beyond its limit.
 	ErrTooLong = errors.New("the transaction has exceeded its time limit")
 )

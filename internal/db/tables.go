@@ -21,6 +21,7 @@ const (
 	FollowersTable = "_plural_followers" // of operations in the queue
 
 	KeysTable = "_plural_keys"
+	UsesTable = "_plural_uses" // of versions of the interface, by callers
 
 	// Only where numbers in the change log are not revisions:
 	SequenceTable = "_plural_sequence"
@@ -41,14 +42,15 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, until " + text + " NOT NULL, PRIMARY KEY (caller, key))" + d.TableOptions(),
 		"CREATE TABLE " + QueueTable + " (operation " + id + " NOT NULL PRIMARY KEY, caller " + text + " NOT NULL, method " + text + " NOT NULL, collection " + text +
 			" NOT NULL, resource " + id + " NOT NULL, parent " + id + ", body " + text + " NOT NULL, if_match " + text + " NOT NULL, if_none_match " + text +
-			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, attempt " + number +
+			" NOT NULL, turn " + number + " NOT NULL, blockers " + number + " NOT NULL, followers " + number + " NOT NULL, accepted_by " + number + " NOT NULL, version " + number + " NOT NULL, attempt " + number +
 			" NOT NULL, due " + when + " NOT NULL)" + d.TableOptions(),
 		"CREATE TABLE " + DeltasTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, id " + id + " NOT NULL, change " + number + " NOT NULL)",
 		"CREATE TABLE " + OffsetsTable + " (collection " + text + " NOT NULL, parent " + text + " NOT NULL, level " + number + " NOT NULL, first " + id +
 			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.TableOptions(),
 		"CREATE TABLE " + FollowersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.TableOptions(),
 		"CREATE TABLE " + KeysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +
-			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ")" + d.TableOptions(),
+			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ", version " + number + ")" + d.TableOptions(),
+		"CREATE TABLE " + UsesTable + " (version " + number + " NOT NULL, caller " + text + " NOT NULL, at " + when + " NOT NULL, PRIMARY KEY (version, caller))" + d.TableOptions(),
 	}
 	additions = []string{
 		"CREATE INDEX " + IdempotencyTable + "_at ON " + IdempotencyTable + " (at)",

@@ -23,7 +23,7 @@ const (
 	seen Kind = 1 << 7 // by the caller, before or after
 )
 
-// Effects is what steps do to resources, by collection. Nil: that is not recorded.
+// Effects is what steps do to resources, by the collection as it is stored. Nil: that is not recorded.
 type Effects map[*model.Collection]map[model.ID]Kind
 
 // Clone returns a copy.
@@ -43,10 +43,10 @@ func (e Effects) Note(done Kind, c *model.Collection, ids ...model.ID) {
 	if e == nil {
 		return
 	}
-	all := e[c]
+	all := e[c.Base()]
 	if all == nil {
 		all = make(map[model.ID]Kind, len(ids))
-		e[c] = all
+		e[c.Base()] = all
 	}
 	for _, id := range ids {
 		before, known := all[id]
@@ -76,11 +76,14 @@ func (e Effects) Unseen(c *model.Collection) (ids []model.ID) {
 // See marks a resource that the caller sees before the steps or after them.
 func (e Effects) See(c *model.Collection, id model.ID) { e[c][id] |= seen }
 
-// Count counts the resources that are marked, in the order of collections.
-func (e Effects) Count(collections []*model.Collection) (affected Affected) {
-	for _, c := range collections {
+// Count counts the resources that are marked, in the order of the collections of a version, as far as it has them.
+func (e Effects) Count(s *model.Schema) (affected Affected) {
+	for _, c := range s.All() {
+		if c.IsAbsent() {
+			continue
+		}
 		number := Collection{Collection: c}
-		for _, each := range e[c] {
+		for _, each := range e[c.Base()] {
 			if each&seen == 0 {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 	"html"
 	"io/fs"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -85,11 +86,15 @@ func Find(page, name string) *File { return files()[page+"/"+name] }
 // baseMark is where the document of a page says what its addresses are relative to.
 const baseMark = `<base href="/" />`
 
-// Document returns the document of a page for the path that it is mounted at. It is the
-// same for all addresses below, so it says itself what its links are relative to.
-func Document(page, at string) *File {
+// Document returns the document of a page for the path that it is mounted at, and the newest version of the interface (0: it has none),
+// which is the one that the explorer uses. It is the same for all addresses below, so it says itself what its links are relative to.
+func Document(page, at string, version int) *File {
 	f := *Find(page, "index.html")
-	f.Body = bytes.Replace(f.Body, []byte(baseMark), []byte(`<base href="`+html.EscapeString(at)+`/" />`), 1)
+	head := `<base href="` + html.EscapeString(at) + `/" />`
+	if version > 0 {
+		head += "\n    " + `<meta name="api-version" content="` + strconv.Itoa(version) + `" />`
+	}
+	f.Body = bytes.Replace(f.Body, []byte(baseMark), []byte(head), 1)
 	f.Zipped, f.ETag = nil, tag(f.Body) // it is short
 	return &f
 }

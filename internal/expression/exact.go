@@ -236,7 +236,7 @@ func (k *converter) literal(e ast.Expr) (scale int) {
 // textOf is a number as it is written.
 func (k *converter) textOf(e ast.Expr) string {
 	if whole, ok := e.AsLiteral().(types.Int); ok {
-		return types.Int(whole).ConvertToType(types.StringType).Value().(string)
+		return whole.ConvertToType(types.StringType).Value().(string)
 	}
 	where, _ := k.Tree.SourceInfo().GetOffsetRange(e.ID())
 	var text strings.Builder

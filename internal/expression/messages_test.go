@@ -69,7 +69,7 @@ func TestMistakes(t *testing.T) {
 		"resource.titel == 'a'":                      "3:13 bookings has no attribute titel (did you mean title?)",
 		"resource.tags.first == 'a'":                 "3:18 tags is an array, which has no members: use size(), in, all(), exists() or [0]",
 		"resource.type == 'bookings'":                "3:13 the type of every resource here is bookings: a rule cannot use it",
-		"resource.updated_at < now":                  "3:13 updated_at is set after the rules are evaluated: use now, which is the same time",
+		"resource.updated_at < now":                  "3:13 updated_at changes with every write: use now, which is the same time",
 		"has(resource.title)":                        "3:8 every resource has every attribute: compare with null instead of using has()",
 		"resource":                                   "3:5 resource cannot be used as a whole: use an attribute of it, as in resource.ATTRIBUTE",
 		"previous":                                   "3:5 previous can only be compared with null, or followed by an attribute, as in previous.ATTRIBUTE",

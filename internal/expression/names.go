@@ -224,7 +224,7 @@ func (e *Expression) usable(part ast.Expr, a Attribute, field *model.Field) bool
 	case field.Column == model.NoColumn:
 		e.refuse(part, "the type of every resource here is "+c.Name+": a rule cannot use it")
 	case e.Scope.Data && !a.Previous && field.Column == c.UpdatedColumn():
-		e.refuse(part, "updated_at is set after the rules are evaluated: use now, which is the same time")
+		e.refuse(part, "updated_at changes with every write: use now, which is the same time")
 	default:
 		return true
 	}

@@ -63,7 +63,7 @@ func (e *Expression) checkConstants() {
 			}
 		}
 		switch {
-		case err != nil && call.FunctionName() == overloads.TypeConvertDuration:
+		case err != nil && name == overloads.TypeConvertDuration:
 			e.refuse(part, "this is no duration: write hours, minutes or seconds, such as duration('720h') for 30 days")
 		case err != nil:
 			e.refuse(part, "this cannot be evaluated: "+err.Error())

@@ -150,14 +150,17 @@ func (f *Feed) attach(s *Subscription) (until int64) {
 	return f.readTo
 }
 
-// sources is the collections whose changes concern the shape; nil is all of them.
+// sources is the collections, as they are stored, whose changes concern the shape; nil is all of them.
 func (c *chain) sources() []*model.Collection {
-	all := []*model.Collection{c.view.collection}
+	if c.view.collection == nil {
+		return []*model.Collection{nil}
+	}
+	all := []*model.Collection{c.view.collection.Base()}
 	if parents := c.view.parents(); parents != nil {
-		all = append(all, parents)
+		all = append(all, parents.Base())
 	}
 	for _, r := range c.view.related {
-		all = append(all, r.Relation.To)
+		all = append(all, r.Relation.To.Base())
 	}
 	return all
 }

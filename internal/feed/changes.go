@@ -14,10 +14,11 @@ import (
 
 // LogRequest asks for a range of the change log.
 type LogRequest struct {
-	Path  reads.Path // permit of the caller; with a collection: the history of its resource ID
-	ID    model.ID
-	Query query.Query // on Schema.Changes
-	Exact bool        // count
+	Schema *model.Schema // of the version that asks; nil: the newest
+	Path   reads.Path    // permit of the caller; with a collection: the history of its resource ID
+	ID     model.ID
+	Query  query.Query // on Schema.Changes
+	Exact  bool        // count
 }
 
 // Changes is a range of the change log as a caller sees it. It is read in parts, each in a
@@ -57,11 +58,16 @@ func (f *Feed) Changes(ctx context.Context, request LogRequest) (*Changes, error
 	if _, err := f.store.AssignNumbers(ctx); err != nil { // so that clients read their own writes
 		return nil, err
 	}
-	c := &Changes{feed: f, ctx: ctx, request: request}
+	c := f.newChanges(ctx, request)
 	if err := c.open(); err != nil {
 		return nil, err
 	}
 	return c, c.anchor()
+}
+
+func (f *Feed) newChanges(ctx context.Context, request LogRequest) *Changes {
+	request.Schema = cmp.Or(request.Schema, f.store.Schema())
+	return &Changes{feed: f, ctx: ctx, request: request}
 }
 
 // Begin finds the range in the log as it is now known, and counts if that is asked for.
@@ -94,10 +100,10 @@ func (c *Changes) readBounds() (state model.Record, err error) {
 	}
 	c.history, c.floor, c.End = bounds.History, bounds.Floor, bounds.Number
 	if c.request.Path.Collection == nil {
-		c.narrow = narrow(c.feed.store.Schema(), c.request.Query.Filter)
+		c.narrow = narrow(c.request.Schema, c.request.Query.Filter)
 		return nil, nil
 	}
-	c.narrow = narrowed{collection: c.request.Path.Collection, id: &c.request.ID, whole: c.request.Query.Filter == nil}
+	c.narrow = narrowed{collection: c.request.Path.Collection.Base(), id: &c.request.ID, whole: c.request.Query.Filter == nil}
 	return c.openHistory(tx, bounds)
 }
 
@@ -323,7 +329,7 @@ func (c *Changes) lookedAt() int64 {
 
 // LogShape is the shape of a stream of the change log, or of the history of one resource.
 func (f *Feed) LogShape(request LogRequest) Shape {
-	shape := Shape{Path: reads.Path{By: request.Path.By}, Filter: request.Query.Filter}
+	shape := Shape{Schema: request.Schema, Path: reads.Path{By: request.Path.By}, Filter: request.Query.Filter}
 	if c := request.Path.Collection; c != nil {
 		field := f.store.Schema().Changes().Field
 		shape.Filter = query.Both(query.And{
@@ -334,12 +340,13 @@ func (f *Feed) LogShape(request LogRequest) Shape {
 	return shape
 }
 
-// Change is one change as a resource, with its number. False means that there is none for the caller.
-func (f *Feed) Change(ctx context.Context, path reads.Path, id model.ID) (representation []byte, number int64, found bool, err error) {
+// Change is one change as a resource, with its number. False means that there is none for the caller. Of the request, the version
+// and the permit are used.
+func (f *Feed) Change(ctx context.Context, request LogRequest, id model.ID) (representation []byte, number int64, found bool, err error) {
 	if _, err := f.store.AssignNumbers(ctx); err != nil {
 		return nil, 0, false, err
 	}
-	c := &Changes{feed: f, ctx: ctx, request: LogRequest{Path: reads.Path{By: path.By}}}
+	c := f.newChanges(ctx, request)
 	if err := c.open(); err != nil {
 		return nil, 0, false, err
 	}
@@ -355,5 +362,5 @@ func (f *Feed) Change(ctx context.Context, path reads.Path, id model.ID) (repres
 	case change.Unreadable != nil:
 		return nil, 0, false, errUnreadable(id, change.Unreadable)
 	}
-	return change.append(nil, c.history, path.By), number, true, nil
+	return change.append(nil, c.history, request.Path.By), number, true, nil
 }

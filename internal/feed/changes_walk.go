@@ -2,6 +2,7 @@ package feed
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -16,14 +17,15 @@ import (
 // seenChange is a change as a caller sees it.
 type seenChange struct {
 	*changelog.Entry
-	before, after model.Record    // nil: there is no such state, or the caller does not see it
-	changed       model.ColumnSet // of an update: the columns that differ, among those that the caller sees
+	collection    *model.Collection // of the version
+	before, after model.Record      // nil: there is no such state, or the caller does not see it
+	changed       model.ColumnSet   // of an update: the columns that differ, among those that the caller sees
 }
 
-// seenBy finds what a caller sees of a change. False means that they see neither the state before nor the one after, or
+// seenBy finds what a caller sees of a change, in the version that has the schema. False means that they see neither the state before nor the one after, or
 // no difference.
-func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (seen seenChange, ok bool, err error) {
-	seen.Entry = e
+func seenBy(by *auth.Permit, s *model.Schema, e *changelog.Entry, states *changelog.States) (seen seenChange, ok bool, err error) {
+	seen.Entry, seen.collection = e, s.Of(e.Collection)
 	seesBefore, seesAfter, err := sees(by, e, states)
 	if seesBefore {
 		seen.before = e.Before
@@ -32,7 +34,7 @@ func seenBy(by *auth.Permit, e *changelog.Entry, states *changelog.States) (seen
 		seen.after = e.After
 	}
 	if seesBefore && seesAfter {
-		seen.changed = e.Collection.Differences(e.Before, e.After, by.Visible(e.Collection))
+		seen.changed = seen.collection.Differences(e.Before, e.After, by.Visible(seen.collection))
 		return seen, seen.changed != nil, err
 	}
 	return seen, seesBefore || seesAfter, err
@@ -61,7 +63,7 @@ func (s *seenChange) shown() model.Record {
 
 // append appends the resource of type changes that shows the change to the caller.
 func (s *seenChange) append(dst []byte, history model.ID, by *auth.Permit) []byte {
-	c, visible := s.Collection, by.Visible(s.Collection)
+	c, visible := s.collection, by.Visible(s.collection)
 	dst = model.ChangeID(history, s.Number).Append(append(dst, `{"id":"`...))
 	dst = append(append(dst, `","type":"changes","kind":"`...), s.Kind...)
 	dst = s.ID.Append(append(dst, `","resource":{"id":"`...))
@@ -155,8 +157,8 @@ func errUnreadable(change model.ID, cause error) error {
 
 // shows reports whether a change passes the filter, and its collection is shown to the caller.
 func (c *Changes) shows(e *changelog.Entry) bool {
-	filter := c.request.Query.Filter
-	return mayFollow(c.request.Path.By, e.Collection) && !(e.Number >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(c.feed.store.Schema())))
+	filter, s := c.request.Query.Filter, c.request.Schema
+	return mayFollow(c.request.Path.By, s.Of(e.Collection)) && !(e.Number >= c.start && c.skipped.Has(e)) && (filter == nil || filter.Match(e.Record(s)))
 }
 
 // read reads the next part of the log.
@@ -184,7 +186,7 @@ func (w *walk) read() error {
 		if !c.shows(e) {
 			continue
 		}
-		seen, ok, err := seenBy(c.request.Path.By, e, states)
+		seen, ok, err := seenBy(c.request.Path.By, c.request.Schema, e, states)
 		if changelog.IsUnreadable(err) {
 			e.Unreadable, err = err, nil
 		}
@@ -206,7 +208,7 @@ func (w *walk) read() error {
 
 // narrowed is the part of the log that the database can find by itself.
 type narrowed struct {
-	collection *model.Collection
+	collection *model.Collection // as it is stored
 	id         *model.ID
 	whole      bool // the filter asks for nothing else
 	nothing    bool // there can be no such change
@@ -238,8 +240,10 @@ func narrow(s *model.Schema, filter query.Filter) narrowed {
 		}
 		switch {
 		case name == model.ChangeCollection && n.collection == nil && !n.nothing:
-			n.collection = s.Collection(equal.Value.Text())
-			n.nothing = n.collection == nil
+			named := s.Collection(equal.Value.Text())
+			if n.nothing = named == nil; !n.nothing {
+				n.collection = named.Base()
+			}
 		case name == model.ChangeResourceID && n.id == nil:
 			n.id = new(equal.Value.ID())
 		default:
@@ -255,11 +259,12 @@ func narrow(s *model.Schema, filter query.Filter) narrowed {
 // count finds the total, if that is asked for and the caller sees everything that there is to
 // count: a total must not reveal what is hidden.
 func (c *Changes) count() (err error) {
-	c.Known = c.request.Exact && c.seesAll()
+	sees, whole := c.seesAll()
+	c.Known = c.request.Exact && sees
 	switch {
 	case !c.Known || c.narrow.nothing:
 		return nil
-	case !c.narrow.whole:
+	case !c.narrow.whole || !whole:
 		all := c.walk(c.floor, c.End+1)
 		_, c.Total, err = all.pass(math.MaxInt64)
 		return err
@@ -273,20 +278,20 @@ func (c *Changes) count() (err error) {
 	return err
 }
 
-// seesAll reports whether no change of what is asked for is hidden from the caller.
-func (c *Changes) seesAll() bool {
-	by := c.request.Path.By
-	if by == nil {
-		return true
-	}
-	all := c.feed.store.Schema().Collections()
-	if c.narrow.collection != nil {
-		all = []*model.Collection{c.narrow.collection}
-	}
-	for _, each := range all {
-		if !by.May(schema.MayChanges, each) || by.Scope(each) != nil || by.Visible(each) != nil {
-			return false
+// seesAll reports whether no change of what is asked for is hidden from the caller, and whether their version leaves none out
+// either.
+func (c *Changes) seesAll() (sees, whole bool) {
+	by, whole := c.request.Path.By, true
+	for _, each := range c.request.Schema.Collections() {
+		switch {
+		case c.narrow.collection != nil && each.Base() != c.narrow.collection:
+		case each.IsAbsent():
+			whole = false
+		case !by.May(schema.MayChanges, each) || by.Scope(each) != nil || !slices.Equal(by.Visible(each), each.Shows()):
+			return false, false
+		default:
+			whole = whole && each.Shows() == nil
 		}
 	}
-	return true
+	return true, whole
 }

@@ -96,9 +96,10 @@ func (m Metrics) withDefaults() Metrics {
 
 // Shape is what a subscriber sees: subscriptions of the same shape share their events.
 type Shape struct {
-	Path   reads.Path   // collection, parent and permit of the caller; no collection: the change log itself
-	ID     *model.ID    // of one resource; nil: all
-	Filter query.Filter // of the request, on the collection or on Schema.Changes; nil: none
+	Schema *model.Schema // of the version that asks; nil: the newest
+	Path   reads.Path    // collection, parent and permit of the caller; no collection: the change log itself
+	ID     *model.ID     // of one resource; nil: all
+	Filter query.Filter  // of the request, on the collection or on Schema.Changes; nil: none
 
 	// Fields is the columns that are shown, among those that the caller may see. Nil: all of these.
 	Fields model.ColumnSet
@@ -145,22 +146,21 @@ var nothing = []byte("{}")
 
 // Feed follows the change log.
 type Feed struct {
-	store       *store.Store
-	resources   *reads.Reader
-	options     Options
-	collections []*model.Collection
-	signer      signer
-	gates       *gates
-	words       *wordSets
-	changed     chan struct{} // changes were committed
-	urgent      chan struct{} // somebody waits for changes now
+	store     *store.Store
+	resources *reads.Reader
+	options   Options
+	signer    signer
+	gates     *gates
+	words     *wordSets
+	changed   chan struct{} // changes were committed
+	urgent    chan struct{} // somebody waits for changes now
 
 	mutex         sync.Mutex // of all that follows
 	subscriptions map[*Subscription]bool
-	callers       map[string]int    // number of subscriptions
-	chains        map[string]*chain // by the canonical text of their shape
-	following     map[*model.Collection]map[*chain]bool
-	attached      int // subscriptions that read the chain of their shape
+	callers       map[string]int                        // number of subscriptions
+	chains        map[string]*chain                     // by the canonical text of their shape
+	following     map[*model.Collection]map[*chain]bool // by the collection as it is stored
+	attached      int                                   // subscriptions that read the chain of their shape
 	stopped       bool
 
 	lastNumber int64    // of the log, as far as known
@@ -179,7 +179,7 @@ func New(s *store.Store, o Options) *Feed {
 	o = o.withDefaults()
 	pageReads, longReads := s.MostReads()
 	return &Feed{
-		store: s, resources: reads.New(s), options: o, gates: newGates(pageReads, longReads), collections: s.Schema().All(), signer: newSigner(s.Secret()), words: newWordSets(),
+		store: s, resources: reads.New(s), options: o, gates: newGates(pageReads, longReads), signer: newSigner(s.Secret()), words: newWordSets(),
 		changed: make(chan struct{}, 1), urgent: make(chan struct{}, 1),
 		subscriptions: map[*Subscription]bool{}, callers: map[string]int{}, chains: map[string]*chain{}, following: map[*model.Collection]map[*chain]bool{},
 	}

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
@@ -14,25 +15,39 @@ import (
 type fingerprint [8]byte
 
 // canonical is a text that is equal for shapes whose subscribers see the same events: the
-// declaration of the collection, what filter and rule select, and what is visible.
+// declaration of the collection, its names in the version, what filter and rule select, and what is visible.
 func (f *Feed) canonical(s *Shape) []byte {
-	text := []byte{}
+	text, schema := []byte{}, cmp.Or(s.Schema, f.store.Schema())
+	version := schema.Versions().Newest
 	field := func(name string) { text = append(append(text, 0), name...) }
 	selected := func(by query.Filter) { text = appendFilter(append(text, 0), by) }
+	declared := func(c *model.Collection) {
+		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
+		if by := f.store.ComputedBy(c); by != 0 {
+			field("computed" + strconv.FormatInt(by, 10))
+		}
+		if version == 0 && schema == schema.Base() {
+			return
+		}
+		field("version" + strconv.Itoa(version))
+		for i := range c.Attributes { // nodes may serve a version under two sets of names while a migration is expanded
+			field(c.Attributes[i].Name)
+		}
+	}
 	c := s.Path.Collection
 	if c == nil {
 		text = append(text, "changes"...)
-		for _, each := range f.collections {
+		for _, each := range schema.All() {
 			if mayFollow(s.Path.By, each) {
 				field(each.Name)
-				field(strconv.FormatInt(f.store.DeclaredIn(each), 10))
+				declared(each)
 				field(s.Path.By.ColumnsTag(each))
 				selected(s.Path.By.Scope(each))
 			}
 		}
 	} else {
 		text = append(text, c.Name...)
-		field(strconv.FormatInt(f.store.DeclaredIn(c), 10))
+		declared(c)
 		field(c.ColumnsTag(s.visible()))
 		field(strconv.FormatBool(showsCaller(s.Path.By, c)))
 		selected(s.Path.By.Scope(c))

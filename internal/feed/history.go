@@ -20,7 +20,7 @@ func (c *Changes) openHistory(tx *store.Tx, bounds changelog.Bounds) (model.Reco
 	} else if err != nil {
 		return nil, err
 	}
-	oldest, _, _, err := tx.Log(changelog.Query{Collection: path.Collection, ID: &id, Most: 1})
+	oldest, _, _, err := tx.Log(changelog.Query{Collection: path.Collection.Base(), ID: &id, Most: 1})
 	if err != nil {
 		return nil, err
 	}

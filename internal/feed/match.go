@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -10,7 +11,7 @@ import (
 	"github.com/plural-go/plural/schema"
 )
 
-// mayFollow reports whether the change log shows a caller the changes of a collection.
+// mayFollow reports whether the change log shows a caller the changes of a collection of their version.
 // Operations are no part of it.
 func mayFollow(by *auth.Permit, c *model.Collection) bool {
 	return !c.ReadOnly() && by.May(schema.MayChanges, c)
@@ -35,11 +36,10 @@ const (
 type view struct {
 	Shape
 	fingerprint fingerprint
-	collection  *model.Collection // nil: the change log
+	collection  *model.Collection // of the version; nil: the change log
 	scope       query.Filter      // of the path, the caller and the request; nil: all
 	visible     model.ColumnSet
 	showsCaller bool
-	schema      *model.Schema
 	signer      signer
 	narrow      narrowed // what must be read of the log
 	conditions  int      // what the conditions cost for a state of a resource, see query.ConditionsWork
@@ -52,10 +52,11 @@ type view struct {
 // newView makes a view of a shape, whose canonical text is given.
 func (f *Feed) newView(s Shape, canonical []byte) *view {
 	c := s.Path.Collection
-	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, schema: f.store.Schema(), signer: f.signer}
+	v := &view{Shape: s, fingerprint: fingerprintOf(canonical), collection: c, signer: f.signer}
+	v.Schema = cmp.Or(s.Schema, f.store.Schema())
 	if c == nil {
-		v.scope, v.narrow = s.Filter, narrow(v.schema, s.Filter)
-		v.conditions = query.ConditionsWork(v.scope) + query.Work(v.scope, make(model.Record, len(v.schema.Changes().Columns())))
+		v.scope, v.narrow = s.Filter, narrow(v.Schema, s.Filter)
+		v.conditions = query.ConditionsWork(v.scope) + query.Work(v.scope, make(model.Record, len(v.Schema.Changes().Columns())))
 		return v
 	}
 	v.scope = query.Both(query.Both(s.Path.Scope(), s.Filter), ofID(s.ID))
@@ -67,7 +68,7 @@ func (f *Feed) newView(s Shape, canonical []byte) *view {
 	if parents := v.parents(); parents != nil {
 		query.EachRelated(s.Path.By.Scope(parents), func(r *query.Related) { v.related = append(v.related, r) })
 	} else if len(v.related) == 0 {
-		v.narrow = narrowed{collection: c, id: s.ID}
+		v.narrow = narrowed{collection: c.Base(), id: s.ID}
 	}
 	return v
 }
@@ -140,7 +141,7 @@ func (v *view) workOfTexts(e *changelog.Entry) int {
 
 // isAbout reports whether a change is one of a resource of the shape, apart from filters.
 func (v *view) isAbout(e *changelog.Entry) bool {
-	return v.collection != nil && e.Collection == v.collection && (v.ID == nil || e.ID == *v.ID)
+	return v.collection != nil && e.Collection == v.collection.Base() && (v.ID == nil || e.ID == *v.ID)
 }
 
 // match appends the events of a change, if there are any. Those with more than a number of bytes are left out,
@@ -198,13 +199,13 @@ func (v *view) whyBeginAgain(e *changelog.Entry, states *changelog.States) (why 
 // isParent reports whether a change is one of the parent in the path.
 func (v *view) isParent(e *changelog.Entry) bool {
 	parents := v.parents()
-	return parents != nil && e.Collection == parents && e.ID == *v.Path.Parent
+	return parents != nil && e.Collection == parents.Base() && e.ID == *v.Path.Parent
 }
 
 // concerns reports whether a change may concern subscribers, whatever it is.
 func (v *view) concerns(e *changelog.Entry) bool {
 	if v.collection == nil {
-		return mayFollow(v.Path.By, e.Collection) && (v.Filter == nil || v.Filter.Match(e.Record(v.schema)))
+		return mayFollow(v.Path.By, v.Schema.Of(e.Collection)) && (v.Filter == nil || v.Filter.Match(e.Record(v.Schema)))
 	}
 	return v.isParent(e) || v.isAbout(e) || v.readsRelated(e.Collection)
 }
@@ -297,11 +298,11 @@ func (v *view) changeEvent(history model.ID, e *changelog.Entry, states *changel
 	if !v.concerns(e) {
 		return Event{}, false, nil
 	}
-	seen, ok, err := seenBy(v.Path.By, e, states)
+	seen, ok, err := seenBy(v.Path.By, v.Schema, e, states)
 	if err != nil || !ok {
 		return Event{}, false, err
 	}
-	if isLarger(seen.shown(), v.Path.By.Visible(e.Collection), most) {
+	if isLarger(seen.shown(), v.Path.By.Visible(seen.collection), most) {
 		return Event{effect: leftOut}, true, nil
 	}
 	event, err = seen.event(Created, history, v.Path.By)

@@ -9,9 +9,9 @@ import (
 	"github.com/plural-go/plural/internal/query"
 )
 
-// readsRelated reports whether what is seen depends on resources of a collection by a reference.
+// readsRelated reports whether what is seen depends on resources of a collection, as it is stored, by a reference.
 func (v *view) readsRelated(c *model.Collection) bool {
-	return slices.ContainsFunc(v.related, func(r *query.Related) bool { return r.Relation.To == c })
+	return slices.ContainsFunc(v.related, func(r *query.Related) bool { return r.Relation.To.Base() == c })
 }
 
 // changesOthers reports whether an update of a resource may change whether subscribers see the parent in the path, or
@@ -59,7 +59,7 @@ func mayChange(filter query.Filter, e *changelog.Entry, states *changelog.States
 		if changed || err != nil {
 			return
 		}
-		if r.Relation.To == e.Collection {
+		if r.Relation.To.Base() == e.Collection {
 			var before, after query.Filter
 			if before, err = query.Suppose(filter, r.Relation.Column, e.Before, states.Before(e)); err != nil {
 				return

@@ -92,7 +92,8 @@ func (s *Subscription) readPiece() (err error) {
 func (s *Subscription) openSnapshot() error {
 	n, err := s.snapshot, error(nil)
 	if s.view.collection == nil {
-		n.log = &Changes{feed: s.feed, ctx: s.ctx, request: LogRequest{Path: s.view.Path, Query: query.Query{Filter: s.view.Filter}}, follows: true}
+		n.log = s.feed.newChanges(s.ctx, LogRequest{Schema: s.view.Schema, Path: s.view.Path, Query: query.Query{Filter: s.view.Filter}})
+		n.log.follows = true
 		// What was committed before is part of the snapshot.
 		if _, err = s.feed.store.AssignNumbers(s.ctx); err == nil {
 			err = n.log.open()

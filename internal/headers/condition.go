@@ -10,14 +10,21 @@ import (
 )
 
 // ETag is the entity tag of a resource: the revision of its last change, the schema version since which its
-// collection is declared as it is now, the history of the database, and which columns are visible, empty if all
-// are. No two representations share one.
-func ETag(revision, declaredIn int64, history, columns string) string {
+// collection is declared as it is now, the history of the database, the version of the interface, 0 if it has none, the schema version that computes
+// attributes in another way than the server, 0 if there is none, and which columns are visible, empty if all are. No two representations
+// share one.
+func ETag(revision, declaredIn int64, history string, version int, computedBy int64, columns string) string {
 	tag := append(make([]byte, 0, 32), '"')
 	tag = strconv.AppendInt(tag, revision, 36)
 	tag = append(tag, '.')
 	tag = strconv.AppendInt(tag, declaredIn, 36)
 	tag = append(append(tag, '.'), history...)
+	if version > 0 {
+		tag = strconv.AppendInt(append(tag, ".v"...), int64(version), 10)
+	}
+	if computedBy > 0 {
+		tag = strconv.AppendInt(append(tag, ".c"...), computedBy, 10)
+	}
 	if columns != "" {
 		tag = append(append(tag, '.'), columns...)
 	}
@@ -105,13 +112,13 @@ func (t *Tags) includes(etag string) bool {
 }
 
 // includesState compares with the state that the current ETag stands for: whichever attributes of the
-// resource the client has seen, it has seen the same revision.
+// resource the client has seen, in whichever version, it has seen the same revision.
 func (t *Tags) includesState(etag string, weakly bool) bool {
 	same := func(tag string) bool { return stateOf(tag) == stateOf(etag) }
 	return t.Any || etag != "" && (slices.ContainsFunc(t.Strong, same) || weakly && slices.ContainsFunc(t.Weak, same))
 }
 
-// stateOf is an ETag without its fourth part, the columns that are visible: see ETag.
+// stateOf is an ETag without what only representations of the same revision differ in: see ETag.
 func stateOf(tag string) string {
 	parts := strings.SplitN(strings.Trim(tag, `"`), ".", 4)
 	return strings.Join(parts[:min(len(parts), 3)], ".")

@@ -76,9 +76,10 @@ func TestClientAddress(t *testing.T) {
 
 // TestConditions compares a whole table of conditions with the state of a resource, seen with all attributes and with some.
 func TestConditions(t *testing.T) {
-	whole, part, other := ETag(50, 1, "k3", ""), ETag(50, 1, "k3", "ab"), ETag(51, 1, "k3", "")
-	if whole != `"1e.1.k3"` || part != `"1e.1.k3.ab"` {
-		t.Fatalf("got %s and %s", whole, part)
+	whole, part, other := ETag(50, 1, "k3", 0, 0, ""), ETag(50, 1, "k3", 0, 0, "ab"), ETag(51, 1, "k3", 0, 0, "")
+	versioned := ETag(50, 1, "k3", 2, 0, "ab")
+	if whole != `"1e.1.k3"` || part != `"1e.1.k3.ab"` || versioned != `"1e.1.k3.v2.ab"` {
+		t.Fatalf("got %s, %s and %s", whole, part, versioned)
 	}
 	for _, c := range []struct {
 		match, noneMatch []string
@@ -88,6 +89,7 @@ func TestConditions(t *testing.T) {
 		{nil, nil, "", false},
 		{[]string{whole}, nil, "", false},
 		{[]string{part}, nil, "", false},
+		{[]string{versioned}, nil, "", false},
 		{[]string{other}, nil, problem.CodePreconditionFailed, false},
 		{[]string{other + ", " + whole}, nil, "", false},
 		{[]string{"W/" + whole}, nil, problem.CodePreconditionFailed, false},
@@ -95,6 +97,7 @@ func TestConditions(t *testing.T) {
 		{nil, []string{whole}, problem.CodePreconditionFailed, true},
 		{nil, []string{"W/" + whole}, problem.CodePreconditionFailed, true},
 		{nil, []string{part}, problem.CodePreconditionFailed, false},
+		{nil, []string{versioned}, problem.CodePreconditionFailed, false},
 		{nil, []string{other}, "", false},
 		{nil, []string{"*"}, problem.CodePreconditionFailed, true},
 	} {

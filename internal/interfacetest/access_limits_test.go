@@ -184,7 +184,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE, OPTIONS", "Vary": "Origin", "Access-Control-Max-Age": "600",
-		"Access-Control-Allow-Headers": "*, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id", "Access-Control-Allow-Credentials": "",
+		"Access-Control-Allow-Headers": "*, API-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id", "Access-Control-Allow-Credentials": "",
 	} {
 		if got := preflight.header.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)

@@ -18,9 +18,12 @@ import (
 
 // check runs the suite on a collection and requires that no check fails, and
 // that it leaves nothing behind.
-func check(t *testing.T, s *server, options conform.Options) *conform.Report {
+func check(t testing.TB, s *server, options conform.Options) *conform.Report {
 	t.Helper()
-	options.BaseURL, options.Client, options.Timeout = s.base, client, hung
+	options.BaseURL, options.Client, options.Timeout, options.Headers = s.base, client, hung, http.Header{}
+	for i := 0; i < len(s.headers); i += 2 {
+		options.Headers.Set(s.headers[i], s.headers[i+1])
+	}
 	before := s.get("/" + options.Collection).total()
 	report, err := conform.Run(context.Background(), options)
 	if err != nil {

@@ -169,7 +169,7 @@ func (h *accessServer) all(collection string, bodies []string) {
 
 var (
 	uuidInHeader = regexp.MustCompile(`/operations/[0-9a-f-]{36}`)
-	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,2}\\"`)
+	everyTag     = regexp.MustCompile(`"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,3}"|\\"[0-9a-z]+\.[0-9a-z]+(\.[0-9a-z]+){1,3}\\"`)
 	anyPosition  = regexp.MustCompile(`since=[A-Za-z0-9_-]+`) // it counts all changes
 	anyOperation = regexp.MustCompile(`"id":"[0-9a-f-]{36}","type":"operations"`)
 )

@@ -51,6 +51,7 @@ type server struct {
 	opened  *plural.Server
 	config  plural.Config
 	checker *checker
+	headers []string // of all requests of do; pairs of name and value
 }
 
 // eachStore runs a test against a fresh server on each database. The change is
@@ -83,7 +84,10 @@ func start(t testing.TB, declared *schema.Schema, database string, change ...fun
 	}
 	s := &server{t: t, base: "http://" + addr.String(), opened: opened, config: config, checker: newChecker(t, config)}
 	checkers.Store(addr.String(), s.checker)
-	t.Cleanup(func() { checkers.Delete(addr.String()) })
+	t.Cleanup(func() {
+		checkers.Delete(addr.String())
+		s.checker.checkVersions(s.base)
+	})
 	return s
 }
 
@@ -139,6 +143,7 @@ func (s *server) do(method, path, body string, headers ...string) answer {
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
+	headers = append(s.headers[:len(s.headers):len(s.headers)], headers...)
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 		if headers[i+1] == "" {

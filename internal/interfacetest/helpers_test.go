@@ -90,7 +90,7 @@ func from(start, end int) []int {
 const tagged = "Etag: TAG"
 
 // etags: the operations are declared by no schema, which is version 0.
-var etags = regexp.MustCompile(`^"[1-9a-z][0-9a-z]*\.(0|[1-9a-z][0-9a-z]*)(\.[0-9a-z]+){0,2}"$`)
+var etags = regexp.MustCompile(`^"[1-9a-z][0-9a-z]*\.(0|[1-9a-z][0-9a-z]*)(\.[0-9a-z]+){0,3}"$`)
 
 // expectHeaders compares all headers, each as "Name: value", but those that
 // every answer has: they are checked for what they must be.

@@ -181,7 +181,10 @@ func TestReadsThatHang(t *testing.T) {
 		}
 		other := s.create("/others", `{"name":"a"}`)
 		requests := s.hungRequests(secret)
-		access := func(c *plural.Config) { c.Access, c.QueryTimeout, c.ChangeRetention = file.Access, -1, -1 } // removing old changes would hang, too
+		access := func(c *plural.Config) {
+			c.Access, c.QueryTimeout = file.Access, -1
+			keepAll(c)
+		}
 		patient := s.another(access)
 		limit := 50 * time.Millisecond
 		if !strings.HasPrefix(s.config.Database, "sqlite:") {
@@ -244,5 +247,10 @@ func TestReadsThatHang(t *testing.T) {
 		all.Wait()
 		release() // writes of the server itself, such as those that merge totals, hang as well
 		stopping.Wait()
-	}, func(c *plural.Config) { c.ChangeRetention = -1 })
+	}, keepAll)
+}
+
+// keepAll lets the server remove nothing that is old: that would hang, too.
+func keepAll(c *plural.Config) {
+	c.ChangeRetention, c.IdempotencyRetention, c.OperationRetention = -1, -1, -1
 }

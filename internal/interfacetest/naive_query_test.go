@@ -202,13 +202,13 @@ func naiveRange(anchor, limit, count int) (from, to int) {
 
 // represent is a resource with what is included, as JSON.
 func (v *naiveView) represent(r *naiveRow, q *naiveQuery) string {
-	parts := []string{`"id":` + quoted(r.id), `"type":` + quoted(r.kind.Name)}
+	parts := []string{`"id":` + quoted(r.id), `"type":` + quoted(v.collection(r.kind))}
 	wanted := func(name string) bool {
 		return v.knows(r.kind, name) && (q.fields == nil || slices.Contains(q.fields, name))
 	}
 	for _, a := range r.kind.Attributes {
 		if wanted(a.Name) {
-			parts = append(parts, quoted(a.Name)+":"+r.value(a.Name))
+			parts = append(parts, quoted(v.member(r.kind, a.Name))+":"+r.value(a.Name))
 		}
 	}
 	for _, name := range []string{"created_at", "updated_at"} {
@@ -217,22 +217,23 @@ func (v *naiveView) represent(r *naiveRow, q *naiveQuery) string {
 		}
 	}
 	for _, include := range q.includes {
+		called := v.member(r.kind, include.Name)
 		all, found := v.selects(&include.naiveQuery, v.related(r, include.Relation))
 		if include.One {
 			text := "null"
 			if len(all) > 0 {
 				text = v.represent(all[0], &include.naiveQuery)
 			}
-			parts = append(parts, quoted(include.Name)+":"+text)
+			parts = append(parts, quoted(called)+":"+text)
 			continue
 		}
 		var items []string
 		for _, each := range found {
 			items = append(items, v.represent(each, &include.naiveQuery))
 		}
-		parts = append(parts, array(include.Name, items...))
+		parts = append(parts, array(called, items...))
 		if include.total {
-			parts = append(parts, fmt.Sprintf(`"%s_total":%d`, include.Name, len(all)))
+			parts = append(parts, fmt.Sprintf(`"%s_total":%d`, called, len(all)))
 		}
 	}
 	return "{" + strings.Join(parts, ",") + "}"

@@ -109,6 +109,7 @@ type naiveView struct {
 	*naive
 	name, role, sub string
 	seen            map[*naiveRow]bool // until something is written
+	version         *naiveVersion      // of the interface; nil: the schema has none
 }
 
 func (v *naiveView) may(c *model.Collection, verb schema.AccessVerb) bool {
@@ -241,7 +242,7 @@ func referringAttribute(relation *model.Relation) string {
 // relations lists those that the caller may use.
 func (v *naiveView) relations(c *model.Collection) (known []*model.Relation) {
 	for _, relation := range c.Relations() {
-		if v.may(relation.To, schema.MayRead) && (relation.One || v.may(relation.To, schema.MayList)) && v.knows(relation.Referring(), referringAttribute(relation)) {
+		if v.may(relation.To, schema.MayRead) && (relation.One || v.may(relation.To, schema.MayList)) && v.knows(relation.Referring(), referringAttribute(relation)) && !v.lacks(c, relation.Name) {
 			known = append(known, relation)
 		}
 	}

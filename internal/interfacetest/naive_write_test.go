@@ -48,7 +48,7 @@ func (v *naiveView) write(w *naiveWrite) (status int, faults []string, r *naiveR
 	if w.method == "DELETE" {
 		last := *before
 		last.values = maps.Clone(before.values)
-		if faults := m.remove([]*naiveRow{before}); len(faults) > 0 {
+		if faults := v.remove([]*naiveRow{before}); len(faults) > 0 {
 			return 409, faults, nil
 		}
 		return 200, nil, &last
@@ -67,7 +67,7 @@ func (v *naiveView) write(w *naiveWrite) (status int, faults []string, r *naiveR
 	}
 	for _, group := range w.kind.Unique {
 		if other := m.owner(after, group); other != nil && other != before {
-			place := " /" + group[0]
+			place := " /" + v.member(w.kind, group[0])
 			if slices.ContainsFunc(group, func(name string) bool { return !v.knows(w.kind, name) }) {
 				place = ""
 			}
@@ -145,7 +145,7 @@ func (v *naiveView) after(w *naiveWrite, before *naiveRow) (after *naiveRow, fau
 		value, given := w.values[a.Name]
 		switch {
 		case given && ofPath(a.Name) && value != quoted(w.parent) && value != wrongJSON(a):
-			faults = append(faults, "parent_mismatch /"+a.Name)
+			faults = append(faults, "parent_mismatch /"+v.member(w.kind, a.Name))
 			continue
 		case given:
 		case ofPath(a.Name):
@@ -162,12 +162,14 @@ func (v *naiveView) after(w *naiveWrite, before *naiveRow) (after *naiveRow, fau
 		after.values[a.Name] = value
 		switch {
 		case value == wrongJSON(a):
-			faults = append(faults, "type /"+a.Name)
+			faults = append(faults, "type /"+v.member(w.kind, a.Name))
 		case value == "null" && (a.Required || isKey(a.Name)):
-			faults = append(faults, "required /"+a.Name)
+			faults = append(faults, "required /"+v.member(w.kind, a.Name))
+		case v.refused(w.kind, a)[value] != "" && (before == nil || value != before.value(a.Name)):
+			faults = append(faults, v.refused(w.kind, a)[value]+" /"+v.member(w.kind, a.Name))
 		case a.References != nil && value != "null" && value != quoted(after.id) && value != before.value(a.Name):
 			if other := v.find(v.schema.Collection(a.References.Collection), plain(value)); other == nil || !v.sees(other) {
-				dangling = append(dangling, "unknown_reference /"+a.Name)
+				dangling = append(dangling, "unknown_reference /"+v.member(w.kind, a.Name))
 			}
 		}
 	}
@@ -251,8 +253,9 @@ func (m *naive) copyRows() map[*model.Collection][]*naiveRow {
 }
 
 // remove deletes resources, and does to what refers to them what the schema says. It does nothing and
-// returns faults, one for each resource and attribute, if others that stay refer to them.
-func (m *naive) remove(rows []*naiveRow) (faults []string) {
+// returns faults if others that stay refer to them: one for each resource and attribute that the caller sees, and one for all others.
+func (v *naiveView) remove(rows []*naiveRow) (faults []string) {
+	m := v.naive
 	gone, ids := map[*naiveRow]bool{}, map[string]bool{}
 	for _, r := range rows {
 		gone[r], ids[quoted(r.id)] = true, true
@@ -280,7 +283,11 @@ func (m *naive) remove(rows []*naiveRow) (faults []string) {
 	}
 	restricting := map[string]bool{}
 	referring(func(r *naiveRow, a *model.Attribute) {
-		if by := r.kind.Name + a.Name + r.value(a.Name); a.References.OnDelete == model.Restrict && !restricting[by] {
+		by := r.kind.Name + a.Name + r.value(a.Name)
+		if !v.knows(r.kind, a.Name) {
+			by = "unseen"
+		}
+		if a.References.OnDelete == model.Restrict && !restricting[by] {
 			restricting[by] = true
 			faults = append(faults, "referenced")
 		}

@@ -135,7 +135,7 @@ func TestReadinessOfAnOlderServer(t *testing.T) {
 	older := start(t, jobs(), pgtest.URL(t))
 	older.awaitReady().expect(t, 200, `{"status":"ready"}`)
 	older.another(func(c *plural.Config) {
-		c.Schema = jobs(schema.Attribute{Name: "s", Type: schema.String, Default: "x"})
+		c.Schema = jobs(schema.Attribute{Name: "s", Type: schema.String, Required: true}) // which the older server would not set
 	})
 	const detail = "The schema of the database has changed since the server was started. Restart the server with that schema."
 	var ready answer

@@ -32,6 +32,7 @@ type document struct {
 type documentKind struct {
 	restricted bool // there may be more than it says
 	hooked     bool // requests can be refused for reasons that nobody knows
+	versioned  bool // what is stored may be sent back, although the version does not accept it
 }
 
 // documents is those that were needed before: most servers have the same.

@@ -48,6 +48,7 @@ func (d *document) checkRequest(op *describedOperation, e *exchange) []string {
 	case op.bodySchema == "" && len(e.body) > 0:
 		complaints = append(complaints, "there is a body, and none is declared")
 	case strings.Contains(e.target.RawQuery, "on_conflict="): // a resource that exists needs no attributes that must be given
+	case d.versioned && e.method != "POST" && e.status < 300:
 	case op.bodySchema != "" && len(e.body) <= maxChecked:
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(e.body))
 		if err == nil {
@@ -260,9 +261,10 @@ func (d *document) mustBeWrong(op *describedOperation, e *exchange) []string {
 		isPath := (each.Source.Parameter == "by" || each.Source.Parameter == "sort") && strings.Contains(strings.Join(e.target.Query()[each.Source.Parameter], ""), ".") // a path, which is only declared roughly
 		isItem := strings.HasSuffix(each.Source.Parameter, "[has_all]")                                                                                                  // of several in one text, with commas between them
 		isSearch := (each.Source.Parameter == "search" || strings.HasSuffix(each.Source.Parameter, "[search]")) && each.Code == "too_many_values"
-		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys
-		isMember := op.hasMember(each.Source.Parameter)                                                                                                      // whose name and value are only declared roughly
-		if isPart || isPath || isItem || isOfWrite || isHidden || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
+		isUndeclared := slices.Contains([]string{"If-Match", "If-None-Match", "Idempotency-Key", "API-Version"}, each.Source.Header) && !op.takesHeader(each.Source.Header) // a range has no ETag, and neither have keys; some schemas have no versions
+		isMember := op.hasMember(each.Source.Parameter)                                                                                                                     // whose name and value are only declared roughly
+		isVersion := each.Source.Pointer == "/api_version"                                                                                                                  // which ones are served, only the server knows
+		if isPart || isVersion || isPath || isItem || isOfWrite || isHidden || d.isComputed(each.Source.Pointer) || isUndeclared || isSearch || isMember || isPosition || isOfHTTP || sortsTwice || isFormat || isBound || slices.Contains(inexpressible, each.Code) {
 			return nil
 		}
 	}

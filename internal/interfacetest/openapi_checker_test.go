@@ -51,6 +51,49 @@ type checker struct {
 	mutex     sync.Mutex
 	roles     map[string]string // of callers, by their Authorization header
 	documents map[string]*document
+	versioned []*exchange // in a version of the interface
+}
+
+// checkVersions checks the exchanges in versions, by the documents that the server has for their callers. It asks for these at the end, because
+// tests count requests.
+func (j *checker) checkVersions(base string) {
+	j.mutex.Lock()
+	all := j.versioned
+	j.versioned = nil
+	j.mutex.Unlock()
+	found := map[[2]string]*document{}
+	for _, e := range all {
+		key := [2]string{e.answered.Get("API-Version"), e.header.Get("Authorization")}
+		if _, asked := found[key]; !asked {
+			found[key] = j.served(base, key[0], key[1])
+		}
+		if found[key] == nil {
+			continue
+		}
+		for _, complaint := range found[key].checker(e) {
+			j.t.Errorf("not as the OpenAPI document of version %s says: %s\n%s", key[0], complaint, e)
+		}
+	}
+}
+
+// served is the document of a version that a server has for a caller, nil if it has none any more.
+func (j *checker) served(base, version, authorization string) *document {
+	r, err := http.NewRequest("GET", base+j.config.Prefix+"/-/openapi.json?version="+version, nil)
+	if err != nil {
+		j.t.Error(err)
+		return nil
+	}
+	r.Header.Set("Authorization", authorization)
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return nil // it was stopped by the test
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return nil
+	}
+	return documentOf(string(text), documentKind{restricted: true, hooked: len(j.config.Hooks) > 0, versioned: true})
 }
 
 func newChecker(t testing.TB, config plural.Config) *checker {
@@ -115,6 +158,12 @@ func textFor(config plural.Config, role string) (string, error) {
 
 // hears checks an exchange.
 func (j *checker) hears(e *exchange) {
+	if version := e.answered.Get("API-Version"); version != "" {
+		j.mutex.Lock()
+		defer j.mutex.Unlock()
+		j.versioned = append(j.versioned, e)
+		return
+	}
 	d := j.documentFor(e.header.Get("Authorization"))
 	if d == nil {
 		return

@@ -32,9 +32,9 @@ func (w *draws) path(path string) string { return path + "?" + strings.Join(w.pa
 
 // list compares a list of a collection, or of a sub-collection, and one of its resources.
 func (w *randomCase) list(v *naiveView) {
-	c := pick(w.t, "collection", v.schema.Collections())
+	c := pick(w.t, "collection", v.collections())
 	r := &draws{randomCase: w, naiveView: v}
-	path, among := "/"+c.Name, v.visible(c)
+	path, among := "/"+v.collection(c), v.visible(c)
 	status := 200
 	if !v.may(c, schema.MayList) {
 		status = map[bool]int{true: 401, false: 403}[v.name == "public"]
@@ -42,7 +42,7 @@ func (w *randomCase) list(v *naiveView) {
 	for _, up := range v.relations(c) {
 		if parents := v.rows[up.To]; c.Parent != nil && up.One && referringAttribute(up) == c.Parent.Attribute && len(parents) > 0 && w.chance("sub-collection", 2) {
 			parent := pick(w.t, "parent", parents)
-			path = "/" + up.To.Name + "/" + parent.id + path
+			path = "/" + v.collection(up.To) + "/" + parent.id + path
 			among = slices.DeleteFunc(slices.Clone(among), func(r *naiveRow) bool { return r.value(c.Parent.Attribute) != quoted(parent.id) })
 			if !v.sees(parent) {
 				w.expect(v, get(path), map[bool]int{true: 404, false: status}[v.may(c, schema.MayList)], "")
@@ -72,7 +72,7 @@ func (w *randomCase) list(v *naiveView) {
 		}
 	}
 	if q.fields = r.drawFields(c); q.fields != nil {
-		r.give("fields", strings.Join(q.fields, ","))
+		r.give("fields", strings.Join(v.members(c, q.fields), ","))
 	}
 	w.compare(v, r, q, path, among, status)
 	if len(among) > 0 && !r.refused && w.chance("one", 3) {
@@ -172,7 +172,7 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 		if hidden := !slices.Contains(w.naiveView.relations(c), relation); hidden && w.included < 10 && w.chance("hidden", 10) {
 			w.refused = true
 			w.included++
-			w.parameters = append(w.parameters, "include="+before+relation.Name)
+			w.parameters = append(w.parameters, "include="+before+w.member(c, relation.Name))
 		}
 	}
 	for _, relation := range w.naiveView.relations(c) {
@@ -180,7 +180,7 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 			continue
 		}
 		w.included++
-		path := before + relation.Name
+		path := before + w.member(c, relation.Name)
 		w.parameters = append(w.parameters, "include="+path)
 		include, size := &naiveInclude{Relation: relation, naiveQuery: naiveQuery{offset: -1, limit: 1}}, 1
 		if !relation.One {
@@ -198,7 +198,7 @@ func (w *draws) drawIncludes(c *model.Collection, before string, depth, budget i
 			}
 		}
 		if include.fields = w.drawFields(relation.To); include.fields != nil {
-			w.give("fields["+path+"]", strings.Join(include.fields, ","))
+			w.give("fields["+path+"]", strings.Join(w.members(relation.To, include.fields), ","))
 		}
 		if depth > 1 {
 			include.includes = w.drawIncludes(relation.To, path+".", depth-1, budget/size)
@@ -216,7 +216,7 @@ func (w *draws) drawFilter(c *model.Collection, prefix string) *naiveFilter {
 	}
 	f := &naiveFilter{count: counted, kind: model.KindInteger, operator: w.one("operator", "eq", "ne", "lt", "lte", "gt", "gte")}
 	f.values = []string{fmt.Sprint(w.number("number", 0, 3))}
-	name := prefix + "[count." + counted.Name + "][" + f.operator + "]"
+	name := prefix + "[count." + w.member(c, counted.Name) + "][" + f.operator + "]"
 	if !w.take(name) {
 		return alwaysTrue()
 	}
@@ -234,23 +234,19 @@ func (w *draws) drawSome(q *naiveQuery, c *model.Collection, prefix string) {
 		s := &naiveSome{relation: pick(w.t, "relation", many), none: w.chance("none", 3)}
 		group := map[bool]string{true: "none", false: "some"}[s.none]
 		for range w.number("conditions", 1, 2) {
-			s.filters = append(s.filters, w.drawFilterBehind([]*model.Relation{s.relation}, s.relation.To, fmt.Sprintf("%s[%s][%d]", prefix, group, n)))
+			s.filters = append(s.filters, w.drawFilterBehind([]string{w.member(c, s.relation.Name)}, s.relation.To, fmt.Sprintf("%s[%s][%d]", prefix, group, n)))
 		}
 		q.some = append(q.some, s)
 	}
 }
 
-// drawFilterBehind draws a condition on resources behind a relation, or on the resources themselves.
-func (w *draws) drawFilterBehind(before []*model.Relation, c *model.Collection, prefix string) *naiveFilter {
-	f := &naiveFilter{}
-	var names []string
-	for _, relation := range before {
-		names = append(names, relation.Name)
-	}
+// drawFilterBehind draws a condition on resources behind a relation, of which before is the name, or on the resources themselves.
+func (w *draws) drawFilterBehind(before []string, c *model.Collection, prefix string) *naiveFilter {
+	f, names := &naiveFilter{}, slices.Clone(before)
 	for range w.number("steps", 0, 2-len(before)) {
 		if relations := w.naiveView.relations(c); len(relations) > 0 && (w.through < 10 || len(names) > 0) {
 			step := pick(w.t, "relation", relations)
-			f.steps, names, c = append(f.steps, step), append(names, step.Name), step.To
+			f.steps, names, c = append(f.steps, step), append(names, w.member(c, step.Name)), step.To
 		}
 	}
 	if len(names) > 0 {
@@ -285,10 +281,10 @@ func (w *draws) take(name string) bool {
 
 // drawFilterOf draws an operator and its values. One is whether the condition is on one related resource.
 func (w *draws) drawFilterOf(f *naiveFilter, c *model.Collection, a *model.Attribute, names []string, prefix string, one bool) *naiveFilter {
-	f.path = []string{a.Name}
+	f.path, names = []string{a.Name}, append(names, w.member(c, a.Name))
 	for len(a.Properties) > 0 && !w.chance("object", 4) {
 		a = &a.Properties[w.number("property", 0, len(a.Properties)-1)]
-		f.path = append(f.path, a.Name)
+		f.path, names = append(f.path, a.Name), append(names, a.Name)
 	}
 	drawn := a
 	f.kind = a.Kind()
@@ -305,8 +301,8 @@ func (w *draws) drawFilterOf(f *naiveFilter, c *model.Collection, a *model.Attri
 	if searched := slices.Contains(append(slices.Clone(c.Search), c.Label), a.Name) && len(f.path) == 1; searched && a.Name != "" {
 		operators = append(operators, "search", "search")
 	}
-	name := prefix + "[" + strings.Join(append(names, f.path...), ".") + "]"
-	if group := slices.Contains([]string{"any", "some", "none"}, strings.Join(append(names, f.path...), ".")); group { // has to be written with an operator
+	name := prefix + "[" + strings.Join(names, ".") + "]"
+	if group := slices.Contains([]string{"any", "some", "none"}, strings.Join(names, ".")); group { // has to be written with an operator
 		operators = slices.DeleteFunc(slices.Clone(operators), func(operator string) bool { return operator == "" || operator == "bare" })
 	}
 	f.operator = w.one("operator", operators...)

@@ -24,18 +24,7 @@ import (
 // update what they see.
 func TestRandomSchemas(t *testing.T) {
 	t.Parallel()
-	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases, failed := 0, false
-	rapid.Check(t, func(rt *rapid.T) {
-		// A case is two servers and takes a second of CPU time, so there are fewer.
-		if cases++; cases > max(checks/10, 1) && !failed {
-			return
-		}
-		passed := false
-		defer func() { failed = failed || !passed }()
+	fewCases(t, 10, func(rt *rapid.T) { // a case is two servers and takes a second of CPU time
 		text, defaults := drawSchema(rt)
 		file, err := schema.Parse([]byte(text))
 		if err != nil {
@@ -58,22 +47,39 @@ func TestRandomSchemas(t *testing.T) {
 			w.servers, w.names = append(w.servers, h), append(w.names, name)
 		}
 		w.fill()
-		w.compareAll()
+		w.compareAll(w.views[0])
 		for range 3 {
 			for range 12 {
 				w.list(pick(rt, "caller", w.views))
 				w.group(pick(rt, "caller", w.views))
 			}
-			w.remember()
-			w.writeMany()
-			w.compareAll()
+			w.remember(w.views[0])
+			w.writeMany(w.views[0])
+			w.compareAll(w.views[0])
 			for range 4 {
-				w.send(w.views[0], w.drawWrite())
+				w.send(w.views[0], w.drawWrite(w.views[0]))
 				w.update(pick(rt, "caller", w.views[1:3]))
-				w.transact()
-				w.compareAll()
+				w.transact(w.views[0])
+				w.compareAll(w.views[0])
 			}
 		}
+	})
+}
+
+// fewCases is rapid.Check for a test that is long: one in so many cases is run.
+func fewCases(t *testing.T, in int, test func(*rapid.T)) {
+	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, failed := 0, false
+	rapid.Check(t, func(rt *rapid.T) {
+		if cases++; cases > max(checks/in, 1) && !failed {
+			return
+		}
+		passed := false
+		defer func() { failed = failed || !passed }()
+		test(rt)
 		passed = true
 	})
 }
@@ -124,7 +130,7 @@ func (w *randomCase) expect(v *naiveView, request randomRequest, status int, wan
 		for name, etag := range w.etags[h] {
 			sent.body, sent.match = strings.ReplaceAll(sent.body, name, etag), strings.ReplaceAll(sent.match, name, etag)
 		}
-		a := h.as(v.name, sent.method, sent.path, sent.body, "Prefer", "count=exact", "If-Match", sent.match)
+		a := h.as(v.name, sent.method, sent.path, sent.body, "Prefer", "count=exact", "If-Match", sent.match, "API-Version", v.version.header())
 		got := a.timeless()
 		if a.status >= 400 {
 			got = joinSorted(a.faults(w.t))
@@ -172,7 +178,7 @@ func (w *randomCase) fill() {
 			write := &naiveWrite{method: "POST", kind: c, id: randomID(n, i), values: map[string]string{}}
 			for j := range c.Attributes {
 				if a := &c.Attributes[j]; a.References == nil && (a.Required || !w.chance("left out", 6)) {
-					write.values[a.Name] = w.drawStored(a)
+					write.values[a.Name] = w.drawStored(editor, c, a)
 				}
 			}
 			w.send(editor, write)

@@ -46,7 +46,7 @@ func (w *draws) drawKeys(c *model.Collection) (keys []naiveKey) {
 // drawValueOf draws what resources are sorted by.
 func (w *draws) drawValueOf(c *model.Collection) *naiveValue {
 	if counted := w.countable(c); counted != nil && w.chance("count", 4) {
-		return &naiveValue{name: "count." + counted.Name, count: counted, kind: model.KindInteger}
+		return &naiveValue{name: "count." + w.member(c, counted.Name), count: counted, kind: model.KindInteger}
 	}
 	o := &naiveValue{}
 	var names []string
@@ -54,14 +54,14 @@ func (w *draws) drawValueOf(c *model.Collection) *naiveValue {
 		references := slices.DeleteFunc(w.naiveView.relations(c), func(r *model.Relation) bool { return !r.One })
 		if len(references) > 0 && (w.through < 10 || len(names) > 0) {
 			step := pick(w.t, "reference", references)
-			o.steps, names, c = append(o.steps, step), append(names, step.Name), step.To
+			o.steps, names, c = append(o.steps, step), append(names, w.member(c, step.Name)), step.To
 		}
 	}
 	if len(names) > 0 {
 		w.through++
 	}
 	o.path, o.kind = w.drawScalar(c)
-	o.name = strings.Join(append(names, o.path...), ".")
+	o.name = strings.Join(append(append(names, w.member(c, o.path[0])), o.path[1:]...), ".")
 	return o
 }
 

@@ -18,7 +18,7 @@ func (w *randomCase) send(v *naiveView, write *naiveWrite) {
 	if written != nil {
 		want = `{"data":` + v.represent(written, &naiveQuery{}) + `}`
 	}
-	request := randomRequest{method: write.method, path: write.path(), body: write.body()}
+	request := randomRequest{method: write.method, path: write.path(v), body: write.body(v)}
 	if write.match != nil {
 		request.match = quoted(write.match.name)
 	}
@@ -26,16 +26,15 @@ func (w *randomCase) send(v *naiveView, write *naiveWrite) {
 }
 
 // transact writes several resources in one transaction. Each step knows what those before it have done.
-func (w *randomCase) transact() {
-	editor := w.views[0]
-	before := editor.copyRows()
+func (w *randomCase) transact(v *naiveView) {
+	before := v.copyRows()
 	status := 200
 	var steps, want []string
 	var collections []*model.Collection
 	for i := range w.number("steps", 1, 6) {
-		write := w.drawWrite()
-		text := fmt.Sprintf(`{"method":"%s","path":"%s"`, write.method, write.path())
-		if body := write.body(); body != "" {
+		write := w.drawWrite(v)
+		text := fmt.Sprintf(`{"method":"%s","path":"%s"`, write.method, write.path(v))
+		if body := write.body(v); body != "" {
 			text += `,"body":` + body
 		}
 		if write.match != nil {
@@ -45,9 +44,9 @@ func (w *randomCase) transact() {
 		if status != 200 {
 			continue // what follows a refusal is not executed
 		}
-		done, faults, written := editor.write(write)
+		done, faults, written := v.write(write)
 		if written != nil {
-			want = append(want, editor.represent(written, &naiveQuery{}))
+			want = append(want, v.represent(written, &naiveQuery{}))
 			continue
 		}
 		status, want = done, nil
@@ -68,41 +67,44 @@ func (w *randomCase) transact() {
 	if status != 200 {
 		text = joinSorted(want)
 	}
-	w.confirm(editor, randomRequest{method: "POST", path: "/-/transaction", body: "[" + strings.Join(steps, ",") + "]"}, before, status, text, collections...)
+	w.confirm(v, randomRequest{method: "POST", path: "/-/transaction", body: "[" + strings.Join(steps, ",") + "]"}, before, status, text, collections...)
 }
 
 // writeMany changes or deletes what a filter selects.
-func (w *randomCase) writeMany() {
-	editor := w.views[0]
-	before := editor.copyRows()
-	c := pick(w.t, "collection", editor.schema.Collections())
-	r := &draws{randomCase: w, naiveView: editor}
+func (w *randomCase) writeMany(v *naiveView) {
+	before := v.copyRows()
+	c := pick(w.t, "collection", v.collections())
+	r := &draws{randomCase: w, naiveView: v}
 	q := &naiveQuery{offset: -1, limit: 1000, filters: []*naiveFilter{r.drawFilter(c, "filter")}}
-	_, selected := editor.selects(q, editor.rows[c])
-	request := randomRequest{method: "DELETE", path: r.path("/" + c.Name)}
+	_, selected := v.selects(q, v.rows[c])
+	request := randomRequest{method: "DELETE", path: r.path("/" + v.collection(c))}
+	if r.refused {
+		w.expect(v, request, 400, "")
+		return
+	}
 	status := 200
 	var want []string
 	represent := func() {
 		for _, each := range selected {
-			want = append(want, editor.represent(each, q))
+			want = append(want, v.represent(each, q))
 		}
 	}
 	text := ""
 	if w.chance("delete", 3) {
 		represent()
-		if faults := editor.remove(selected); len(faults) > 0 {
+		if faults := v.remove(selected); len(faults) > 0 {
 			status, text = 409, joinSorted(faults)
 		}
 	} else {
-		a := &c.Attributes[w.number("attribute", 0, len(c.Attributes)-1)]
-		value := w.drawStored(a)
-		request.method, request.body = "PATCH", "{"+quoted(a.Name)+":"+value+"}"
+		a := pick(w.t, "attribute", v.attributes(c))
+		value := w.drawStored(v, c, a)
+		request.method, request.body = "PATCH", "{"+quoted(v.member(c, a.Name))+":"+value+"}"
 		for _, each := range selected {
-			editor.set(each, a.Name, value)
+			v.set(each, a.Name, value)
 		}
 		represent()
 		for _, each := range selected {
-			if slices.ContainsFunc(c.Unique, func(group []string) bool { return editor.owner(each, group) != nil }) {
+			if slices.ContainsFunc(c.Unique, func(group []string) bool { return v.owner(each, group) != nil }) {
 				status = 409
 			}
 		}
@@ -110,7 +112,7 @@ func (w *randomCase) writeMany() {
 	if status == 200 {
 		text = data(want...)
 	}
-	w.confirm(editor, request, before, status, text, c)
+	w.confirm(v, request, before, status, text, c)
 }
 
 // confirm sends a write that the model has executed, perhaps as a dry run first. Before is the resources before it: if it is
@@ -133,15 +135,14 @@ func (w *randomCase) confirm(v *naiveView, request randomRequest, before map[*mo
 	w.changed()
 }
 
-// compareAll compares all resources.
-func (w *randomCase) compareAll() {
-	editor := w.views[0]
-	for _, c := range editor.schema.Collections() {
+// compareAll compares all resources, for a caller who sees them.
+func (w *randomCase) compareAll(v *naiveView) {
+	for _, c := range v.collections() {
 		var all []string
-		for _, r := range editor.rows[c] {
-			all = append(all, editor.represent(r, &naiveQuery{}))
+		for _, r := range v.rows[c] {
+			all = append(all, v.represent(r, &naiveQuery{}))
 		}
-		w.expect(editor, get("/"+c.Name+"?limit=1000"), 200, data(all...), "X-Total-Count", fmt.Sprint(len(all)))
+		w.expect(v, get("/"+v.collection(c)+"?limit=1000"), 200, data(all...), "X-Total-Count", fmt.Sprint(len(all)))
 	}
 }
 
@@ -183,21 +184,21 @@ func (w *randomCase) affected(before map[*model.Collection][]*naiveRow, collecti
 	return strings.Join(counts, ", "), strings.Join(deletions, ", ")
 }
 
-func (w *naiveWrite) path() string {
-	path := "/" + w.kind.Name
+func (w *naiveWrite) path(v *naiveView) string {
+	path := "/" + v.collection(w.kind)
 	if w.parent != "" {
-		path = "/" + w.kind.Parent.Collection + "/" + w.parent + path
+		path = "/" + v.collection(w.kind.ParentLink().To) + "/" + w.parent + path
 	}
 	switch {
 	case w.conflict != nil:
-		return path + "?on_conflict=" + strings.Join(w.conflict, ",")
+		return path + "?on_conflict=" + strings.Join(v.members(w.kind, w.conflict), ",")
 	case w.method != "POST":
 		return path + "/" + w.id
 	}
 	return path
 }
 
-func (w *naiveWrite) body() string {
+func (w *naiveWrite) body(v *naiveView) string {
 	if w.method == "DELETE" {
 		return ""
 	}
@@ -207,20 +208,20 @@ func (w *naiveWrite) body() string {
 	}
 	for _, a := range w.kind.Attributes {
 		if value, given := w.values[a.Name]; given {
-			members = append(members, quoted(a.Name)+":"+value)
+			members = append(members, quoted(v.member(w.kind, a.Name))+":"+value)
 		}
 	}
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// drawWrite draws a write of one resource, which may be refused.
-func (w *randomCase) drawWrite() *naiveWrite {
-	m := w.views[0].naive
-	c := pick(w.t, "collection", m.schema.Collections())
+// drawWrite draws a write of one resource for a caller who may do everything with it, which may be refused.
+func (w *randomCase) drawWrite(v *naiveView) *naiveWrite {
+	m := v.naive
+	c := pick(w.t, "collection", v.collections())
 	methods := []string{"POST", "POST", "PUT", "PUT", "PATCH", "DELETE"}
 	var row *naiveRow // nil: the resource that is changed does not exist
 	switch rows, latest := m.rows[c], m.latest(); {
-	case latest != nil && w.chance("the same again", 3):
+	case latest != nil && v.grant(latest.kind) != nil && w.chance("the same again", 3):
 		c, row, methods = latest.kind, latest, []string{"PUT", "PATCH", "DELETE"}
 	case w.chance("nowhere", 20):
 	case len(rows) == 0:
@@ -243,7 +244,7 @@ func (w *randomCase) drawWrite() *naiveWrite {
 	} else if row != nil && w.chance("if match", 2) {
 		write.match = w.tags[row.id]
 	}
-	w.drawBody(w.views[0], write, row)
+	w.drawBody(v, write, row)
 	if write.conflict != nil && row != nil && w.chance("conflict", 2) {
 		for _, name := range write.conflict {
 			if write.values[name] = row.value(name); name == "id" {
@@ -318,40 +319,45 @@ func (w *randomCase) drawBody(v *naiveView, write *naiveWrite, row *naiveRow) {
 			write.values[a.Name] = wrongJSON(a)
 		case to != nil && w.chance("nowhere", dangling):
 			write.values[a.Name] = quoted(w.nowhere(to))
-		case a.Required && w.chance("null", 30):
+		case len(v.refused(write.kind, a)) > 0 && w.chance("refused by the version", 10):
+			write.values[a.Name] = w.one("refused", sortedKeys(v.refused(write.kind, a))...)
+		case v.requires(write.kind, a) && w.chance("null", 30):
 			write.values[a.Name] = "null"
 		case given && !w.chance("changed", 4):
-		case w.number("left out", 1, 3) <= left && (!a.Required || w.chance("required", 3)):
+		case w.number("left out", 1, 3) <= left && (!v.requires(write.kind, a) || w.chance("required", 3)):
 			delete(write.values, a.Name)
 		default:
-			write.values[a.Name] = w.drawStored(a)
+			write.values[a.Name] = w.drawStored(v, write.kind, a)
 		}
 	}
 }
 
 // drawStored draws a value of an attribute that can be stored.
-func (w *randomCase) drawStored(a *model.Attribute) string {
-	if !a.Required && w.chance("null", 4) {
+func (w *randomCase) drawStored(v *naiveView, c *model.Collection, a *model.Attribute) string {
+	if !v.requires(c, a) && w.chance("null", 4) {
 		return "null"
+	}
+	if values := v.allowed(c, a); values != nil {
+		return w.one(a.Name, values...)
 	}
 	if a.References == nil {
 		return drawJSON(w.t, a)
 	}
-	others := w.views[0].rows[w.views[0].schema.Collection(a.References.Collection)]
+	others := v.rows[v.schema.Collection(a.References.Collection)]
 	if len(others) == 0 {
 		return "null"
 	}
 	return quoted(pick(w.t, "other", others).id)
 }
 
-// remember asks for the ETags of a few resources, for later conditions.
-func (w *randomCase) remember() {
-	for _, c := range w.views[0].schema.Collections() {
-		for _, r := range pickSome(w.t, "remembered", w.views[0].rows[c], 0, 3) {
-			tag := &naiveTag{fmt.Sprintf("(%s@%d)", r.id, r.revision), r.revision} // no name is part of another
+// remember asks for the ETags of a few resources that a caller sees, for later conditions.
+func (w *randomCase) remember(v *naiveView) {
+	for _, c := range v.collections() {
+		for _, r := range pickSome(w.t, "remembered", v.rows[c], 0, 3) {
+			tag := &naiveTag{fmt.Sprintf("(%s@%d%s)", r.id, r.revision, v.version.header()), r.revision} // no name is part of another
 			w.tags[r.id] = tag
 			for _, h := range w.servers {
-				w.etags[h][tag.name] = strings.Trim(h.as("editor", "GET", "/"+c.Name+"/"+r.id, "").header.Get("ETag"), `"`)
+				w.etags[h][tag.name] = strings.Trim(h.as(v.name, "GET", "/"+v.collection(c)+"/"+r.id, "", "API-Version", v.version.header()).header.Get("ETag"), `"`)
 			}
 		}
 	}

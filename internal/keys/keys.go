@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-const columns = "prefix, hash, name, role, subject, at, expires, revoked"
+const columns = "prefix, hash, name, role, subject, at, expires, revoked, version"
 
 func scan(row model.Row) auth.StoredKey {
 	text := func(column int) string {
@@ -18,7 +18,11 @@ func scan(row model.Row) auth.StoredKey {
 		}
 		return row.Text(column)
 	}
-	return auth.StoredKey{Prefix: text(0), Hash: text(1), Name: text(2), Role: text(3), Subject: text(4), Created: text(5), Expires: text(6), Revoked: text(7)}
+	version := 0
+	if !row.Null(8) {
+		version = int(row.Int(8))
+	}
+	return auth.StoredKey{Prefix: text(0), Hash: text(1), Name: text(2), Role: text(3), Subject: text(4), Created: text(5), Expires: text(6), Revoked: text(7), Version: version}
 }
 
 // Add stores a key, and accepts one that is stored already: a transaction runs again if the reply to its
@@ -28,9 +32,13 @@ func Add(c db.Conn, key auth.StoredKey) error {
 	if key.Expires != "" {
 		expires = model.TimeValue(key.Expires)
 	}
-	added, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL) ON CONFLICT (prefix) DO NOTHING",
+	version := model.Null
+	if key.Version != 0 {
+		version = model.IntValue(int64(key.Version))
+	}
+	added, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, $8) ON CONFLICT (prefix) DO NOTHING",
 		model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
-		model.TimeValue(key.Created), expires)
+		model.TimeValue(key.Created), expires, version)
 	if err != nil || added == 1 {
 		return err
 	}

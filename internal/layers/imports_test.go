@@ -35,10 +35,11 @@ var mayImport = map[string][]string{
 	"params":              {},
 	"internal/fault":      {"problem"},
 	"internal/suggest":    {},
-	"internal/model":      {"problem", "internal/fault", "internal/suggest"},
+	"internal/format":     {},
+	"internal/model":      {"problem", "internal/fault", "internal/suggest", "internal/format"},
 	"internal/expression": {"internal/suggest", "internal/model"},
 	"internal/rules":      {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/expression"},
-	"internal/compile":    {"problem", "internal/suggest", "internal/model", "internal/rules"},
+	"internal/compile":    {"problem", "internal/suggest", "internal/format", "internal/model", "internal/rules"},
 	"schema":              {"internal/model", "internal/compile", "internal/suggest"},
 	"internal/words":      {},
 	"internal/sse":        {},
@@ -51,11 +52,12 @@ var mayImport = map[string][]string{
 	"internal/lists":        {"internal/model", "internal/db"},
 	"internal/search":       {"problem", "internal/fault", "internal/model", "internal/db", "internal/words"},
 	"internal/catalog":      {"internal/model", "internal/compile", "internal/db"},
-	"internal/migrate":      {"problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog"},
+	"internal/versions":     {"internal/model", "internal/compile", "internal/db", "internal/catalog"},
+	"internal/migrate":      {"internal/compile", "problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/versions"},
 
 	"internal/changelog": {"internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/auth", "internal/keys"},
+	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/versions", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "internal/expression", "internal/rules", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
@@ -72,14 +74,14 @@ var mayImport = map[string][]string{
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/reads"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"internal/versions", "problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	// Works on databases without a server.
-	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/auth", "internal/keys"},
+	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/versions", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "conform", "client", "client/ts", "internal/move"},
+	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -89,6 +91,9 @@ var mayImport = map[string][]string{
 	"conform/internal/checks": {"conform/internal/suite"},
 	"conform":                 {"conform/internal/suite", "conform/internal/checks"},
 	"client":                  {"params", "problem", "internal/sse"},
+
+	// Reads logs of servers.
+	"internal/slowlog": {"internal/model"},
 
 	// Files to and from collections, as a client does it.
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
@@ -142,7 +147,9 @@ var mayImport = map[string][]string{
 	"internal/pgserver": {"internal/process"},
 	"internal/pgtest":   {"internal/db", "internal/pgserver"},
 
-	"internal/layers": {},
+	"internal/layers":   {},
+	"internal/pipes":    {},
+	"internal/terminal": {},
 }
 
 // testSupport may be imported by the tests of every package, and by no code.

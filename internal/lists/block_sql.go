@@ -10,8 +10,8 @@ import (
 // of the block, and the number of resources before it. At each level it adds up the counts of the
 // nodes and the pending deltas in the order of ids. If the collection has no index, the row is the
 // start of the collection.
-func BlockSQL(d db.Dialect, c *model.Collection) string {
-	of := " WHERE collection = '" + c.Name + "' AND parent = ''"
+func BlockSQL(d db.Dialect, t *db.Table) string {
+	of := " WHERE collection = '" + t.Stored.Name + "' AND parent = ''"
 	id := func(value string) string {
 		return "CAST(" + value + " AS " + d.ColumnType(model.KindUUID) + ")"
 	}

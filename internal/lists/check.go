@@ -45,7 +45,7 @@ func Rebuild(c db.Conn, d db.Dialect, s *model.Schema) error {
 // Recount computes the totals and offset indexes of a collection again. No deltas of it may be pending.
 func Recount(c db.Conn, t *db.Table) error {
 	for _, derived := range []string{db.TotalsTable, db.OffsetsTable} {
-		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1", model.TextValue(t.Collection.Name)); err != nil {
+		if _, err := c.Exec("DELETE FROM "+derived+" WHERE collection = $1", model.TextValue(t.Stored.Name)); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func buildIndexes(c db.Conn, t *db.Table, totals map[List]int64) error {
 // countLists counts the resources of a collection, and those of each parent.
 func countLists(c db.Conn, t *db.Table) (map[List]int64, error) {
 	totals := map[List]int64{}
-	name := t.Collection.Name
+	name := t.Stored.Name
 	_, err := db.One(c, func(row model.Row) { totals[List{name, ""}] = row.Int(0) }, "SELECT count(*) FROM "+t.Name)
 	link := t.Collection.ParentLink()
 	if err != nil || link == nil {
@@ -120,8 +120,8 @@ func (x *examination) collection(t *db.Table) error {
 	if err := x.totals(t); err != nil {
 		return err
 	}
-	indexed, err := db.All(x.conn, func(row model.Row) List { return List{t.Collection.Name, row.Text(0)} },
-		"SELECT DISTINCT parent FROM "+db.OffsetsTable+" WHERE collection = $1", model.TextValue(t.Collection.Name))
+	indexed, err := db.All(x.conn, func(row model.Row) List { return List{t.Stored.Name, row.Text(0)} },
+		"SELECT DISTINCT parent FROM "+db.OffsetsTable+" WHERE collection = $1", model.TextValue(t.Stored.Name))
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (x *examination) totals(t *db.Table) error {
 		counted += " UNION ALL SELECT " + text + ", count(*), 0 FROM " + t.Name + " WHERE " + column + " IS NOT NULL GROUP BY " + column
 	}
 	return db.Each(x.conn, func(row model.Row) {
-		key := List{t.Collection.Name, row.Text(0)}
+		key := List{t.Stored.Name, row.Text(0)}
 		x.found(key, "%s should have the total %d, but has %d", key, row.Int(1), row.Int(2))
 	}, "SELECT parent, CAST(sum(counted) AS bigint), CAST(sum(stored) AS bigint) FROM ("+counted+" UNION ALL SELECT parent, 0, total FROM "+AllTotals()+
-		" WHERE collection = $1) AS lists GROUP BY parent HAVING sum(counted) <> sum(stored)", model.TextValue(t.Collection.Name))
+		" WHERE collection = $1) AS lists GROUP BY parent HAVING sum(counted) <> sum(stored)", model.TextValue(t.Stored.Name))
 }
 
 // index examines the index of a list.

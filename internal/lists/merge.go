@@ -10,9 +10,9 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Merge merges all pending deltas, and more, and returns how many were pending.
-func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collection) *db.Table, more ...Delta) (removed int64, err error) {
-	byList, removed, err := removeDeltas(c, s)
+// Merge merges all pending deltas of some tables, and more, and returns how many were pending.
+func Merge(c db.Conn, d db.Dialect, tables []*db.Table, more ...Delta) (removed int64, err error) {
+	byList, removed, err := removeDeltas(c, tables)
 	if err != nil {
 		return 0, err
 	}
@@ -29,7 +29,8 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 		for n < len(all) && all[n].collection == collection {
 			n++
 		}
-		if err := m.merge(tableOf(s.Collection(collection)), all[:n]); err != nil {
+		at := slices.IndexFunc(tables, func(t *db.Table) bool { return t.Stored.Name == collection })
+		if err := m.merge(tables[at], all[:n]); err != nil {
 			return 0, err
 		}
 		all = all[n:]
@@ -37,13 +38,13 @@ func Merge(c db.Conn, d db.Dialect, s *model.Schema, tableOf func(*model.Collect
 	return removed, nil
 }
 
-// removeDeltas removes and returns the deltas of the collections of a schema, and of records. Deltas of a newer
+// removeDeltas removes and returns the deltas of tables, and of records. Deltas of a newer
 // schema are merged by servers that have it. There may be many, so the texts of a list are kept once.
-func removeDeltas(c db.Conn, s *model.Schema) (byList map[List][]resourceDelta, removed int64, err error) {
+func removeDeltas(c db.Conn, tables []*db.Table) (byList map[List][]resourceDelta, removed int64, err error) {
 	byList = map[List][]resourceDelta{}
 	names, placeholders := []model.Value{model.TextValue(recordsCollection)}, []string{"$1"}
-	for i, collection := range s.All() {
-		names = append(names, model.TextValue(collection.Name))
+	for i, t := range tables {
+		names = append(names, model.TextValue(t.Stored.Name))
 		placeholders = append(placeholders, "$"+strconv.Itoa(i+2))
 	}
 	err = db.Each(c, func(row model.Row) {
@@ -98,7 +99,7 @@ func (m *merging) mergeWhole(t *db.Table, key List) error {
 
 // mergeParents adds the deltas of the lists of parents. There may be many, and few of them are long.
 func (m *merging) mergeParents(t *db.Table, keys []List) error {
-	collection := model.TextValue(t.Collection.Name)
+	collection := model.TextValue(t.Stored.Name)
 	parents, changes := make([]string, len(keys)), make([]string, len(keys))
 	for i, key := range keys {
 		parents[i] = key.parent

@@ -26,11 +26,11 @@ type List struct {
 }
 
 // Of is the list of a collection, or of one parent in it. Nil: the whole collection.
-func Of(c *model.Collection, parent *model.ID) List {
+func Of(t *db.Table, parent *model.ID) List {
 	if parent == nil {
-		return List{collection: c.Name}
+		return List{collection: t.Stored.Name}
 	}
-	return List{collection: c.Name, parent: parent.String()}
+	return List{collection: t.Stored.Name, parent: parent.String()}
 }
 
 func compareLists(a, b List) int {
@@ -48,9 +48,9 @@ type Delta struct {
 
 // Members is resources of a collection, and which of them each parent has.
 type Members struct {
-	Collection *model.Collection
-	IDs        []model.ID
-	children   map[model.ID][]model.ID // by their parent
+	Table    *db.Table
+	IDs      []model.ID
+	children map[model.ID][]model.ID // by their parent
 }
 
 // AddTo adds a resource to those of a parent.
@@ -67,7 +67,7 @@ func (m *Members) Removals() (deltas []Delta) {
 		if len(ids) == len(m.IDs) {
 			ids = m.IDs // kept once
 		}
-		deltas = append(deltas, Delta{List: Of(m.Collection, &parent), IDs: ids, Change: -1})
+		deltas = append(deltas, Delta{List: Of(m.Table, &parent), IDs: ids, Change: -1})
 	}
 	return deltas
 }

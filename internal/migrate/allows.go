@@ -33,7 +33,8 @@ func readable(p *plan) bool {
 }
 
 // writable reports whether everything that a server with the old schema writes is valid in
-// the new one. Otherwise new defaults and computed values would be missing, or deletions would cascade differently.
+// the new one. It gives new attributes their defaults (see db.Table). Otherwise computed values would be missing, or deletions would
+// cascade differently.
 func writable(p *plan) bool {
 	if !p.additive() {
 		return false
@@ -44,17 +45,14 @@ func writable(p *plan) bool {
 			if a == nil {
 				continue
 			}
-			before, rule, when := model.Null, "", ""
+			rule, when := "", ""
 			if from := pair.source[to]; from != noSource {
 				earlier := pair.from.Columns()[from].Attribute
 				rule, when = earlier.Computed.Text, earlier.When
-				if before = earlier.DefaultValue(); onDelete(earlier) != onDelete(a) {
+				if onDelete(earlier) != onDelete(a) {
 					return false
 				}
-			} else if a.Required {
-				return false
-			}
-			if before != a.DefaultValue() {
+			} else if a.Required && a.DefaultValue().IsNull() {
 				return false
 			}
 			if rule != a.Computed.Text || when != a.When {

@@ -9,7 +9,6 @@ import (
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
-	"github.com/plural-go/plural/internal/model"
 )
 
 // migration applies a plan in a transaction. It drops words, foreign keys and indexes that are in the way, adds columns, changes values,
@@ -106,7 +105,7 @@ func (m *migration) addColumns(tables) (statements []string) {
 
 // mergeDeltas merges all deltas, because those left over would belong to the old schema.
 func (m *migration) mergeDeltas() error {
-	_, err := lists.Merge(m.conn, m.dialect, m.plan.from, func(c *model.Collection) *db.Table { return db.NewTable(m.dialect, c) })
+	_, err := lists.Merge(m.conn, m.dialect, db.NewTables(m.dialect, m.plan.from))
 	return err
 }
 

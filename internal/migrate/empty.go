@@ -18,7 +18,7 @@ func (s *survey) easeEmpty() error {
 	if s.plan.earlier != 0 && s.traits.ManyWriters || s.plan.additive() {
 		return nil
 	}
-	numbers, err := catalog.ReadNumbers(s.conn, s.plan.from)
+	numbers, err := s.plan.state.Numbers.Tables(s.plan.from)
 	if err != nil {
 		return err
 	}

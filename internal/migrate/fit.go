@@ -28,7 +28,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Tim
 		return err
 	}
 	// Plan again: another server may have migrated the database since.
-	steps, err := planAndApply(ctx, b, s, startedAt, accept)
+	steps, err := planAndApply(ctx, b, s, serve, startedAt, accept)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func Fit(ctx context.Context, b db.Database, s *model.Schema, startedAt time.Tim
 // It is one transaction, so that ready sees the schema that was found, and one that writes, as ready does.
 func startIfFits(ctx context.Context, b db.Database, s *model.Schema, ready func(db.Conn) error) (different *plan, err error) {
 	err = db.Write(ctx, b, func(c db.Conn) (err error) {
-		if different, err = makePlan(c, b, s); err != nil {
+		if different, err = makePlan(c, b, s, serve); err != nil {
 			return err
 		}
 		if different == nil {

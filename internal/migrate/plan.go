@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/versions"
 )
 
 // Class decides who may apply a step. Whether values are really changed is another question: a rename is
@@ -83,8 +84,15 @@ type plan struct {
 	added    []*model.Collection // collections of to
 	removed  []*model.Collection // collections of from
 
-	version int64 // of from
-	earlier int64 // version of to, if the database has had it before; 0 if not
+	state   *catalog.State // of the database; nil: it is empty
+	earlier int64          // version of to, if the database has had it before; 0 if not
+
+	goal   *plan         // of an expansion: the migration of which it is the first part
+	former *model.Schema // of a contraction: the schema before the expansion
+	undoes bool          // an expansion: servers with the other schema may have stored what their rules compute
+
+	newest *Step                     // of the newest version of the interface; nil: there is none
+	ended  map[int][]versions.Reason // the versions of the interface that end, and why
 }
 
 // pair is a collection that is in both schemas, perhaps under two names. Columns are numbered in each
@@ -132,24 +140,39 @@ type uniqueChange struct {
 // before. Nil: the database has this schema. It reads no resources. On PostgreSQL, a transaction that is not one of a migration
 // has its snapshot before the lock of the schema, which may not exist yet. So it may plan from the schema before a migration
 // that has just ended. Migrations plan again under their locks, and the next transaction of a server notices (Conn.Expect).
-func makePlan(c db.Conn, d db.Dialect, to *model.Schema) (*plan, error) {
+func makePlan(c db.Conn, d db.Dialect, to *model.Schema, part Part) (*plan, error) {
 	found, err := db.Describe(c, d)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return newPlan(&model.Schema{}, to), nil
+		p := newPlan(&model.Schema{}, to)
+		p.state = &catalog.State{}
+		return p, nil
 	}
-	stored, err := catalog.Open(c, d, found)
-	if err != nil || bytes.Equal(stored.Document(), to.Document()) {
+	if _, err := catalog.Open(c, d, found); err != nil {
 		return nil, err
 	}
-	p := newPlan(stored, to)
-	current, err := db.ReadVersion(c)
+	state, err := catalog.ReadState(c)
 	if err != nil {
 		return nil, err
 	}
-	p.version = current.Number
+	undoes := state.Target != nil && !state.IsTarget(to) // an expansion, which ends no version: the former schema may have an earlier one
+	if !undoes {
+		if err := refuseVersion(state.Schema, to); err != nil {
+			return nil, err
+		}
+	}
+	p, err := planPart(state, to, part)
+	if err != nil || p == nil {
+		return nil, err
+	}
+	if p.state = state; undoes {
+		return p, nil
+	}
+	if err := p.planVersions(c); err != nil {
+		return nil, err
+	}
 	p.earlier, err = catalog.Find(c, to)
 	return p, err
 }
@@ -159,12 +182,15 @@ func (p *plan) earlierVersion() string {
 	if p.earlier == 0 {
 		return ""
 	}
-	return fmt.Sprintf("This is schema version %d of the database, which is now at version %d", p.earlier, p.version)
+	return fmt.Sprintf("This is schema version %d of the database, which is now at version %d", p.earlier, p.state.Version)
 }
 
 // newPlan compares two schemas. It reads no data.
-func newPlan(from, to *model.Schema) *plan {
-	p := &plan{from: from, to: to}
+func newPlan(from, to *model.Schema) *plan { return (&plan{from: from, to: to}).compareAll() }
+
+// compareAll finds the steps.
+func (p *plan) compareAll() *plan {
+	from, to := p.from, p.to
 	paired := map[*model.Collection]bool{}
 	for _, c := range to.Collections() {
 		before := from.Collection(c.Name)
@@ -191,6 +217,7 @@ func newPlan(from, to *model.Schema) *plan {
 			p.add(Losing, costOf("loses", c, allResources), "collection %s is removed%s%s", c.Name, whyRemoved(c.Name, to.Collections(), rename), p.renameAdvice(c)).in(c, allResources)
 		}
 	}
+	p.compareVersions()
 	if len(p.steps) == 0 && !bytes.Equal(from.Document(), to.Document()) {
 		p.add(Additive, nil, "the collections are declared in another order")
 	}
@@ -297,7 +324,7 @@ func (p *pair) match() {
 func (p *pair) renameAdvice(removed *model.Attribute) string {
 	var names []string
 	for i, column := range p.to.Columns() {
-		if a := column.Attribute; p.source[i] == noSource && a != nil && a.RenamedFrom == "" && typeName(a) == typeName(removed) {
+		if a := column.Attribute; p.source[i] == noSource && a != nil && a.RenamedFrom == "" && versions.TypeName(a) == versions.TypeName(removed) {
 			names = append(names, a.Name)
 		}
 	}
@@ -321,7 +348,7 @@ func shareAttributes(a, b *model.Collection) bool {
 	shared := 0
 	for i := range a.Attributes {
 		field := slices.IndexFunc(b.Attributes, func(other model.Attribute) bool { return other.Name == a.Attributes[i].Name })
-		if field >= 0 && typeName(&b.Attributes[field]) == typeName(&a.Attributes[i]) {
+		if field >= 0 && versions.TypeName(&b.Attributes[field]) == versions.TypeName(&a.Attributes[i]) {
 			shared++
 		}
 	}

@@ -7,12 +7,13 @@ import (
 
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/suggest"
+	"github.com/plural-go/plural/internal/versions"
 )
 
 // newAttribute plans an attribute that the old schema does not have. That it must be unique is a step of its own: see planIndexes.
 func (p *plan) newAttribute(pair *pair, column int) {
 	a := pair.to.Columns()[column].Attribute
-	name, what := pair.to.Name, typeName(a)
+	name, what := pair.to.Name, versions.TypeName(a)
 	if link := linkAt(pair.to, column); link != nil {
 		what = "refers to " + link.To.Name
 	}
@@ -43,7 +44,7 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	}
 	kind, kindBefore := pair.to.Columns()[toColumn].Kind, pair.from.Columns()[fromColumn].Kind
 	if kind != kindBefore {
-		c.valueStep = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, typeName(before), typeName(a)).in(pair.from, fromColumn)
+		c.valueStep = p.add(Rewriting, values, "%s: %s is converted from %s to %s", name, a.Name, versions.TypeName(before), versions.TypeName(a)).in(pair.from, fromColumn)
 	} else if keywords := a.Tightened(before); len(keywords) > 0 {
 		c.valueStep = p.add(Rewriting, values, "%s: %s is restricted by %s", name, a.Name, strings.Join(keywords, ", ")).in(pair.from, fromColumn)
 	}
@@ -59,6 +60,13 @@ func (p *plan) compareAttribute(pair *pair, fromColumn, toColumn int) {
 	p.compareLifecycle(pair, c, before)
 	if a.WriteOnce && !before.WriteOnce {
 		p.add(Rewriting, nil, "%s: later writes cannot change %s (write_once)", name, a.Name).in(pair.from, allResources)
+	}
+	switch {
+	case a.Until == before.Until:
+	case a.Until == 0:
+		p.add(Additive, nil, "%s: the newest version of the interface has %s again", name, a.Name)
+	default:
+		p.add(Additive, nil, "%s: only versions up to %d of the interface have %s", name, a.Until, a.Name)
 	}
 	if c.valueStep != nil || c.requiredStep != nil || c.linkStep != nil {
 		pair.changes = append(pair.changes, c)
@@ -92,17 +100,6 @@ func linkAt(c *model.Collection, column int) *model.Link {
 		}
 	}
 	return nil
-}
-
-// typeName is the type of an attribute as users know it.
-func typeName(a *model.Attribute) string {
-	switch a.Format {
-	case model.Decimal:
-		return fmt.Sprintf("decimal with scale %d", a.Scale)
-	case model.UUID, model.Date, model.DateTime:
-		return string(a.Format)
-	}
-	return string(a.Type)
 }
 
 // sameAttribute compares the declarations of two attributes, without their indexes, which

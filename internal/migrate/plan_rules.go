@@ -52,16 +52,18 @@ func (p *plan) compareComputed(pair *pair, c *change, before *model.Attribute) b
 		return false
 	case now.IsPure(c.toColumn):
 		restricted := len(a.Tightened(before)) > 0 || a.Required && !before.Required || pair.to.Columns()[c.toColumn].Kind != pair.from.Columns()[c.fromColumn].Kind
-		if wasPure && same && !restricted && (a.When == before.When || a.When == model.WhenCreate) {
+		if wasPure && same && !restricted && !p.undoes && (a.When == before.When || a.When == model.WhenCreate) {
 			return false
 		}
 		cost := costOf("computes the value of", pair.from, allResources)
-		if wasPure {
+		if p.isNew(pair, c.fromColumn) {
+			c.computed = p.add(Rewriting, cost, "%s: %s is computed for all resources", name, a.Name).in(pair.from, allResources)
+		} else if wasPure {
 			c.computed = p.add(Rewriting, cost, "%s: %s is computed anew", name, a.Name).in(pair.from, allResources)
 		} else {
 			c.computed = p.add(Losing, cost, "%s: %s is computed from now on, which overwrites its values", name, a.Name).in(pair.from, c.fromColumn)
 		}
-	case before.IsComputed() && same:
+	case before.IsComputed() && same, p.isNew(pair, c.fromColumn): // later writes have computed it
 		return false
 	default:
 		cost := costOf("loses the values of", pair.from, c.fromColumn)

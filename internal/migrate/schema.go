@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"maps"
+
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
@@ -12,11 +14,11 @@ func (m *migration) saveNewSchema() error {
 	if err != nil {
 		return err
 	}
-	numbers, err := catalog.ReadNumbering(m.conn)
-	if err != nil {
-		return err
-	}
+	numbers := m.plan.state.Numbers
 	m.plan.number(numbers, last)
+	if numbers.Target = nil; m.plan.goal != nil {
+		numbers.Target = m.plan.target(numbers)
+	}
 	return catalog.Save(m.conn, m.plan.to, numbers, m.at)
 }
 
@@ -30,6 +32,10 @@ func (p *plan) number(n *catalog.Numbering, last int64) {
 	for _, c := range p.added {
 		n.Add(c)
 	}
+	if n.Ended == nil {
+		n.Ended = map[int][]catalog.Reason{}
+	}
+	maps.Copy(n.Ended, p.ended)
 }
 
 // number keeps the numbers of a collection and of its attributes, and assigns new ones to the attributes that are added, or computed

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/plural-go/plural/internal/db"
@@ -47,14 +48,21 @@ func (s *survey) run() error {
 // operations adds a step for pending operations that were accepted under the old schema and
 // may be invalid under the new one.
 func (s *survey) operations() error {
+	accepted := "" // by servers with another schema than the new one
+	switch {
+	case s.plan.former != nil:
+		accepted = " AND accepted_by <= " + strconv.FormatInt(s.plan.state.FormerVersion, 10)
+	case s.plan.state.Target != nil:
+		accepted = " AND accepted_by > " + strconv.FormatInt(s.plan.state.FormerVersion, 10)
+	}
 	affected := slices.Clone(s.plan.removed)
 	for _, pair := range s.plan.pairs {
-		if pair.affectsRequests() {
+		if pair.affectsRequests() || s.plan.former == nil && s.plan.state.Target != nil {
 			affected = append(affected, pair.from)
 		}
 	}
 	for _, c := range affected {
-		waiting, err := db.Int(s.conn, "SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1", model.TextValue(c.Name))
+		waiting, err := db.Int(s.conn, "SELECT count(*) FROM "+db.QueueTable+" WHERE collection = $1"+accepted, model.TextValue(c.Name))
 		if err != nil {
 			return err
 		}

@@ -106,7 +106,7 @@ func TestSurveyStatements(t *testing.T) {
 		}
 		surveyedRows(t, b, old, n, text)
 		err = b.Migrate(context.Background(), func(conn db.Conn) error {
-			p, err := makePlan(conn, b, now)
+			p, err := makePlan(conn, b, now, Whole)
 			if err != nil {
 				return err
 			}

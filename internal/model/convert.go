@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,37 +56,4 @@ func (k Kind) fromPlain(from Kind, text string) (Value, bool) {
 	}
 	value, wrong := k.Parse(text)
 	return value, wrong == ""
-}
-
-// decimal is a number in normal form: the digits without leading and trailing zeros, and the power
-// of ten that they are multiplied by.
-type decimal struct {
-	negative bool
-	digits   string
-	exponent int
-}
-
-// decimalOf reads a JSON number.
-func decimalOf(text string) decimal {
-	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
-	unsigned, negative := strings.CutPrefix(mantissa, "-")
-	whole, fraction, _ := strings.Cut(unsigned, ".")
-	all := strings.TrimLeft(whole+fraction, "0")
-	digits := strings.TrimRight(all, "0")
-	if digits == "" {
-		return decimal{}
-	}
-	exponent, _ := strconv.Atoi(power)                          // the nearest int if it is out of range
-	exponent = max(math.MinInt32, min(exponent, math.MaxInt32)) // far beyond every integer and double
-	return decimal{negative, digits, exponent + len(all) - len(digits) - len(fraction)}
-}
-
-// units is the number with zeros after its digits, as an integer. False: it has more than 64 bits.
-func (d decimal) units(zeros int) (int64, bool) {
-	text := "0" + d.digits + strings.Repeat("0", zeros)
-	if d.negative {
-		text = "-" + text
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"strconv"
 	"strings"
+
+	"github.com/plural-go/plural/internal/format"
 )
 
 // parseDecimal reads a decimal as clients write it: digits, with an optional minus, and a
@@ -90,11 +92,11 @@ func (k Kind) decimalFrom(number string) (Value, bool) {
 	if !isNumber(number) {
 		return Null, false
 	}
-	d := decimalOf(number)
-	zeros := d.exponent + k.Scale()
-	if zeros < 0 || len(d.digits)+zeros > MaxDecimalDigits {
+	d := format.DigitsOf(number)
+	zeros := d.Exponent + k.Scale()
+	if zeros < 0 || len(d.Text)+zeros > MaxDecimalDigits {
 		return Null, false
 	}
-	value, _ := d.units(zeros)
+	value, _ := d.Units(zeros)
 	return IntValue(value), true
 }

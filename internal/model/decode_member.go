@@ -18,9 +18,9 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 	}
 	timestamp := NoColumn
 	switch {
-	case name == "created_at":
+	case name == "created_at" && c.shows.Has(c.created):
 		timestamp = c.created
-	case name == "updated_at":
+	case name == "updated_at" && c.shows.Has(c.updated):
 		timestamp = c.updated
 	}
 	switch {
@@ -43,21 +43,21 @@ func (d *decoder) ownMember(c *Collection, name string, options DecodeOptions, i
 			d.fail(problem.CodeReadOnly, "The type of a resource cannot change. Leave it out, or give %q.", c.Name)
 		}
 	case timestamp != NoColumn && options.Mode == Create && options.AcceptTimestamps:
-		if when, wrong := parseDateTime(text); wrong != "" {
+		if when, wrong := parseFormat(DateTime, text); wrong != "" {
 			d.fail(problem.CodeFormat, "Must be %s.", wrong)
 		} else {
-			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
+			in.Values[timestamp], in.Set[timestamp] = when, true
 		}
 	case timestamp != NoColumn && options.Mode == Create:
 		d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out.", name)
 	case timestamp != NoColumn:
 		// PUT ignores timestamps, however old; of a PATCH, the caller of Decode compares them
 		// with the stored ones.
-		when, wrong := parseDateTime(text)
+		when, wrong := parseFormat(DateTime, text)
 		if wrong != "" {
 			d.fail(problem.CodeReadOnly, "%s is set by the server. Leave it out, or send back what was read.", name)
 		} else if options.Mode.patches() {
-			in.Values[timestamp], in.Set[timestamp] = TimeValue(when), true
+			in.Values[timestamp], in.Set[timestamp] = when, true
 		}
 	case name == "data" && (token.Kind() == '{' || token.Kind() == '['):
 		d.wrapped = true

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/format"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/problem"
 )
@@ -68,11 +69,11 @@ func (d *decoder) scalar(a *Attribute, token jsontext.Token) Value {
 }
 
 func (d *decoder) integer(a *Attribute, text string) Value {
-	n, wrong := parseInteger(text)
+	n, wrong := format.Integer(text)
 	switch wrong {
-	case fractional:
+	case format.Fractional:
 		d.fail(problem.CodeType, "Must be an integer, but has a fraction.")
-	case tooLarge:
+	case format.TooLarge:
 		d.fail(problem.CodeOutOfRange, "Must be between %d and %d.", math.MinInt64, math.MaxInt64)
 	default:
 		d.checkInteger(a, n)
@@ -92,15 +93,15 @@ func (d *decoder) number(a *Attribute, text string) Value {
 
 // double reads a number that must be a double, with all its digits.
 func (d *decoder) double(text string) (f float64, ok bool) {
-	f, wrong := parseNumber(text)
+	f, wrong := format.Number(text)
 	switch wrong {
-	case tooLarge:
+	case format.TooLarge:
 		d.fail(problem.CodeOutOfRange, "Must be a number that a double can hold.")
-	case imprecise:
+	case format.Imprecise:
 		nearest, _ := strconv.ParseFloat(text, 64)
-		d.fail(problem.CodePrecision, "Has more digits than a double can hold, and would become %s. Send fewer digits, or declare a decimal: type string, format decimal.", appendFloat(nil, nearest))
+		d.fail(problem.CodePrecision, "Has more digits than a double can hold, and would become %s. Send fewer digits, or declare a decimal: type string, format decimal.", format.AppendFloat(nil, nearest))
 	}
-	return f, wrong == noProblem
+	return f, wrong == format.Fits
 }
 
 func (d *decoder) decimal(a *Attribute, text string) Value {
@@ -231,11 +232,11 @@ func (d *decoder) appendString(dst []byte, text string) []byte {
 }
 
 func (d *decoder) appendNumber(dst []byte, text string) []byte {
-	n, wrong := parseInteger(text)
-	if wrong == noProblem {
+	n, wrong := format.Integer(text)
+	if wrong == format.Fits {
 		return strconv.AppendInt(dst, n, 10)
 	}
-	if wrong == tooLarge && !strings.ContainsAny(text, ".eE") {
+	if wrong == format.TooLarge && !strings.ContainsAny(text, ".eE") {
 		// Written as an integer, it is meant to be exact.
 		d.fail(problem.CodeOutOfRange, "Integers must be between %d and %d.", math.MinInt64, math.MaxInt64)
 		return dst
@@ -244,11 +245,11 @@ func (d *decoder) appendNumber(dst []byte, text string) []byte {
 	if !ok {
 		return dst
 	}
-	if wrong == tooLarge {
+	if wrong == format.TooLarge {
 		// Not with all its digits: it would be taken for an integer when it is sent back.
-		return appendExponent(dst, f)
+		return format.AppendExponent(dst, f)
 	}
-	return appendFloat(dst, f)
+	return format.AppendFloat(dst, f)
 }
 
 // Property finds the definition of a member, or returns nil.

@@ -55,8 +55,8 @@ func (d *definition) add(name string, value any, there bool) {
 func (d definition) end() json.RawMessage { return json.RawMessage(append(d, '}')) }
 
 // Describe lists the attributes that are in a set, in the order of the schema, as JSON: each with
-// its name, whether it is required, what it refers to, the rules of its data, and its definition. Shown
-// reports whether an expression may be shown.
+// its name, whether it is required, what it refers to, the rules of its data, and its definition in the
+// version. Shown reports whether an expression may be shown.
 func (c *Collection) Describe(some ColumnSet, shown func(Rule) bool) json.RawMessage {
 	list := []byte{'['}
 	for i := range c.Attributes {
@@ -69,7 +69,7 @@ func (c *Collection) Describe(some ColumnSet, shown func(Rule) bool) json.RawMes
 		}
 		head := definition{'{'}
 		head.add("name", a.Name, true)
-		head.add("required", a.Required, true)
+		head.add("required", a.InVersion().Required, true)
 		if a.References != nil {
 			head.add("references", a.References.Collection, true)
 		}
@@ -78,7 +78,7 @@ func (c *Collection) Describe(some ColumnSet, shown func(Rule) bool) json.RawMes
 		}
 		// The definition's members follow, without its opening brace. There is a
 		// member required already, so required properties are put another way.
-		members := a.define(func(d *definition, required []string) {
+		members := a.InVersion().define(func(d *definition, required []string) {
 			d.add("allOf", []map[string][]string{{"required": required}}, len(required) > 0)
 		})[1:]
 		list = append(append(append(list, head...), ','), members...)

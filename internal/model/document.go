@@ -9,6 +9,7 @@ import (
 
 // schemaDocument is the whole declaration as JSON, in the words of the schema file.
 type schemaDocument struct {
+	Versions
 	Collections []Collection `json:"collections"`
 }
 
@@ -16,7 +17,7 @@ type schemaDocument struct {
 // Left out are renamed_from, which tells how to come here from another schema and
 // is no part of this one, and what is about requests and not about resources.
 func (s *Schema) Document() []byte {
-	var document schemaDocument
+	document := schemaDocument{Versions: s.versions}
 	for _, c := range s.collections {
 		document.Collections = append(document.Collections, *c)
 	}
@@ -70,12 +71,12 @@ func EachDocument(text []byte, visit func(name, document string)) error {
 }
 
 // ReadDocument reads the declaration that Document has written.
-func ReadDocument(text []byte) ([]Collection, error) {
+func ReadDocument(text []byte) ([]Collection, Versions, error) {
 	var document schemaDocument
 	if err := decodeStrictly(text, &document); err != nil {
-		return nil, fmt.Errorf("a stored schema cannot be read: %w", err)
+		return nil, Versions{}, fmt.Errorf("a stored schema cannot be read: %w", err)
 	}
-	return document.Collections, nil
+	return document.Collections, document.Versions, nil
 }
 
 // UnmarshalJSON reads an attribute of a stored schema. Constants stay as they were

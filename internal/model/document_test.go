@@ -3,6 +3,7 @@ package model_test
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,11 @@ import (
 // declaration, and gives the same document.
 func TestDocumentRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s, err := compile.Schema(drawCollections(t)...)
+		versions := model.Versions{Newest: rapid.IntRange(0, 3).Draw(t, "version")}
+		if versions.Newest > 1 {
+			versions.Deprecated = map[int]string{1: "2027-01-01"}
+		}
+		s, err := compile.Versioned(versions, drawCollections(t)...)
 		if err != nil {
 			return // for example a minimum above the maximum
 		}
@@ -27,6 +32,9 @@ func TestDocumentRoundTrip(t *testing.T) {
 		}
 		if got := again.Document(); string(got) != string(text) {
 			t.Fatalf("got  %s\nwant %s", got, text)
+		}
+		if got := again.Versions(); !reflect.DeepEqual(got, versions) {
+			t.Fatalf("got the versions %v, want %v", got, versions)
 		}
 		all := func(model.Rule) bool { return true }
 		for i, c := range s.Collections() {
@@ -76,6 +84,21 @@ func TestDocument(t *testing.T) {
 		`"parent":{"collection":"shops","attribute":"shop_id","on_delete":"restrict"},"no_timestamps":true}]}`
 	if got := string(s.Document()); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestDocumentWithVersions(t *testing.T) {
+	s, err := compile.Versioned(model.Versions{Newest: 3, Deprecated: map[int]string{2: "2027-01-01", 1: "2026-06-30"}},
+		model.Collection{Name: "shops", Attributes: []model.Attribute{{Name: "fax", Type: model.String, Until: 2}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"version":3,"deprecated":{"1":"2026-06-30","2":"2027-01-01"},"collections":[{"name":"shops","singular":"shop","attributes":[{"name":"fax","type":"string","until":2}]}]}`
+	if got := string(s.Document()); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := s.Collection("shops").Shows(), (model.ColumnSet{true, false, true, true, true}); !slices.Equal(got, want) {
+		t.Errorf("the newest version shows %v, want %v", got, want)
 	}
 }
 

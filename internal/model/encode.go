@@ -1,10 +1,11 @@
 package model
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/plural-go/plural/internal/format"
 )
 
 // Append appends the representation of a resource: id, type, the attributes in
@@ -64,7 +65,7 @@ func (k Kind) AppendValue(dst []byte, row Row, column int) []byte {
 	case KindInteger:
 		return strconv.AppendInt(dst, row.Int(column), 10)
 	case KindNumber:
-		return appendFloat(dst, row.Float(column))
+		return format.AppendFloat(dst, row.Float(column))
 	case KindUUID:
 		dst = append(dst, '"')
 		return append(row.ID(column).Append(dst), '"')
@@ -99,25 +100,5 @@ func quoteTail(dst []byte, end int) []byte {
 // lets nothing else in.
 func AppendQuoted(dst []byte, text string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, text)
-	return dst
-}
-
-// appendFloat appends the shortest JSON number that reads back as f, with an
-// exponent only where the plain form would be long.
-func appendFloat(dst []byte, f float64) []byte {
-	size := math.Abs(f)
-	if size == 0 || size >= 1e-6 && size < 1e21 {
-		return strconv.AppendFloat(dst, f+0, 'f', -1, 64)
-	}
-	return appendExponent(dst, f)
-}
-
-func appendExponent(dst []byte, f float64) []byte {
-	dst = strconv.AppendFloat(dst, f, 'e', -1, 64)
-	// strconv writes e-07; JSON by convention e-7.
-	if n := len(dst); dst[n-4] == 'e' && dst[n-2] == '0' {
-		dst[n-2] = dst[n-1]
-		dst = dst[:n-1]
-	}
 	return dst
 }

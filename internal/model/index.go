@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -86,23 +85,6 @@ func (a *Attribute) PropertyNames() []string {
 		return nil
 	}
 	return namesOf(a.Properties)
-}
-
-// warnOfProperties warns of properties that clients cannot filter by. At is the path of the object.
-func (s *Schema) warnOfProperties(c *Collection, a *Attribute, at string) {
-	for i := range a.Properties {
-		property := &a.Properties[i]
-		path := at + "." + property.Name
-		if Addressable(property.Name) {
-			s.warnOfProperties(c, property, path)
-			continue
-		}
-		other := ""
-		if strings.Contains(property.Name, ".") && a.Inside(strings.Split(property.Name, ".")) != nil {
-			other = fmt.Sprintf(", and filter[%s] is about another property, inside %s", path, path[:strings.LastIndex(path, ".")])
-		}
-		s.warnings = append(s.warnings, fmt.Sprintf("%s: the property %q of %s cannot be filtered by or indexed: %s%s: give it another name", c.Name, property.Name, at, Unaddressable, other))
-	}
 }
 
 // layOutIndexes makes the groups of what is declared as index.

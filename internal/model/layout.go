@@ -64,7 +64,16 @@ type layout struct {
 	builtIn    bool
 	writable   ColumnSet
 	rules      any
+	schema     *Schema
+
+	// Of a collection of a version: see view.go.
+	base   *Collection
+	absent bool
+	shows  ColumnSet
 }
+
+// Schema is the schema that the collection is part of.
+func (c *Collection) Schema() *Schema { return c.schema }
 
 // Rules is what package rules made of the rules of the collection; nil: it has none. Use rules.Of.
 func (c *Collection) Rules() any { return c.rules }
@@ -85,7 +94,7 @@ func (c *Collection) FieldNames() []string {
 	return slices.Sorted(maps.Keys(c.fields))
 }
 
-// Writable is the columns that clients may set: all but computed attributes. Nil: all of them.
+// Writable is the columns that clients may set: those that the version has, without computed attributes. Nil: all of them.
 func (c *Collection) Writable() ColumnSet { return c.writable }
 
 // AttributeColumns is the half-open range of the columns that are attributes.
@@ -143,7 +152,7 @@ func (c *Collection) ParentLink() *Link { return c.parent }
 // Child finds a sub-collection by name, or returns nil.
 func (c *Collection) Child(name string) *Collection {
 	for _, child := range c.children {
-		if child.Name == name {
+		if child.Name == name && !child.absent {
 			return child
 		}
 	}
@@ -152,34 +161,24 @@ func (c *Collection) Child(name string) *Collection {
 
 // NewSchema lays out collections that are checked, with compiled constraints. Operations and changes are
 // the collections that every schema has.
-func NewSchema(declared []Collection, operations, changes *Collection) *Schema {
-	s := &Schema{byName: map[string]*Collection{}, bySingular: map[string]*Collection{}}
+func NewSchema(versions Versions, declared []Collection, operations, changes *Collection) *Schema {
+	s := &Schema{versions: versions, byName: map[string]*Collection{}, bySingular: map[string]*Collection{}}
 	for i := range declared {
 		c := &declared[i]
 		c.layOut()
+		c.schema = s
 		s.collections = append(s.collections, c)
-		s.byName[c.Name] = c
-		s.bySingular[c.Singular] = c
 	}
+	s.operations, s.changes = operations, changes
+	s.operations.schema, s.changes.schema = s, s
+	s.operations.builtIn = true
+	s.operations.layOut()
+	s.changes.layOutChanges()
+	s.index()
 	for _, c := range s.collections {
 		c.connect(s)
 	}
 	s.relate()
-	for _, c := range s.collections {
-		for i := range c.Attributes {
-			s.warnOfProperties(c, &c.Attributes[i], c.Attributes[i].Name)
-			s.warnOfStates(c, &c.Attributes[i])
-		}
-	}
-	s.operations = operations
-	s.operations.builtIn = true
-	s.operations.layOut()
-	s.byName[s.operations.Name] = s.operations
-	if singular := s.operations.Singular; s.bySingular[singular] == nil && s.byName[singular] == nil {
-		s.bySingular[singular] = s.operations // unless something else goes by that name
-	}
-	s.changes = changes
-	s.changes.layOutChanges()
 	return s
 }
 
@@ -195,15 +194,7 @@ func (c *Collection) layOut() {
 	c.created, c.updated = NoColumn, NoColumn
 	c.fields = map[string]*Field{}
 	c.attributes = map[string]int{}
-	add := func(column Column) int {
-		c.columns = append(c.columns, column)
-		c.names = append(c.names, []byte(`,"`+column.Name+`":`))
-		at := len(c.columns) - 1
-		if column.Name != RevisionName && column.Name != CallerName {
-			c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: at}
-		}
-		return at
-	}
+	add := c.addColumn
 	add(Column{Name: "id", Kind: KindUUID, NotNull: true})
 	c.fields["type"] = &Field{Name: "type", Kind: KindText, Column: NoColumn}
 	for i := range c.Attributes {
@@ -219,12 +210,28 @@ func (c *Collection) layOut() {
 		add(Column{Name: CallerName, Kind: KindText, NotNull: true})
 	}
 	add(Column{Name: RevisionName, Kind: KindInteger, NotNull: true})
-	c.writable = c.ColumnsWhere(func(_ int, column Column) bool { return column.Attribute == nil || !column.Attribute.IsComputed() })
+	c.shows = c.ColumnsWhere(func(_ int, column Column) bool { return column.Attribute == nil || column.Attribute.Until == 0 })
+	c.writable = c.ColumnsWhere(c.isWritable)
 	c.layOutUnique()
 	for _, name := range c.searchedNames() {
 		c.searched = append(c.searched, c.attributes[name])
 	}
 	c.layOutIndexes()
+}
+
+func (c *Collection) isWritable(i int, column Column) bool {
+	return c.shows.Has(i) && (column.Attribute == nil || !column.Attribute.IsComputed())
+}
+
+// addColumn adds a column, under its name.
+func (c *Collection) addColumn(column Column) int {
+	c.columns = append(c.columns, column)
+	c.names = append(c.names, []byte(`,"`+column.Name+`":`))
+	at := len(c.columns) - 1
+	if column.Name != RevisionName && column.Name != CallerName {
+		c.fields[column.Name] = &Field{Name: column.Name, Kind: column.Kind, Column: at}
+	}
+	return at
 }
 
 // layOutUnique makes the groups of what is declared as unique.

@@ -47,6 +47,11 @@ func (c *Collection) Relation(name string) *Relation {
 // Warnings lists what is valid in the schema, and probably not meant.
 func (s *Schema) Warnings() []string { return s.warnings }
 
+// Warn adds a warning. Only package compile calls it, while it makes the schema.
+func (s *Schema) Warn(format string, args ...any) {
+	s.warnings = append(s.warnings, fmt.Sprintf(format, args...))
+}
+
 // relationName is the name of the relation to the resource that the attribute refers to: author of
 // author_id. Where it equals the name of the attribute, there is none without as.
 func (a *Attribute) relationName() string {
@@ -66,7 +71,7 @@ func (c *Collection) inverseName(a *Attribute) string {
 }
 
 // relate gives the collections their relations. Those without a name of their own are left out, with
-// a warning.
+// a warning, and those that a version does not have.
 func (s *Schema) relate() {
 	for _, c := range s.collections {
 		for _, link := range c.links {
@@ -88,6 +93,7 @@ func (s *Schema) relate() {
 		var kept []*Relation
 		for _, relation := range c.relations {
 			switch {
+			case strings.HasPrefix(relation.Name, absentPrefix):
 			case c.fields[relation.Name] != nil:
 				s.warnOfName(relation, "an attribute")
 			case count[relation.Name] > 1:
@@ -112,8 +118,8 @@ func (s *Schema) warnOfCount(c *Collection) {
 	if c.fields[name] == nil {
 		what = "relation"
 	}
-	s.warnings = append(s.warnings, fmt.Sprintf("%s: the %s %s has the name by which related resources are counted: filters and sorts cannot use %s.%s: give the %s another name",
-		c.Name, what, name, name, c.relations[many].Name, what))
+	s.Warn("%s: the %s %s has the name by which related resources are counted: filters and sorts cannot use %s.%s: give the %s another name",
+		c.Name, what, name, name, c.relations[many].Name, what)
 }
 
 func (s *Schema) warnOfName(r *Relation, other string) {
@@ -126,6 +132,6 @@ func (s *Schema) warnOfName(r *Relation, other string) {
 	if r.One && attribute == r.Name {
 		instead = fmt.Sprintf("call the attribute %s_id (with renamed_from: %s, it keeps its values), or ", attribute, attribute)
 	}
-	s.warnings = append(s.warnings, fmt.Sprintf("%s: the relation %s cannot be used in include, filters and sorts, as %s has the same name: %swrite %s: and another name beside the references of %s in %s",
-		r.From.Name, r.Name, other, instead, keyword, attribute, from.Name))
+	s.Warn("%s: the relation %s cannot be used in include, filters and sorts, as %s has the same name: %swrite %s: and another name beside the references of %s in %s",
+		r.From.Name, r.Name, other, instead, keyword, attribute, from.Name)
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 )
 
@@ -55,26 +54,6 @@ func (a *Attribute) States() []string {
 		states[i] = value.Text()
 	}
 	return states
-}
-
-// warnOfStates warns of states that no resource can reach.
-func (s *Schema) warnOfStates(c *Collection, a *Attribute) {
-	if !a.HasLifecycle() {
-		return
-	}
-	reached := slices.Clone(a.InitialStates())
-	for i := 0; i < len(reached); i++ {
-		for _, next := range a.Transitions[reached[i]] {
-			if !slices.Contains(reached, next) {
-				reached = append(reached, next)
-			}
-		}
-	}
-	for _, state := range a.States() {
-		if !slices.Contains(reached, state) {
-			s.warnings = append(s.warnings, fmt.Sprintf("%s: no resource can get the state %s of %s: it is not initial, and no transitions lead to it from a state that is", c.Name, state, a.Name))
-		}
-	}
 }
 
 // InitialStates lists the states that a new resource may have.

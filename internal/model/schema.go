@@ -106,9 +106,13 @@ type Attribute struct {
 	When        string              `json:"when,omitempty"` // WhenCreate, or empty: by every write
 	WriteOnce   bool                `json:"write_once,omitempty"`
 
+	// Until is the last version of the interface that has the attribute; 0: the newest has it.
+	Until int `json:"until,omitempty"`
+
 	RenamedFrom string `json:"-"`
 
-	compiled Constraints
+	compiled  Constraints
+	inVersion *Attribute // see InVersion
 }
 
 // Reference points to another collection.
@@ -178,6 +182,8 @@ func WriteMethods() []string { return []string{"POST", "PUT", "PATCH", "DELETE"}
 
 // Schema is a checked and compiled set of collections. It does not change.
 type Schema struct {
+	versions    Versions
+	base        *Schema // of a view: see view.go
 	collections []*Collection
 	byName      map[string]*Collection
 	bySingular  map[string]*Collection
@@ -185,6 +191,15 @@ type Schema struct {
 	changes     *Collection
 	warnings    []string
 }
+
+// Versions is what a schema declares of the versions of its interface.
+type Versions struct {
+	Newest     int            `json:"version,omitempty"`    // 0: the interface has no versions
+	Deprecated map[int]string `json:"deprecated,omitempty"` // the date on which each deprecated version ends
+}
+
+// Versions is the version of the interface that the schema declares, and the earlier ones that are deprecated.
+func (s *Schema) Versions() Versions { return s.versions }
 
 // Collections lists the collections that are declared, in that order.
 func (s *Schema) Collections() []*Collection { return s.collections }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/plural-go/plural/internal/format"
 )
 
 // ascending is one value of each kind after the other, in their order.
@@ -46,7 +48,7 @@ func TestNegativeZeroIsZero(t *testing.T) {
 	if got := FloatValue(negative); got != FloatValue(0) || math.Signbit(got.Float()) {
 		t.Errorf("-0 is %v", got)
 	}
-	if got := string(appendFloat(nil, negative)); got != "0" {
+	if got := string(format.AppendFloat(nil, negative)); got != "0" {
 		t.Errorf("-0 is written %s", got)
 	}
 }

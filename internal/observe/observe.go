@@ -25,6 +25,7 @@ type Observer struct {
 	failures *prometheus.CounterVec
 	finished *prometheus.CounterVec
 	denied   *prometheus.CounterVec
+	versions *prometheus.CounterVec
 	streams  streams
 
 	mutex  sync.RWMutex
@@ -57,8 +58,9 @@ func New(log *slog.Logger) *Observer {
 		failures: counters("plural_failures_total", "Failures that the client did not cause, by kind.", "kind"),
 		finished: counters("plural_operations_total", "Asynchronous operations finished by this server, by result.", "status"),
 		denied:   counters("plural_denied_total", "Requests that were denied, by error code.", "reason"),
+		versions: counters("plural_version_requests_total", "Requests by the version of the interface that they used.", "version"),
 	}
-	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied,
+	o.registry.MustRegister(o.duration, o.sent, o.inFlight, o.failures, o.finished, o.denied, o.versions,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	o.streams = newStreams(o.registry)
 	return o
@@ -197,6 +199,11 @@ func (o *Observer) KeyRevoked(requestID, caller, prefix, role string) {
 	o.log.Info("API key revoked", "request_id", requestID, "caller", caller, "prefix", prefix, "role", role)
 }
 
+// VersionCounter returns the function that counts a request of a version of the interface.
+func (o *Observer) VersionCounter(version int) func() {
+	return o.versions.WithLabelValues(strconv.Itoa(version)).Inc
+}
+
 // NotReady logs why the server is not ready.
 func (o *Observer) NotReady(err error) { o.log.Warn("not ready", "error", err) }
 
@@ -248,6 +255,11 @@ func (o *Observer) MaintenanceFailed(err error) {
 // Migrated logs a step of a migration.
 func (o *Observer) Migrated(step, cost string) {
 	o.log.Info("database migrated", "step", step, "cost", cost)
+}
+
+// Expanded logs that the contraction of a migration is left.
+func (o *Observer) Expanded() {
+	o.log.Info("the database is expanded for this schema: when no server with the old one is running, \"plural migrate --contract\" makes the rest of the migration")
 }
 
 // HookFailed logs a hook that failed after the commit, with the request id of the context, if

@@ -29,6 +29,14 @@ type Options struct {
 
 	Keys []string // roles of the API keys that somebody may manage
 
+	// Versions are those of the interface that the server has, the newest last; none: the interface has no versions. The schema is that
+	// of Version, or a view of it.
+	Versions []Version
+	Version  int
+
+	// View is used instead of the schema of a configuration.
+	View *model.Schema
+
 	// NoIncludes leaves out what include embeds, with its parameters: some generators do not take schemas that refer to each
 	// other.
 	NoIncludes bool
@@ -41,15 +49,21 @@ type Options struct {
 	Public *auth.Permit
 }
 
-// version is that of OpenAPI.
-const version = "3.1.0"
+// Version is a version of the interface that clients can ask for.
+type Version struct {
+	Number int
+	Sunset string // the date on which it ends, if it is deprecated
+}
+
+// openAPIVersion is that of the format.
+const openAPIVersion = "3.1.0"
 
 // Document is the OpenAPI document of a schema, as compact JSON.
 func Document(s *model.Schema, options Options) []byte {
 	b := newBuilder(s, options)
 	paths := b.paths()
 	document := object{
-		{"openapi", version},
+		{"openapi", openAPIVersion},
 		{"info", b.info()},
 		{"servers", list{object{{"url", cmp.Or(b.Prefix, "/")}, {"description", "Where this document came from."}}}},
 		{"security", b.security()},
@@ -65,6 +79,7 @@ type builder struct {
 	Options
 	schema *model.Schema
 
+	hides        bool // the version does not have everything that is stored
 	operationIDs names
 	titles       map[*model.Collection]title
 
@@ -85,6 +100,7 @@ func newBuilder(s *model.Schema, options Options) *builder {
 		Options: options, schema: s, titles: map[*model.Collection]title{},
 		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
 	}
+	b.hides = slices.ContainsFunc(s.Collections(), func(c *model.Collection) bool { return c.Shows() != nil })
 	for _, name := range ownSchemas {
 		b.componentNames.unique(name)
 	}
@@ -142,8 +158,8 @@ func (b *builder) grantable() []string {
 	return b.By.Grantable()
 }
 
-// restricted reports whether there may be more than the reader knows of.
-func (b *builder) restricted() bool { return b.By != nil }
+// restricted reports whether there may be more than the reader knows of: by access, or because the version does not have it.
+func (b *builder) restricted() bool { return b.By != nil || b.hides }
 
 func (b *builder) secured() bool { return b.Public != nil }
 
@@ -153,12 +169,17 @@ func (b *builder) info() object {
 	if given.Description != "" {
 		description = given.Description + "\n\n" + infoText
 	}
+	if text := b.describeVersions(); text != "" {
+		description += "\n\n" + text
+	}
 	info := object{
 		{"title", cmp.Or(given.Title, "Plural API")},
 		{"version", cmp.Or(given.Version, "1.0.0")},
 		{"summary", "Collections of resources over HTTP, in JSON."},
 		{"description", description},
 	}
+	info.addIf(b.versioned(), extension+"version", b.Version)
+	info.addIf(b.versioned(), extension+"versions", b.versionList())
 	info.addIf(given.Contact != schema.Contact{}, "contact", texted(member{"name", given.Contact.Name}, member{"url", given.Contact.URL}, member{"email", given.Contact.Email}))
 	info.addIf(given.License.Name != "", "license", texted(member{"name", given.License.Name}, member{"identifier", given.License.Identifier}, member{"url", given.License.URL}))
 	return info

@@ -49,12 +49,12 @@ func (b *builder) example(c *model.Collection, v variant, givenByPath string) an
 		if c.ReadOnly() && a.Name == "errors" {
 			value = nil // it went well
 		}
-		if value == nil && a.Required {
+		if value == nil && a.InVersion().Required {
 			return nil
 		}
 		example.add(a.Name, value)
 	}
-	if v == readVariant && !c.NoTimestamps {
+	if v == readVariant && b.timestamps(c) {
 		example = append(example, member{"created_at", exampleTime}, member{"updated_at", exampleTime})
 	}
 	return example
@@ -74,9 +74,9 @@ func (b *builder) exampleOf(c *model.Collection, a *model.Attribute) any {
 
 // firstValid is the best candidate that is valid, or nil if none is.
 func firstValid(a *model.Attribute) any {
-	for _, candidate := range candidates(a) {
+	for _, candidate := range candidates(a.InVersion()) {
 		text := json.RawMessage(marshal(candidate))
-		if _, err := a.DecodeJSON(text); err == nil {
+		if isValid(a, text) {
 			return text
 		}
 	}

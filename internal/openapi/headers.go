@@ -57,6 +57,11 @@ var headerTexts = map[string]object{
 	"RateLimit": optionalHeader(
 		"How many more requests there can be, and in how many seconds there can be all of them again.",
 		aText, `"address";r=599;t=1`),
+	"API-Version":  optionalHeader("The version of the interface that the response is in.", object{{"type", "integer"}, {"minimum", 1}}, 1),
+	"API-Versions": optionalHeader("The versions of the interface that the server has, the newest last (RFC 9651).", aText, "1;deprecation=@1763110800;sunset=@1798761600, 2, 3"),
+	"Deprecation":  optionalHeader("The version is deprecated, since this time (RFC 9745).", object{{"type", "string"}, {"pattern", "^@[0-9]+$"}}, "@1763110800"),
+	"Sunset":       optionalHeader("When the version ends (RFC 8594).", aText, "Fri, 01 Jan 2027 00:00:00 GMT"),
+
 	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds.", aText, `"address";q=600;w=60`),
 
 	"Access-Control-Allow-Origin": optionalHeader(
@@ -71,6 +76,12 @@ const ofStream = "-Of-Stream"
 // headersOf lists the headers of an answer, with those that any may have.
 func (b *builder) headersOf(own ...string) object {
 	all := append([]string{"X-Request-Id", "X-Content-Type-Options", "Vary"}, own...)
+	if b.versioned() {
+		all = append(all, "API-Version")
+		if b.sunset() != "" {
+			all = append(all, "Deprecation", "Sunset")
+		}
+	}
 	if b.Secure {
 		all = append(all, "Strict-Transport-Security")
 	}

@@ -15,16 +15,18 @@ func (b *builder) keys() object {
 	if len(names) == 0 {
 		return nil
 	}
-	properties := keyProperties(names)
-	one := fixedObject("", properties)
-	withSecret := fixedObject("", append(slices.Clone(properties), member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}}))
-	input := closedObject("", object{
+	one := b.keyObject(names)
+	withSecret := b.keyObject(names, member{"key", object{{"type", "string"}, {"pattern", "^plural_[a-z2-7]{10}_[a-z2-7]{52}$"}, {"description", "The API key itself. It is shown only here, and cannot be read again."}}})
+	given := object{
 		{"type", object{{"type", "string"}, {"const", "keys"}}},
 		{"name", object{{"type", "string"}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What the key is for."}}},
 		{"role", object{{"type", "string"}, {"enum", names}, {"description", "The role of its holder: one that your role may grant."}}},
 		{"sub", object{{"type", list{"string", "null"}}, {"minLength", 1}, {"maxLength", 255}, {"pattern", `^[^\x00-\x1f\x7f-\x9f]*$`}, {"description", "What `auth.sub` is in rules. Default: the prefix of the key."}}},
 		{"expires_at", object{{"type", list{"string", "null"}}, {"format", "date-time"}, {"pattern", dateTimeIn}, {"description", "When the key expires, in the future. Default: never."}}},
-	}, list{"name", "role"})
+	}
+	given.addIf(b.versioned(), "api_version", object{{"type", list{"integer", "null"}}, {"minimum", 1},
+		{"description", "The version of the interface that requests with the key have, unless they have `API-Version`: one that is served. Default: the newest."}})
+	input := closedObject("", given, list{"name", "role"})
 	example := object{
 		{"id", exampleID}, {"type", "keys"}, {"prefix", examplePrefix}, {"name", "ci"}, {"role", names[0]}, {"sub", examplePrefix},
 		{"created_at", exampleTime}, {"expires_at", nil}, {"revoked_at", nil},
@@ -52,7 +54,7 @@ func (b *builder) keys() object {
 				responses:   object{{"201", answer("The API key, with its secret.", withSecret, append(append(object{}, example...), member{"key", "plural_" + examplePrefix + "_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}), "Location")}},
 				codes: append([]problem.Code{
 					problem.CodeMalformedJSON, problem.CodeTooDeep, problem.CodeBodyTooLarge, problem.CodeUnsupportedMediaType, problem.CodeUnknownAttribute, problem.CodeWrapped, problem.CodeNotAnObject,
-					problem.CodeRequired, problem.CodeType, problem.CodeFormat, problem.CodeMinLength, problem.CodeMaxLength, problem.CodePattern, problem.CodeMinimum, problem.CodeReadOnly, problem.CodeTooManyItems, problem.CodeNullCharacter, problem.CodeStorageFull,
+					problem.CodeRequired, problem.CodeType, problem.CodeFormat, problem.CodeMinLength, problem.CodeMaxLength, problem.CodePattern, problem.CodeMinimum, problem.CodeEnum, problem.CodeOutOfRange, problem.CodeReadOnly, problem.CodeTooManyItems, problem.CodeNullCharacter, problem.CodeStorageFull,
 				}, plain...),
 			})},
 		}},
@@ -69,6 +71,16 @@ func (b *builder) keys() object {
 			})},
 		)},
 	}
+}
+
+// keyObject is the schema of an API key, with more members.
+func (b *builder) keyObject(roles list, more ...member) object {
+	properties, required := append(keyProperties(roles), more...), list{}
+	for _, each := range properties {
+		required = append(required, each.name)
+	}
+	properties.addIf(b.versioned(), "api_version", object{{"type", "integer"}, {"description", "The version of the interface that requests with the key have, unless they have `API-Version`. Left out: the newest."}})
+	return closedObject("", properties, required)
 }
 
 // keyProperties is the members of an API key.
@@ -115,10 +127,12 @@ func (b *builder) me() member {
 				{"additionalProperties", object{{"type", "object"}, {"additionalProperties", extents}}}}},
 		}, list{"name", "may", "visible", "writable"})}}},
 	}
+	properties.addIf(b.versioned(), "api_version", object{{"type", "integer"}, {"const", b.Version}, {"description", "The version of the interface that the request had."}})
 	shown := object{
 		{"id", exampleID}, {"type", "callers"}, {"caller", "key:" + examplePrefix}, {"role", "editor"}, {"sub", examplePrefix}, {"key_name", "ci"}, {"expires_at", nil},
 		{"metrics", false}, {"keys", list{}}, {"collections", list{object{{"name", b.exampleName()}, {"may", example}, {"visible", list{}}, {"writable", list{}}}}},
 	}
+	shown.addIf(b.versioned(), "api_version", b.Version)
 	return member{"/-/me", object{{"get", b.describe(operation{
 		id: "getMe", tag: serverTag, public: true,
 		summary: "Who am I", description: "Who the caller is, and what the caller may do in each collection.",

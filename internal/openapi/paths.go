@@ -104,6 +104,7 @@ type operation struct {
 	id, summary, description string
 	tag                      string
 	public                   bool
+	anyVersion               bool // a parameter says of which version it is
 	parameters               list
 	body                     object
 	responses                object
@@ -122,7 +123,11 @@ func (b *builder) describe(o operation) object {
 	described := object{
 		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
 	}
+	described.addIf(b.sunset() != "", "deprecated", true)
 	described.addIf(b.secured() && o.public, "security", list{object{}, bearer}) // otherwise as the whole document says
+	if b.versioned() && !o.anyVersion {
+		o.parameters = append(o.parameters, b.versionParameter())
+	}
 	described.add("parameters", append(o.parameters, b.shared("X-Request-Id")))
 	described.addIf(o.body != nil, "requestBody", o.body)
 	responses := o.responses

@@ -71,7 +71,7 @@ func (b *builder) refusal(operation, suffix string, codes []problem.Code, header
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		own = append(own, "Retry-After")
 	}
-	what := fmt.Sprint("refusal ", suffix, codes, own, b.Rated)
+	what := fmt.Sprint("refusal ", suffix, codes, own, b.Rated, b.versioned())
 	return b.once(&b.responses, "responses", what, b.refusalName("Error"+suffix, operation), func() object {
 		content := jsonOf(errorsOf(operation, codes, b.Hooks && len(headers) > 0), object{{"errors", list{exampleError(codes[0])}}})
 		return b.answer(describeRefusal(suffix, codes), content, own...)
@@ -166,7 +166,10 @@ func exampleError(code problem.Code) object {
 
 // anywhere is the codes that everything can be refused with, but for the probes.
 func (b *builder) anywhere() []problem.Code {
-	codes := []problem.Code{problem.CodeMalformedRequest}
+	codes := []problem.Code{problem.CodeMalformedRequest, problem.CodeUnknownVersion}
+	if b.versioned() {
+		codes = append(codes, problem.CodeVersionGone)
+	}
 	if b.secured() {
 		codes = append(codes, problem.CodeUnauthenticated, problem.CodeInvalidCredentials, problem.CodeForbidden)
 	}
@@ -273,7 +276,7 @@ func (b *builder) ofBody(p place, v variant) []problem.Code {
 		} else if !b.has(p.collection, a.Name, v) && !b.has(p.collection, a.Name, replaceVariant) {
 			continue
 		}
-		codes = append(codes, ofValue(a)...)
+		codes = append(append(codes, ofValue(a)...), ofValue(a.InVersion())...)
 		if a.References != nil {
 			codes = append(codes, problem.CodeUnknownReference)
 		}

@@ -117,7 +117,7 @@ func (b *builder) resourceSchema(c *model.Collection, v variant, givenByPath str
 			required = append(required, a.Name)
 		}
 	}
-	if !c.NoTimestamps && v != createVariant {
+	if b.timestamps(c) && v != createVariant {
 		for _, each := range [][2]string{{"created_at", "When it was created."}, {"updated_at", "When it last changed."}} {
 			properties.add(each[0], timestampSchema(each[1], v))
 			if v == readVariant {
@@ -166,7 +166,7 @@ func (b *builder) has(c *model.Collection, attribute string, v variant) bool {
 }
 
 func (b *builder) mustBeGiven(c *model.Collection, a *model.Attribute) bool {
-	return a.Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
+	return a.InVersion().Required && a.Default == nil && b.By.Writable(c).Has(c.Field(a.Name).Column)
 }
 
 // onlySentBack reports whether an attribute can be part of what is sent, but not be changed by it.
@@ -179,7 +179,7 @@ func (b *builder) attributeSchema(c *model.Collection, a *model.Attribute, v var
 	if c.ReadOnly() && a.Name == "errors" {
 		return object{{"type", list{"array", "null"}}, {"description", a.Description}, {"items", reference("schemas", errorSchema)}}
 	}
-	d := define(a, v == readVariant, !a.Required)
+	d := defineIn(a, v)
 	description := b.describeAttribute(c, a, v)
 	d.addIf(description != "", "description", description)
 	d.addIf(a.IsComputed() || b.onlySentBack(c, a, v), "readOnly", true)
@@ -197,7 +197,7 @@ func (b *builder) describeAttribute(c *model.Collection, a *model.Attribute, v v
 			text += " The id of another resource."
 		}
 	}
-	text += describeRest(a) + b.describeRules(c, a)
+	text += describeSent(a, v) + b.describeRules(c, a)
 	if b.onlySentBack(c, a, v) {
 		text += " May be sent back as it was read; it cannot be set."
 	}

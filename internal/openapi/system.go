@@ -10,12 +10,16 @@ const serverTag = "Server"
 
 // root is GET /, the collections themselves.
 func (b *builder) root() object {
+	headers := []string{"X-Total-Count"}
+	if b.versioned() {
+		headers = append(headers, "API-Versions")
+	}
 	return object{{"get", b.describe(operation{
 		id: "listCollections", tag: serverTag, public: true,
 		summary:     "List the collections",
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
 		responses: object{{"200", b.answer("The collections, in the order of the schema.",
-			jsonOf(enveloped(arrayOf(reference("schemas", collectionSchema))), dataOf(list{b.exampleCollection()})), "X-Total-Count"),
+			jsonOf(enveloped(arrayOf(reference("schemas", collectionSchema))), dataOf(list{b.exampleCollection()})), headers...),
 		}, {"303", object{
 			{"description", "A browser, which would rather have `text/html`, is sent to the explorer."}, {"headers", b.headersOf("Location")},
 		}}},
@@ -65,25 +69,23 @@ func (b *builder) system() object {
 		{"/-/ready", object{{"get", b.probe("getReadiness", "Whether requests can be served", "503 when the database does not answer or has come to another schema, or the server is stopping.", "ready", "unavailable")}}},
 	}
 	if b.By.MaySeeMetrics() {
-		paths.add("/-/metrics", object{{"get", b.describe(operation{
-			id: "getMetrics", tag: serverTag, public: b.secured() && b.Public.MaySeeMetrics(),
-			summary: "Metrics", description: "What the server measures, in the format of Prometheus.",
-			responses: object{{"200", b.answer("All metrics.", object{{"text/plain", object{{"schema", aText}}}}, "Content-Encoding")}},
-			codes:     b.anywhere(),
-		})}})
+		paths.add("/-/metrics", b.withoutVersion(func() object {
+			return object{{"get", b.describe(operation{
+				id: "getMetrics", tag: serverTag, public: b.secured() && b.Public.MaySeeMetrics(),
+				summary: "Metrics", description: "What the server measures, in the format of Prometheus.",
+				responses: object{{"200", b.answer("All metrics.", object{{"text/plain", object{{"schema", aText}}}}, "Content-Encoding")}},
+				codes:     b.anywhere(),
+			})}}
+		}))
 	}
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
-		id: "getOpenAPI", tag: serverTag, public: true,
+		id: "getOpenAPI", tag: serverTag, public: true, anyVersion: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
-		parameters: list{
-			parameterIn("query", "include", "`none`: without the related resources that `include` embeds. Some generators do not take schemas that refer to each other.",
-				object{{"type", "string"}, {"enum", list{"none"}}}, "none"),
-			b.shared("If-Match"), b.shared("If-None-Match"),
-		},
+		parameters: append(b.documentParameters(), b.shared("If-Match"), b.shared("If-None-Match")),
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
-				{"properties", object{{"openapi", exactly(version)}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
+				{"properties", object{{"openapi", exactly(openAPIVersion)}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
 				{"required", list{"openapi", "info", "paths"}},
 			}, nil), "ETag", "Cache-Control", "Content-Encoding")},
 			{"304", b.unchanged("ETag", "Cache-Control")},
@@ -97,11 +99,22 @@ func (b *builder) system() object {
 	return paths
 }
 
+// documentParameters select the document.
+func (b *builder) documentParameters() list {
+	parameters := list{parameterIn("query", "include", "`none`: without the related resources that `include` embeds. Some generators do not take schemas that refer to each other.",
+		object{{"type", "string"}, {"enum", list{"none"}}}, "none")}
+	if !b.versioned() {
+		return parameters
+	}
+	return append(parameters, parameterIn("query", "version", "The version of the interface that the document describes. Default: as for any other request.",
+		object{{"type", "integer"}, {"enum", b.versionNumbers()}}, b.Version))
+}
+
 // probe is an operation for those who watch over the server. It takes no credentials, and
 // is never too much.
 func (b *builder) probe(id, summary, description, well, unwell string) object {
-	defer func(rated bool) { b.Rated = rated }(b.Rated)
-	b.Rated = false
+	defer func(rated bool, versions []Version) { b.Rated, b.Versions = rated, versions }(b.Rated, b.Versions)
+	b.Rated, b.Versions = false, nil
 	state := func(description, status string) object {
 		return b.answer(description, jsonOf(reference("schemas", stateSchema), object{{"status", status}}), "Cache-Control")
 	}

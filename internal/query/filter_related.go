@@ -29,7 +29,7 @@ func (f *Related) Match(model.Record) bool {
 	panic("query: a filter on related resources was not resolved")
 }
 
-// Lookup finds a resource by its id; nil if there is none.
+// Lookup finds a resource of a collection, as it is stored, by its id; nil if there is none.
 type Lookup func(*model.Collection, model.ID) (model.Record, error)
 
 // Holds decides a filter for one resource, of which others are looked up. Nil always holds.
@@ -72,7 +72,7 @@ func (f *Related) holds(r model.Record, find Lookup) (bool, error) {
 	if reference.IsNull() {
 		return false, nil
 	}
-	related, err := find(f.Relation.To, reference.ID())
+	related, err := find(f.Relation.To.Base(), reference.ID())
 	if err != nil || related == nil {
 		return false, err
 	}

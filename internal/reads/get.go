@@ -14,8 +14,11 @@ import (
 // includes. A resource with those has no ETag.
 func (r *Reader) Get(ctx context.Context, path Path, id model.ID, q query.Query) (Resource, error) {
 	open := r.store.ReadOne
-	if len(q.Includes) > 0 {
+	switch {
+	case len(q.Includes) > 0:
 		open = r.store.ReadAtLength
+	case path.readsParentOfItem():
+		open = r.store.Read
 	}
 	tx, err := open(ctx)
 	if err != nil {
@@ -41,7 +44,7 @@ func (r *Reader) GetIn(tx *store.Tx, path Path, id model.ID, q query.Query) (Res
 	} else {
 		found, err = tx.View(c, path.Scope(), id, func(row model.Row) {
 			result.Representation = c.AppendSome(make([]byte, 0, usualSize), row, q.Visible)
-			result.ETag = r.etagOf(row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
+			result.ETag = r.etagOf(c, row.Int(c.RevisionColumn()), r.store.DeclaredIn(c), c.ColumnsTag(q.Visible))
 		})
 	}
 	if err == nil && !found {

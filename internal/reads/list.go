@@ -79,7 +79,7 @@ func (l *List) Each(visit func(Resource) error) error {
 		}
 		found := Resource{Representation: text}
 		if l.including == nil {
-			found.ID, found.ETag = l.id, l.reader.etagOf(l.revision, declaredIn, columns)
+			found.ID, found.ETag = l.id, l.reader.etagOf(l.collection, l.revision, declaredIn, columns)
 		}
 		if err := visit(found); err != nil {
 			return err

@@ -84,10 +84,15 @@ func (p Path) RequireParent(exists Exists) error {
 
 // RequireParentOfItem is RequireParent for a stored item. An item has a parent, so only the visibility of the parent is checked.
 func (p Path) RequireParentOfItem(exists Exists) error {
-	if p.Parent == nil || !p.IsHidden() && p.By.Scope(p.Collection.ParentLink().To) == nil {
+	if !p.readsParentOfItem() {
 		return nil
 	}
 	return p.RequireParent(exists)
+}
+
+// readsParentOfItem reports whether RequireParentOfItem reads the parent.
+func (p Path) readsParentOfItem() bool {
+	return p.Parent != nil && (p.IsHidden() || p.By.Scope(p.Collection.ParentLink().To) != nil)
 }
 
 // Get reads a resource on the path, or returns 404.

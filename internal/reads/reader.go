@@ -30,11 +30,11 @@ type Resource struct {
 
 // ETag is the entity tag of a resource for the caller of a path, with the schema version in which its collection was declared.
 func (r *Reader) ETag(path Path, revision, declaredIn int64) string {
-	return r.etagOf(revision, declaredIn, path.By.ColumnsTag(path.Collection))
+	return r.etagOf(path.Collection, revision, declaredIn, path.By.ColumnsTag(path.Collection))
 }
 
-func (r *Reader) etagOf(revision, declaredIn int64, columns string) string {
-	return headers.ETag(revision, declaredIn, r.store.HistoryTag(), columns)
+func (r *Reader) etagOf(c *model.Collection, revision, declaredIn int64, columns string) string {
+	return headers.ETag(revision, declaredIn, r.store.HistoryTag(), c.Schema().Versions().Newest, r.store.ComputedBy(c), columns)
 }
 
 // Totals returns the number of resources of each collection, from one snapshot: nil where the

@@ -32,8 +32,8 @@ func VerbOf(method string) Verb {
 // Change is one resource that is created, updated or deleted.
 type Change struct {
 	Verb       Verb
-	Collection *model.Collection
-	ID         *model.ID // nil for a new resource that has none yet
+	Collection *model.Collection // in the newest version, whichever one the caller has
+	ID         *model.ID         // nil for a new resource that has none yet
 
 	// By is the permit of the caller who caused the change; nil for the program itself, or without
 	// access control.

@@ -70,16 +70,16 @@ type deletion struct {
 	tx     *store.Tx
 	by     *auth.Permit // of the caller, who may not see everything that is deleted
 	mode   deletionMode
-	marked map[*model.Collection]map[model.ID]bool
-	order  []store.Set               // the requested resources first
-	closed int                       // how many sets of order get no more resources, as each has visited them
-	last   map[model.ID]model.Record // of the requested resources
+	marked map[*model.Collection]map[model.ID]bool // by the collection as it is stored
+	order  []store.Set                             // the requested resources first
+	closed int                                     // how many sets of order get no more resources, as each has visited them
+	last   map[model.ID]model.Record               // of the requested resources
 
 	faults problem.Errors // references that keep the resources from being deleted
 	unseen bool           // one of the faults is about references that the caller does not see, and does not say how many there are
 }
 
-func (d *deletion) isMarked(c *model.Collection, id model.ID) bool { return d.marked[c][id] }
+func (d *deletion) isMarked(c *model.Collection, id model.ID) bool { return d.marked[c.Base()][id] }
 
 func (d *deletion) mark(c *model.Collection, id model.ID) {
 	if d.isMarked(c, id) {
@@ -96,11 +96,13 @@ func (d *deletion) mark(c *model.Collection, id model.ID) {
 
 // setMarked marks resources of a collection, of which so many are expected.
 func (d *deletion) setMarked(c *model.Collection, expected int, ids ...model.ID) {
-	if d.marked[c] == nil {
-		d.marked[c] = make(map[model.ID]bool, expected)
+	marked := d.marked[c.Base()]
+	if marked == nil {
+		marked = make(map[model.ID]bool, expected)
+		d.marked[c.Base()] = marked
 	}
 	for _, id := range ids {
-		d.marked[c][id] = true
+		marked[id] = true
 	}
 }
 
@@ -343,7 +345,7 @@ func (d *deletion) setNullInRows(link model.Link, ids []model.ID) error {
 		after[i] = changed
 	}
 	dangling := make([]problem.Errors, len(after))
-	if err := d.work.checkReferences(nil, link.From, before, after, dangling); err != nil {
+	if err := d.work.checkReferences(reads.Path{Collection: link.From}, before, after, dangling); err != nil {
 		return err
 	}
 	if err := fault.Joined(nil, dangling).Err(); err != nil {

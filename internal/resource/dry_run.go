@@ -25,19 +25,12 @@ func (w *Work) undone(fn func() error) error {
 // try executes the steps of a dry run, counts the resources that they change, and undoes everything. Hooks take part, except for those
 // after the commit. A resource counts if the caller sees it before the first step or after the last. Both are asked, as a rule may
 // read other resources that the steps change.
-func (w *Work) try(run func() error) (effect.Affected, error) {
+func (w *Work) try(run func() error) (changed effect.Effects, err error) {
 	w.dryRun, w.affected = true, effect.Effects{}
-	var changed effect.Effects
-	var err error
 	if w.inSnapshot {
-		changed, err = w.tryInSnapshot(run)
-	} else {
-		changed, err = w.tryAndUndo(run)
+		return w.tryInSnapshot(run)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return changed.Count(w.resources.store.Schema().All()), nil
+	return w.tryAndUndo(run)
 }
 
 // tryInSnapshot executes steps that write nothing: the snapshot is the state before them.

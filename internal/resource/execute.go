@@ -200,14 +200,16 @@ func (x *execution) run(w *Work) (err error) {
 	case !x.DryRun:
 		return x.runSteps(w)
 	}
-	affected, err := w.try(func() error { return x.runSteps(w) })
+	changed, err := w.try(func() error { return x.runSteps(w) })
+	if err != nil || len(x.decoded) == 0 {
+		return err
+	}
+	affected := changed.Count(x.decoded[0].Path.Collection.Schema())
 	for i := range x.decoded { // the collections are named in any case
-		if err == nil {
-			affected = affected.Include(x.decoded[i].Path.Collection)
-		}
+		affected = affected.Include(x.decoded[i].Path.Collection)
 	}
 	x.outcome.Affected = affected
-	return err
+	return nil
 }
 
 // runSteps executes the steps in their order.

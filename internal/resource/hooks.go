@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -11,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -29,30 +31,35 @@ type Hook struct {
 }
 
 type hookKey struct {
-	collection *model.Collection
+	collection *model.Collection // as it is stored
 	verb       Verb
+}
+
+// hooksOf lists the hooks of a verb of a collection, which are the same for all versions.
+func (r *Resources) hooksOf(c *model.Collection, verb Verb) []Hook {
+	return r.hooks[hookKey{c.Base(), verb}]
 }
 
 // AddHook adds a hook to a verb of a collection. Hooks run in the order in which they were
 // added. It must not be called once requests are handled.
 func (r *Resources) AddHook(c *model.Collection, verb Verb, hook Hook) {
-	key := hookKey{c, verb}
+	key := hookKey{c.Base(), verb}
 	r.hooks[key] = append(r.hooks[key], hook)
 }
 
 // hasWithin reports whether a hook takes part in a verb inside the transaction.
 func (r *Resources) hasWithin(c *model.Collection, verb Verb) bool {
-	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil })
+	return slices.ContainsFunc(r.hooksOf(c, verb), func(hook Hook) bool { return hook.Within != nil })
 }
 
 // needsRows reports whether a hook gets the resources of a verb inside the transaction or after it.
 func (r *Resources) needsRows(c *model.Collection, verb Verb) bool {
-	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Within != nil || hook.After != nil })
+	return slices.ContainsFunc(r.hooksOf(c, verb), func(hook Hook) bool { return hook.Within != nil || hook.After != nil })
 }
 
 // hasBefore reports whether a hook takes part in a verb before the transaction.
 func (r *Resources) hasBefore(c *model.Collection, verb Verb) bool {
-	return slices.ContainsFunc(r.hooks[hookKey{c, verb}], func(hook Hook) bool { return hook.Before != nil })
+	return slices.ContainsFunc(r.hooksOf(c, verb), func(hook Hook) bool { return hook.Before != nil })
 }
 
 // BoundHooks bounds the total time of the hooks of a request, or of those before, in or after its transaction: a
@@ -105,7 +112,7 @@ func (r *Resources) before(ctx context.Context, step *decodedStep, verb Verb, id
 		return nil
 	}
 	ctx = r.hookContext(ctx)
-	change := &Change{Verb: verb, Collection: c, ID: id, By: step.Path.By, DryRun: step.dryRun}
+	change := &Change{Verb: verb, Collection: r.newest(c), ID: id, By: step.Path.By, DryRun: step.dryRun}
 	if input != nil {
 		sent := input.FromClient()
 		input.Values, input.Set, input.Sent = slices.Clone(input.Values), slices.Clone(input.Set), &sent
@@ -114,12 +121,12 @@ func (r *Resources) before(ctx context.Context, step *decodedStep, verb Verb, id
 		}
 		change.After, change.Set = input.Values, input.Set
 	}
-	for _, hook := range r.hooks[hookKey{c, verb}] {
+	for _, hook := range r.hooksOf(c, verb) {
 		if hook.Before == nil {
 			continue
 		}
 		if err := hook.run(ctx, func(ctx context.Context) error { return hook.Before(ctx, change) }); err != nil {
-			return err
+			return r.inNamesOf(c, err)
 		}
 	}
 	return nil
@@ -130,8 +137,8 @@ func (w *Work) within(verb Verb, c *model.Collection, before, after model.Record
 	if !w.resources.hasWithin(c, verb) {
 		return nil
 	}
-	change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by, DryRun: w.dryRun}
-	for _, hook := range w.resources.hooks[hookKey{c, verb}] {
+	change := &Change{Verb: verb, Collection: w.resources.newest(c), Before: before, After: after, By: w.by, DryRun: w.dryRun}
+	for _, hook := range w.resources.hooksOf(c, verb) {
 		if hook.Within == nil {
 			continue
 		}
@@ -142,7 +149,7 @@ func (w *Work) within(verb Verb, c *model.Collection, before, after model.Record
 		})
 		handle.end()
 		if err != nil {
-			return w.hookError(change, err)
+			return w.hookError(c, change, err)
 		}
 	}
 	return nil
@@ -151,12 +158,12 @@ func (w *Work) within(verb Verb, c *model.Collection, before, after model.Record
 // hookError decides whose error it is when a hook fails in the transaction. References are
 // checked after the hooks, which may change them. If the client sent a reference that does not
 // exist, that is the error.
-func (w *Work) hookError(change *Change, err error) error {
+func (w *Work) hookError(c *model.Collection, change *Change, err error) error {
 	if inner := (*fault.Inner)(nil); change.After == nil || !fault.Is(err, problem.CodeInternal) || !errors.As(err, &inner) {
-		return err
+		return w.resources.inNamesOf(c, err)
 	}
 	dangling := make([]problem.Errors, 1)
-	if failed := w.checkReferences(nil, change.Collection, []model.Record{change.Before}, []model.Record{change.After}, dangling); failed != nil || len(dangling[0]) == 0 {
+	if failed := w.checkReferences(reads.Path{Collection: c}, []model.Record{change.Before}, []model.Record{change.After}, dangling); failed != nil || len(dangling[0]) == 0 {
 		return err
 	}
 	return dangling[0]
@@ -169,9 +176,9 @@ func (w *Work) scheduleAfter(verb Verb, c *model.Collection, before, after model
 		record = before
 	}
 	w.affected.Note(map[Verb]effect.Kind{Create: effect.Created, Update: effect.Updated, Delete: effect.Deleted}[verb], c, record.ID(model.IDColumn))
-	for _, hook := range w.resources.hooks[hookKey{c, verb}] {
+	for _, hook := range w.resources.hooksOf(c, verb) {
 		if hook.After != nil {
-			change := &Change{Verb: verb, Collection: c, Before: before, After: after, By: w.by}
+			change := &Change{Verb: verb, Collection: w.resources.newest(c), Before: before, After: after, By: w.by}
 			w.after = append(w.after, func(ctx context.Context) { w.resources.runAfter(ctx, hook, change) })
 		}
 	}
@@ -198,4 +205,31 @@ func (h Hook) run(ctx context.Context, fn func(context.Context) error) error {
 		return nil
 	}
 	return fault.From(err)
+}
+
+// newest is a collection under its names in the newest version, which are those that hooks have.
+func (r *Resources) newest(c *model.Collection) *model.Collection { return r.store.Schema().Of(c) }
+
+// inNamesOf renames the attributes in the places of the error of a hook, for a client of another version. An error at an attribute that
+// the version does not have gets no place.
+func (r *Resources) inNamesOf(c *model.Collection, err error) error {
+	newest := r.newest(c)
+	if newest == c {
+		return err
+	}
+	renamed := slices.Clone(fault.From(err))
+	for i, each := range renamed {
+		name, _, _ := strings.Cut(strings.TrimPrefix(each.Source.Pointer, "/"), "/")
+		field := newest.Field(name)
+		if field == nil || field.Column == model.NoColumn {
+			continue
+		}
+		own := *each
+		own.Source.Pointer = strings.Replace(each.Source.Pointer, name, c.Columns()[field.Column].Name, 1)
+		if !c.Shows().Has(field.Column) {
+			own.Source.Pointer = ""
+		}
+		renamed[i] = &own
+	}
+	return renamed
 }

@@ -50,11 +50,12 @@ func (w *Work) accept(step decodedStep) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	c := step.Path.Collection
 	job := store.Job{
-		Operation: w.tx.NewID(), Caller: caller, Method: step.Method, Collection: step.Path.Collection.Name, Resource: id, Parent: step.Path.Parent, Body: string(step.Body),
+		Operation: w.tx.NewID(), Caller: caller, Version: int64(c.Schema().Versions().Newest), Method: step.Method, Collection: c.Base().Name, Resource: id, Parent: step.Path.Parent, Body: string(step.Body),
 		IfMatch: headerText(step.IfMatch), IfNoneMatch: headerText(step.IfNoneMatch),
 	}
-	return Outcome{Operation: job.Operation, Results: []reads.Resource{{ID: id}}}, w.tx.AddOperation(job, by.ID, awaited)
+	return Outcome{Operation: job.Operation, Results: []reads.Resource{{ID: id}}}, w.tx.AddOperation(job, c, by.ID, awaited)
 }
 
 // headerText is a header as stored. Bytes that are not valid UTF-8 occur in no ETag of ours.
@@ -92,10 +93,14 @@ func (w *Work) tryPending(c *model.Collection, id model.ID) error {
 
 // stepOf is the step of an operation.
 func (r *Resources) stepOf(job store.Job) Step {
-	c := r.store.Schema().Collection(job.Collection)
-	if c == nil {
+	schema, c := r.store.Version(int(job.Version)), r.store.Schema().Collection(job.Collection)
+	switch {
+	case c == nil:
 		return Step{Refused: fault.New(problem.CodeNotFound, "There is no collection %s any more.", job.Collection)}
+	case schema == nil:
+		return Step{Refused: fault.New(problem.CodeVersionGone, "This was requested in version %d of the interface, which has ended since. Request it again in a later version.", job.Version)}
 	}
+	c = schema.Of(c)
 	if job.Parent != nil && c.ParentLink() == nil {
 		return Step{Refused: fault.New(problem.CodeNotFound, "The collection %s is no sub-collection any more.", job.Collection)}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
 	"github.com/plural-go/plural/problem"
 )
@@ -51,10 +52,11 @@ func (s *lookup) exists(by *auth.Permit, c *model.Collection, id model.ID) (bool
 	return len(missing) == 0, err
 }
 
-// checkReferences adds to the faults of each resource its references to others that do not exist for the
+// checkReferences adds to the faults of each resource of a path its references to others that do not exist for the
 // caller. Before is the previous states, nil for new resources: only changed references are
 // checked. A nil state after could not be decoded.
-func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, after []model.Record, faults []problem.Errors) error {
+func (s *lookup) checkReferences(path reads.Path, before, after []model.Record, faults []problem.Errors) error {
+	c := path.Collection
 	for _, link := range c.Links() {
 		changed := func(i int) bool {
 			return after[i] != nil && !after[i][link.Column].IsNull() && (before[i] == nil || before[i][link.Column] != after[i][link.Column])
@@ -65,13 +67,14 @@ func (s *lookup) checkReferences(by *auth.Permit, c *model.Collection, before, a
 				targets = append(targets, after[i][link.Column].ID())
 			}
 		}
-		missing, err := s.missing(by, link.To, targets)
+		missing, err := s.missing(path.By, link.To, targets)
 		if err != nil {
 			return err
 		}
 		for i := range after {
 			if len(missing) > 0 && changed(i) && missing[after[i][link.Column].ID()] {
-				faults[i].Add(fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", after[i][link.Column].ID(), link.To.Name))
+				found := fault.At("/"+c.Columns()[link.Column].Name, problem.CodeUnknownReference, "There is no resource %s in %s.", after[i][link.Column].ID(), link.To.Name)
+				faults[i].Add(redact(path, problem.Errors{found})[0])
 			}
 		}
 	}
@@ -83,6 +86,7 @@ func (s *lookup) missing(by *auth.Permit, c *model.Collection, ids []model.ID) (
 	if len(ids) == 0 {
 		return nil, nil
 	}
+	c = c.Base() // a hook may refer to what the version does not have
 	missing := map[model.ID]bool{}
 	var stored []model.ID
 	for _, id := range ids {

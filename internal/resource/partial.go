@@ -47,7 +47,7 @@ func (w *Work) newLoader(path reads.Path) *loader {
 		}
 	}
 	for _, rule := range path.By.Rules(c) { // an upsert creates too, and its rules may read what it updates
-		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of == c })
+		query.EachColumn(rule, c, func(of *model.Collection, column int) { needed[column] = needed[column] || of.Base() == c.Base() })
 	}
 	if set := rules.Of(c); set != nil {
 		for column, has := range set.Reads() {

@@ -75,7 +75,7 @@ func (r *Resources) resource(path reads.Path, record model.Record, whole []byte)
 
 // identity identifies a resource.
 type identity struct {
-	collection *model.Collection
+	collection *model.Collection // as it is stored
 	id         model.ID
 }
 

@@ -53,6 +53,22 @@ func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	return faults
 }
 
+// checkVersion reports what the client has sent and its version, if it is not the newest, does not allow. Values of hooks are no concern of
+// it.
+func checkVersion(path reads.Path, each writing) problem.Errors {
+	c, sent := path.Collection, each.input.FromClient()
+	if c.Base() == c {
+		return nil
+	}
+	after, checked := sent.Values, []bool(nil)
+	if each.before.record != nil {
+		after = apply(c, each.before.record, sent)
+	} else if each.partial {
+		checked = sent.Set
+	}
+	return redact(path, c.CheckVersion(each.before.record, after, checked))
+}
+
 // touch sets updated_at, which never decreases, even if the clock does.
 func touch(tx *store.Tx, c *model.Collection, before, after model.Record) {
 	if c.NoTimestamps {

@@ -262,7 +262,7 @@ func (w *Work) upsertViolations(step decodedStep, items []int, owners []loaded, 
 	for k, i := range items {
 		each := &step.upserts[i]
 		if all[k] = each.writing(owners[k]); len(each.missing) > 0 {
-			all[k] = writing{input: each.Patch}
+			all[k] = writing{input: each.Patch, partial: true}
 		}
 	}
 	found, err := w.violations(step.Path, all)
@@ -271,7 +271,7 @@ func (w *Work) upsertViolations(step decodedStep, items []int, owners []loaded, 
 	}
 	var faults problem.Errors
 	for k, i := range items {
-		faults = slices.Concat(faults, invalid[k], fault.Prefixed(step.pointer(i), found[k]))
+		faults = append(faults, withOthers(invalid[k], fault.Prefixed(step.pointer(i), found[k]))...)
 	}
 	return faults.Err()
 }

@@ -3,6 +3,7 @@ package resource
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
@@ -31,9 +32,23 @@ func (p *preparation) withViolations(step *decodedStep, invalid error) error {
 	if err != nil {
 		return err
 	}
-	all := append(fault.From(invalid), others...)
+	all := withOthers(fault.From(invalid), others)
 	if step.many {
 		slices.SortStableFunc(all, func(a, b *problem.Error) int { return cmp.Compare(itemOf(a), itemOf(b)) })
+	}
+	return all
+}
+
+// withOthers adds errors that were found of a body which is invalid. A value that could not be decoded has no second one.
+func withOthers(invalid, others problem.Errors) problem.Errors {
+	all := slices.Clone(invalid)
+	for _, other := range others {
+		at := other.Source.Pointer
+		if at == "" || !slices.ContainsFunc(invalid, func(e *problem.Error) bool {
+			return e.Source.Pointer == at || strings.HasPrefix(e.Source.Pointer, at+"/")
+		}) {
+			all = append(all, other)
+		}
 	}
 	return all
 }
@@ -94,15 +109,15 @@ func (s *lookup) violations(path reads.Path, all []writing) ([]problem.Errors, e
 		switch {
 		case each.input.Values == nil:
 		case before[i] != nil:
-			after[i], found[i] = apply(c, before[i], each.input), checkUnchanged(c, each)
+			after[i], found[i] = apply(c, before[i], each.input), append(checkUnchanged(c, each), checkVersion(path, each)...)
 			if err := s.checkWriteOnce(path, before[i], after[i], &found[i]); err != nil {
 				return nil, err
 			}
 		default:
-			if after[i] = each.input.Values; each.input.HasID() {
-				s.creating = append(s.creating, identity{c, after[i].ID(model.IDColumn)})
+			if after[i], found[i] = each.input.Values, checkVersion(path, each); each.input.HasID() {
+				s.creating = append(s.creating, identity{c.Base(), after[i].ID(model.IDColumn)})
 			}
 		}
 	}
-	return found, s.checkReferences(path.By, c, before, after, found)
+	return found, s.checkReferences(path, before, after, found)
 }

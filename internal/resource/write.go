@@ -67,7 +67,7 @@ func (w *Work) announce(steps []decodedStep) error {
 	var named []store.ResourceID
 	for _, step := range steps {
 		if step.ID != (model.ID{}) {
-			named = append(named, store.ResourceID{Collection: step.Path.Collection.Name, ID: step.ID})
+			named = append(named, w.tx.ResourceID(step.Path.Collection, step.ID))
 		}
 	}
 	return w.tx.Announce(named...)

@@ -17,6 +17,7 @@ type writing struct {
 	input    model.Input
 	readOnly readOnlyValues
 	inRange  bool // the resource is one of a range
+	partial  bool // it is not known what it changes, and only what the input has is checked
 }
 
 // newWritings lists the inputs of a write without a state before it.
@@ -47,7 +48,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 			continue
 		}
 		after[i] = newRecord(w.tx, c, each.input)
-		w.creating = append(w.creating, identity{c, after[i].ID(model.IDColumn)})
+		w.creating = append(w.creating, identity{c.Base(), after[i].ID(model.IDColumn)})
 	}
 	// Once they are stored, they are found there, unless they are deleted later.
 	defer func() { w.creating = w.creating[:creating] }()
@@ -56,6 +57,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 		if before[i] != nil {
 			invalid[i] = checkUnchanged(c, each)
 		}
+		invalid[i] = append(invalid[i], checkVersion(path, each)...)
 		if len(invalid[i]) > 0 || !w.resources.hasWithin(c, verbFor(before[i])) {
 			continue
 		}
@@ -74,7 +76,7 @@ func (w *Work) writeAll(path reads.Path, all []writing, pointer func(i int) stri
 	// References come before the rules, which may read what is referred to: otherwise, whoever refers to a hidden resource would be
 	// told that it exists, and what the rule says of it.
 	dangling := make([]problem.Errors, len(all))
-	if err := w.checkReferences(path.By, c, before, after, dangling); err != nil {
+	if err := w.checkReferences(path, before, after, dangling); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(dangling, func(faults problem.Errors) bool { return len(faults) > 0 }) {

@@ -26,6 +26,9 @@ type CallerResource struct {
 	Metrics     bool               `json:"metrics"`
 	Keys        []string           `json:"keys"`
 	Collections []CollectionRights `json:"collections"`
+
+	// APIVersion is the version of the interface that the request has used. 0: there are none.
+	APIVersion int `json:"api_version,omitempty"`
 }
 
 // CollectionRights is what a caller may do in a collection.
@@ -50,6 +53,7 @@ func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) 
 		ID: model.NamedID(callerNamespace, []byte(caller.ID)).String(), Type: "callers",
 		Caller: orNull(caller.ID), Role: orNull(caller.Role), Subject: orNull(caller.Subject),
 		Metrics: by.MaySeeMetrics(), Keys: append([]string{}, by.Grantable()...), Collections: []CollectionRights{},
+		APIVersion: s.Versions().Newest,
 	}
 	if !caller.Expires.IsZero() {
 		me.ExpiresAt = orNull(model.FormatTime(caller.Expires.Truncate(time.Millisecond)))

@@ -1,6 +1,7 @@
 package rights
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,8 @@ import (
 )
 
 // keyInput declares the body that creates an API key, so that it is read as that of any resource is.
-var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime})
+var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime},
+	schema.Attribute{Name: "api_version", Type: schema.Integer})
 
 // declareInput declares a body.
 func declareInput(name string, attributes ...schema.Attribute) *model.Collection {
@@ -64,6 +66,9 @@ type KeyResource struct {
 	ExpiresAt *string `json:"expires_at"`
 	RevokedAt *string `json:"revoked_at"`
 
+	// APIVersion is the version of the interface that requests with the key have unless they say otherwise. 0: the newest.
+	APIVersion int `json:"api_version,omitempty"`
+
 	// Secret is the whole key: only in the response to its creation.
 	Secret string `json:"key,omitempty"`
 }
@@ -75,13 +80,14 @@ var keyNamespace = model.ID{0x3c, 0x90, 0x1e, 0x57, 0x8b, 0x42, 0x4d, 0x0f, 0xa6
 func RepresentKey(key auth.StoredKey) KeyResource {
 	return KeyResource{
 		ID: model.NamedID(keyNamespace, []byte(key.Prefix)).String(), Type: "keys", Prefix: key.Prefix, Name: key.Name, Role: key.Role, Subject: key.Subject,
-		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked),
+		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked), APIVersion: key.Version,
 	}
 }
 
-// NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant.
-func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth.StoredKey, secret string, err error) {
-	_, text, err := decodeOne(keyInput, body, maxDepth,
+// NewKey makes an API key of a body, and its secret. The role must be one that the caller may grant, and the version of the interface
+// one that is served.
+func NewKey(body []byte, maxDepth int, by *auth.Permit, served []int, now time.Time) (key auth.StoredKey, secret string, err error) {
+	values, text, err := decodeOne(keyInput, body, maxDepth,
 		"API keys are created one by one. Send one object instead of an array.", "The id of an API key is set by the server. Leave it out.")
 	if err != nil {
 		return key, "", err
@@ -92,6 +98,16 @@ func NewKey(body []byte, maxDepth int, by *auth.Permit, now time.Time) (key auth
 	}
 	if roles := by.Grantable(); !slices.Contains(roles, key.Role) {
 		return key, "", fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
+	}
+	if version := values[keyInput.Field("api_version").Column]; !version.IsNull() {
+		at := slices.IndexFunc(served, func(number int) bool { return int64(number) == version.Int() })
+		switch {
+		case len(served) == 0:
+			return key, "", fault.At("/api_version", problem.CodeEnum, "The interface has no versions. Leave it out.")
+		case at < 0:
+			return key, "", fault.At("/api_version", problem.CodeEnum, "Must be a version that is served: %s.", strings.Trim(fmt.Sprint(served), "[]"))
+		}
+		key.Version = served[at]
 	}
 	key, secret = auth.NewAPIKey(key, now)
 	return key, secret, nil

@@ -76,6 +76,19 @@ func Of(c *model.Collection) *Set {
 	return set
 }
 
+// Under is the same rules with the names that the collection has in a version of the interface.
+func (s *Set) Under(c *model.Collection) any {
+	named := *s
+	named.collection, named.computed, named.checks = c, slices.Clone(s.computed), slices.Clone(s.checks)
+	for i := range named.computed {
+		named.computed[i].attribute = c.Columns()[named.computed[i].Column].Attribute
+	}
+	for i := range named.checks {
+		named.checks[i].Declared = &c.Checks[i]
+	}
+	return &named
+}
+
 // Reads is the columns that the rules read, and those that they set: a write needs them even if they are hidden from its
 // caller.
 func (s *Set) Reads() model.ColumnSet { return s.reads }

@@ -26,7 +26,7 @@ type keyRange struct {
 // ranges divides a selection into the ranges that it consists of, in its order. SQL compares neither null nor keys of
 // different directions: the resources with the first value of a place, those with other values and those without a value
 // are ranges of their own.
-func (s Selection) ranges(c *model.Collection) []keyRange {
+func (s Selection) ranges(t *Table) []keyRange {
 	whole := keyRange{order: s.Order}
 	if s.From != nil {
 		whole.from = &bound{s.From, !s.AfterFrom}
@@ -34,10 +34,10 @@ func (s Selection) ranges(c *model.Collection) []keyRange {
 	if s.Until != nil {
 		whole.until = &bound{s.Until, false}
 	}
-	return whole.split(c)
+	return whole.split(t)
 }
 
-func (r keyRange) split(c *model.Collection) (all []keyRange) {
+func (r keyRange) split(t *Table) (all []keyRange) {
 	if r.from == nil && r.until == nil || r.fixed == len(r.order)-1 {
 		return []keyRange{r}
 	}
@@ -45,20 +45,20 @@ func (r keyRange) split(c *model.Collection) (all []keyRange) {
 		return []keyRange{r.compared()}
 	}
 	if r.from != nil && r.until != nil && r.from.place[0] == r.until.place[0] {
-		return r.fix(r.from.place[0], r.from, r.until).split(c)
+		return r.fix(r.from.place[0], r.from, r.until).split(t)
 	}
 	// The first and the last value are ranges of their own, unless a bound can compare all keys.
 	others := r
-	if r.from != nil && !r.compares(c, r.from) {
-		all = r.fix(r.from.place[0], r.from, nil).split(c)
+	if r.from != nil && !r.compares(t, r.from) {
+		all = r.fix(r.from.place[0], r.from, nil).split(t)
 		others.from = &bound{r.from.place[:1], false}
 	}
-	if r.until != nil && !r.compares(c, r.until) {
+	if r.until != nil && !r.compares(t, r.until) {
 		others.until = &bound{r.until.place[:1], false}
 	}
-	all = append(all, others.splitNulls(c)...)
+	all = append(all, others.splitNulls(t)...)
 	if r.until != others.until {
-		all = append(all, r.fix(r.until.place[0], nil, r.until).split(c)...)
+		all = append(all, r.fix(r.until.place[0], nil, r.until).split(t)...)
 	}
 	return all
 }
@@ -114,10 +114,10 @@ func equal(column int, value model.Value) query.Filter {
 }
 
 // compares reports whether all keys of a place can be compared at once.
-func (r keyRange) compares(c *model.Collection, b *bound) bool {
+func (r keyRange) compares(t *Table, b *bound) bool {
 	keys := r.order[r.fixed:]
 	for _, key := range keys[1:] {
-		if nullable(c, key) || key.Descending != keys[0].Descending {
+		if nullable(t, key) || key.Descending != keys[0].Descending {
 			return false
 		}
 	}
@@ -145,9 +145,9 @@ func (b *bound) rest() *bound {
 
 // splitNulls separates the resources without a value of the first key from the others. A bound excludes them, unless it is
 // beyond them.
-func (r keyRange) splitNulls(c *model.Collection) []keyRange {
+func (r keyRange) splitNulls(t *Table) []keyRange {
 	key := r.order[r.fixed]
-	if !nullable(c, key) {
+	if !nullable(t, key) {
 		return []keyRange{r}
 	}
 	toNulls, toValues := &r.from, &r.until // where the range ends on either side
@@ -174,8 +174,8 @@ func (r keyRange) splitNulls(c *model.Collection) []keyRange {
 	return []keyRange{nulls, r}
 }
 
-func nullable(c *model.Collection, key query.SortKey) bool {
-	return !key.IsColumn() || !c.Columns()[key.Column].NotNull
+func nullable(t *Table, key query.SortKey) bool {
+	return !key.IsColumn() || !t.StoredColumn(key.Column).NotNull
 }
 
 // keys is the order of the range. Fixed keys can have any direction: that of the next key, unless an index of the table has more of the

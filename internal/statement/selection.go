@@ -98,7 +98,7 @@ func (t *Tables) Columns(c *model.Collection, columns string, selection Selectio
 // selection writes a SELECT of columns, ordered or in any order. Ranges follow each other: the next one is read when a range
 // has ended, and the databases return them in their order. With a LIMIT, SQLite keeps the order of each.
 func (s *Statement) selection(columns string, selection Selection, ordered bool) {
-	ranges, filter := selection.ranges(s.table.Collection), s.conditions(selection.Plan)
+	ranges, filter := selection.ranges(s.table), s.conditions(selection.Plan)
 	if len(ranges) == 1 {
 		s.keyRange(columns, selection, ranges[0], filter, ordered)
 		s.limit(selection)

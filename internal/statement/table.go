@@ -18,20 +18,23 @@ type Table struct {
 	indexes [][]string               // columns of the indexes on columns, with a minus where they descend
 }
 
-func newTable(d db.Dialect, c *model.Collection) *Table {
-	t := &Table{Table: db.NewTable(d, c), items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
-	for _, index := range db.Indexes(c) {
+func newTable(table *db.Table) *Table {
+	t := &Table{Table: table, items: map[int]string{}, indexed: map[model.IndexPart]bool{{Column: model.IDColumn}: true}}
+	for _, index := range db.Indexes(table.Stored) {
 		first := index.Parts[0]
 		first.Descending = false // it finds values in either direction
+		if first.Column = table.ColumnOf(first.Column); first.Column < 0 {
+			continue // the index of a column that the server does not know
+		}
 		t.indexed[first] = true
 		if index.Items {
-			t.items[index.Parts[0].Column] = index.Name
+			t.items[first.Column] = index.Name
 		} else if !index.Expression {
 			t.indexes = append(t.indexes, index.Columns)
 		}
 	}
-	if len(c.SearchColumns()) > 0 {
-		t.Words = db.SearchTable(c)
+	if len(table.Collection.SearchColumns()) > 0 {
+		t.Words = db.SearchTable(table.Stored)
 	}
 	return t
 }
@@ -55,31 +58,31 @@ func (t *Table) keyName(key query.SortKey, backwards bool) string {
 	if !key.IsColumn() {
 		return ""
 	}
-	return db.Choose(key.Descending != backwards, "-", "") + t.Collection.Columns()[key.Column].Name
+	return db.Choose(key.Descending != backwards, "-", "") + t.StoredColumn(key.Column).Name
 }
 
 // Tables is the tables of a schema in a database.
 type Tables struct {
 	dialect   db.Dialect
-	hashJoins bool // see db.Traits
-	all       map[*model.Collection]*Table
+	hashJoins bool                         // see db.Traits
+	all       map[*model.Collection]*Table // by the collection as it is stored: see Of
 }
 
-// NewTables returns the tables of collections.
-func NewTables(d db.Database, collections []*model.Collection) *Tables {
-	t := &Tables{dialect: d, hashJoins: d.Traits().HashJoins, all: make(map[*model.Collection]*Table, len(collections))}
-	for _, c := range collections {
-		t.all[c] = newTable(d, c)
+// NewTables returns the tables of collections as they are stored.
+func NewTables(d db.Database, tables []*db.Table) *Tables {
+	t := &Tables{dialect: d, hashJoins: d.Traits().HashJoins, all: make(map[*model.Collection]*Table, len(tables))}
+	for _, table := range tables {
+		t.all[table.Collection] = newTable(table)
 	}
 	return t
 }
 
-// Of is the table of a collection.
-func (t *Tables) Of(c *model.Collection) *Table { return t.all[c] }
+// Of is the table of a collection, in whatever version of the interface.
+func (t *Tables) Of(c *model.Collection) *Table { return t.all[c.Base()] }
 
 // Statement starts SQL on the table of a collection.
 func (t *Tables) Statement(c *model.Collection, parts ...string) *Statement {
-	s := &Statement{dialect: t.dialect, table: t.all[c], tables: t}
+	s := &Statement{dialect: t.dialect, table: t.Of(c), tables: t}
 	s.Write(parts...)
 	return s
 }

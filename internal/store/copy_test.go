@@ -266,7 +266,7 @@ func TestCopyOfADatabaseInUse(t *testing.T) {
 				writes++
 			}
 		})
-		if err != nil || copied.Newer != int64(writes) || writes != 12 {
+		if err != nil || copied.Newer != int64(writes) || writes != 13 {
 			t.Errorf("%d writes: %+v, %v", writes, copied, err)
 		}
 		if got := contents(t, back); !slices.Equal(got, want) {

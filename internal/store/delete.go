@@ -34,7 +34,7 @@ type Set struct {
 // condition returns the condition that finds the resources of a set, the order in which they are logged, and the arguments of
 // the condition, whose placeholders start at $first.
 func (t *Tx) condition(s Set, first int) (where, order string, args []model.Value) {
-	d, table := t.store.db, t.store.tables[s.Collection]
+	d, table := t.store.db, t.bound.table(s.Collection)
 	id, number := table.Columns[model.IDColumn], func(i int) string { return "$" + strconv.Itoa(first+i) }
 	if s.Link == nil {
 		return d.InIDs(id, number(0)), id + " DESC", []model.Value{db.IDs(d, s.IDs)}
@@ -68,15 +68,15 @@ func (t *Tx) DeleteSet(s Set) (removed int, err error) {
 }
 
 func (t *Tx) deleteSet(s Set) (removed int, err error) {
-	c, table := s.Collection, t.store.tables[s.Collection]
+	c, table := s.Collection, t.bound.table(s.Collection)
 	entry := t.entry(c, changelog.Deleted, model.ID{})
 	where, order, args := t.condition(s, changelog.AppendAllArgs+1)
-	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, nil, where, order, args...)); err != nil {
+	if err := t.conn.Defer(t.bound.log.AppendAllStatement(entry, nil, where, order, args...)); err != nil {
 		return 0, err
 	}
 	where, _, args = t.condition(s, 1)
 	sql := "DELETE FROM " + table.Name + " WHERE " + where
-	gone, parent := lists.Members{Collection: c}, c.ParentLink()
+	gone, parent := lists.Members{Table: table.Table}, c.ParentLink()
 	if s.Link != nil && (parent == nil || parent.Column == s.Link.Column) {
 		// RETURNING would return what is known, and would take a quarter of the time.
 		if removed, err = t.conn.Exec(sql, args...); err != nil || removed != len(s.IDs) {
@@ -106,7 +106,7 @@ func (t *Tx) deleteSet(s Set) (removed int, err error) {
 			t.last = entry
 		}
 	}
-	t.deltas = append(append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: gone.IDs, Change: -1}), gone.Removals()...)
+	t.deltas = append(append(t.deltas, lists.Delta{List: t.bound.listOf(c, nil), IDs: gone.IDs, Change: -1}), gone.Removals()...)
 	if table.words != "" {
 		sql := `DELETE FROM "` + table.words + `" WHERE ` + t.store.db.InIDs(db.SearchResource, "$1")
 		err = t.conn.Defer(db.Statement{SQL: sql, Args: []model.Value{db.IDs(t.store.db, s.IDs)}})
@@ -124,10 +124,10 @@ func (t *Tx) SetNull(link model.Link, s Set) error {
 }
 
 func (t *Tx) setNull(link model.Link, s Set) error {
-	c, d, table := link.From, t.store.db, t.store.tables[link.From]
+	c, d, table := link.From, t.store.db, t.bound.table(link.From)
 	id, column := table.Columns[model.IDColumn], table.Columns[link.Column]
 	where, order, args := t.condition(s, 1)
-	left := lists.Members{Collection: c}
+	left := lists.Members{Table: table.Table}
 	if parent := c.ParentLink(); parent != nil && parent.Column == link.Column {
 		for i, referred := range s.Referred {
 			left.AddTo(referred, s.IDs[i])
@@ -142,7 +142,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 		}
 	}
 	changed := []int{link.Column}
-	sets := "SET " + column + " = NULL, " + table.Columns[c.RevisionColumn()] + " = " + t.store.log.LastRevision(c, table.Name+"."+id)
+	sets := "SET " + column + " = NULL, " + table.Columns[c.RevisionColumn()] + " = " + t.bound.log.LastRevision(c, table.Name+"."+id)
 	if !c.NoTimestamps {
 		changed = append(changed, c.UpdatedColumn())
 		last := table.Columns[c.UpdatedColumn()]
@@ -152,7 +152,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 	}
 	entry := t.entry(c, changelog.Updated, model.ID{})
 	logged, _, values := t.condition(s, changelog.AppendAllArgs+1)
-	if err := t.conn.Defer(t.store.log.AppendAllStatement(entry, changed, logged, order, values...)); err != nil {
+	if err := t.conn.Defer(t.bound.log.AppendAllStatement(entry, changed, logged, order, values...)); err != nil {
 		return err
 	}
 	t.deltas = append(t.deltas, left.Removals()...)
@@ -179,7 +179,7 @@ func (t *Tx) setNull(link model.Link, s Set) error {
 // Referring visits the resources that refer to one of the ids by a link, with what they refer to, in no
 // order, until visit returns false.
 func (t *Tx) Referring(link model.Link, ids []model.ID, visit func(referrer, referred model.ID) bool) error {
-	table := t.store.tables[link.From]
+	table := t.bound.table(link.From)
 	id, column := table.Columns[model.IDColumn], table.Columns[link.Column]
 	more := true
 	for chunk := range slices.Chunk(ids, SetSize) {

@@ -23,7 +23,7 @@ func (s *Store) Explain(ctx context.Context, q PageQuery, later bool) (sql strin
 		selection.Skip = q.Range.Offset
 	}
 	selection.ByRow = comparesWords(q.Collection, selection.Order)
-	return s.explain(ctx, func(*Tx) *statement.Statement { return s.sql.Rows(q.Collection, selection) })
+	return s.explain(ctx, func(t *Tx) *statement.Statement { return t.bound.sql.Rows(q.Collection, selection) })
 }
 
 // ExplainRelated returns the statement of an included relation, for one resource, and its plan.

@@ -187,7 +187,7 @@ func (d groupedData) store(t *testing.T, st *Store, teams, things *model.Collect
 	}
 	write(t, st, func(tx *Tx) error {
 		for c, records := range map[*model.Collection][]model.Record{teams: stored, things: rows} {
-			table := tx.store.tables[c]
+			table := tx.bound.table(c)
 			for _, sql := range []string{"DELETE FROM " + table.Name, `DELETE FROM "` + table.words + `"`} {
 				if _, err := tx.conn.Exec(sql); err != nil {
 					return err
@@ -283,7 +283,7 @@ func TestRelatedSearchAsksTheIndex(t *testing.T) {
 				if known, ok := plan.Related[related]; ok {
 					got = len(known.IDs)
 				}
-				sql := tx.store.sql.Rows(things, statement.Selection{Plan: plan, Order: statement.NewOrder(nil), Take: 10}).String()
+				sql := tx.bound.sql.Rows(things, statement.Selection{Plan: plan, Order: statement.NewOrder(nil), Take: 10}).String()
 				if compares := strings.Contains(sql, " WHERE _resource = "); got != want || compares != (want < 0) {
 					t.Errorf("%s: found %d, want %d: %s", word, got, want, sql)
 				}

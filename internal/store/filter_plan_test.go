@@ -220,7 +220,7 @@ func TestGroupPlans(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, statement := range []*statement.Statement{st.sql.Groups(issues, statement.Plan{}, q.Groups, 0, 11), st.sql.CountGroups(issues, statement.Plan{}, q.Groups)} {
+			for _, statement := range []*statement.Statement{st.bound().sql.Groups(issues, statement.Plan{}, q.Groups, 0, 11), st.bound().sql.CountGroups(issues, statement.Plan{}, q.Groups)} {
 				text := strings.Join(explained(t, st, statement, isPostgres), "\n")
 				if found := scan.FindAllString(text, -1); len(found) != 1 {
 					t.Errorf("%s reads the collection %d times:\n%s", raw, len(found), text)
@@ -259,7 +259,7 @@ func fill(t *testing.T, st *Store, isPostgres bool) {
 // planOf lists the lines of the plan of a list.
 func planOf(t *testing.T, st *Store, c *model.Collection, selection statement.Selection, isPostgres bool) (lines []string) {
 	t.Helper()
-	return explained(t, st, st.sql.Rows(c, selection), isPostgres)
+	return explained(t, st, st.bound().sql.Rows(c, selection), isPostgres)
 }
 
 // explained lists the lines of the plan of a statement.

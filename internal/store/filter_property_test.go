@@ -180,7 +180,7 @@ func (w relatedDataset) store(t *testing.T, st *Store, teams, things *model.Coll
 	t.Helper()
 	write(t, st, func(tx *Tx) error {
 		for _, c := range []*model.Collection{things, teams} {
-			table := tx.store.tables[c]
+			table := tx.bound.table(c)
 			if _, err := tx.conn.Exec("DELETE FROM " + table.Name); err != nil {
 				return err
 			}

@@ -172,7 +172,7 @@ func TestForeignTablesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		write(t, st, func(tx *Tx) error {
-			for _, table := range []string{"posts", "users", "operations", db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.IdempotencyTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.SequenceTable, db.TicksTable} {
+			for _, table := range []string{"posts", "users", "operations", db.MetaTable, db.ChangesTable, db.TotalsTable, db.SchemasTable, db.IdempotencyTable, db.QueueTable, db.FollowersTable, db.DeltasTable, db.OffsetsTable, db.KeysTable, db.UsesTable, db.SequenceTable, db.TicksTable} {
 				if _, err := tx.conn.Exec("DROP TABLE IF EXISTS " + table); err != nil {
 					return err
 				}

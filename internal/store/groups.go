@@ -84,11 +84,11 @@ func (g *Groups) count() (n int64, err error) {
 	if len(g.query.Groups.By) == 0 && g.query.Groups.Having == nil && !statement.CanOverflow(g.query.Groups) {
 		return 1, nil
 	}
-	s := g.tx.store.sql.CountGroups(g.query.Collection, g.plan, g.query.Groups)
+	s := g.tx.bound.sql.CountGroups(g.query.Collection, g.plan, g.query.Groups)
 	if _, err = g.tx.one(s, func(row model.Row) { n = row.Int(0) }); err != nil || n >= 0 {
 		return n, err
 	}
-	s = g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, 0, 0)
+	s = g.tx.bound.sql.Groups(g.query.Collection, g.plan, g.query.Groups, 0, 0)
 	var overflow error
 	if _, err = g.tx.one(s, func(row model.Row) { overflow = statement.GroupOverflow(g.query.Groups, row) }); err == nil {
 		err = overflow
@@ -133,7 +133,7 @@ func (g *Groups) begin() (err error) {
 	if take < math.MaxInt64 {
 		take++
 	}
-	s := g.tx.store.sql.Groups(g.query.Collection, g.plan, g.query.Groups, g.skip+g.given, take)
+	s := g.tx.bound.sql.Groups(g.query.Collection, g.plan, g.query.Groups, g.skip+g.given, take)
 	start := g.tx.conn.Query
 	if g.query.Interleaved {
 		start = g.tx.conn.Cursor

@@ -69,7 +69,7 @@ func TestCommandsOnALockedDatabase(t *testing.T) {
 			return err
 		}, false},
 		"Plan": {func(ctx context.Context) error {
-			_, err := migrate.Plan(ctx, url, after)
+			_, _, err := migrate.Plan(ctx, url, after, migrate.Whole)
 			return err
 		}, false},
 		"Examine": {func(ctx context.Context) error {

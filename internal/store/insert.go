@@ -32,7 +32,8 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		return nil, nil, err
 	}
 	t.minted = true // Store.NewID may have made the ids before the transaction
-	insertion := &db.Insertion{SQL: t.store.tables[c].insert, Collection: c, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
+	table := t.bound.table(c)
+	insertion := &db.Insertion{SQL: table.insert, Collection: table.Collection, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
 			continue
@@ -66,7 +67,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 		}
 		representations[i] = c.Represent(record)
 		t.addDelta(c, record, 1)
-		if t.store.tables[c].words != "" {
+		if table.words != "" {
 			created = append(created, record)
 		}
 		last = record

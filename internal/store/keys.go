@@ -5,6 +5,7 @@ import (
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/keys"
+	"github.com/plural-go/plural/internal/versions"
 )
 
 // APIKey returns the API key with a prefix, or nil.
@@ -42,4 +43,9 @@ func (s *Store) RevokeAPIKey(ctx context.Context, prefix, at string) (key *auth.
 		return err
 	})
 	return key, err
+}
+
+// StoreUses stores which callers have used versions of the interface that are not the newest, and removes what is older than a year.
+func (s *Store) StoreUses(ctx context.Context, uses []versions.Use) error {
+	return s.Write(ctx, func(tx *Tx) error { return versions.StoreUses(tx.conn, uses, s.now()) })
 }

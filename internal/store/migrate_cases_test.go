@@ -214,7 +214,7 @@ func attributesOf(t *testing.T, st *Store) (list []string) {
 			_, rest, _ := strings.Cut(text, `"type":"things",`)
 			attributes, _, _ := strings.Cut(rest, `,"created_at"`)
 			list = append(list, attributes)
-		}, "SELECT "+st.tables[things].All+" FROM "+st.tables[things].Name+" ORDER BY id")
+		}, "SELECT "+st.bound().table(things).All+" FROM "+st.bound().table(things).Name+" ORDER BY id")
 		if err != nil {
 			t.Fatal(err)
 		}

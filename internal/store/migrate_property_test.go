@@ -69,7 +69,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				rows := w.drawRows(rt)
 				one, two := fresh()
 				load(rt, one, w.old, rows)
-				steps, err := migrate.Plan(context.Background(), one, w.now)
+				steps, _, err := migrate.Plan(context.Background(), one, w.now, migrate.Whole)
 				if err != nil {
 					rt.Fatal(err)
 				}
@@ -110,7 +110,7 @@ func TestMigrationEqualsAFreshDatabase(t *testing.T) {
 				if got != want {
 					rt.Fatalf("from %s\nto %s\n%s\ngot\n%s\nwant\n%s", w.old.Document(), w.now.Document(), describeSteps(steps), got, want)
 				}
-				if steps, err := migrate.Plan(context.Background(), one, w.now); err != nil || len(steps) > 0 {
+				if steps, _, err := migrate.Plan(context.Background(), one, w.now, migrate.Whole); err != nil || len(steps) > 0 {
 					rt.Fatalf("still to do: %s, %v", describeSteps(steps), err)
 				}
 				if name == "sqlite" { // the statements in the file are those of a new one as well
@@ -233,7 +233,7 @@ func dump(t *rapid.T, url string) string {
 		if err != nil {
 			return err
 		}
-		_, err = lists.Merge(c, b, stored, func(c *model.Collection) *db.Table { return db.NewTable(b, c) })
+		_, err = lists.Merge(c, b, db.NewTables(b, stored))
 		return err
 	})
 	if err != nil {

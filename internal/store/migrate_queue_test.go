@@ -51,7 +51,7 @@ func TestMigrateWithPendingOperations(t *testing.T) {
 					}
 					return nil
 				})
-				steps, err := migrate.Plan(context.Background(), url, now)
+				steps, _, err := migrate.Plan(context.Background(), url, now, migrate.Whole)
 				var got []string
 				for _, step := range steps {
 					got = append(got, step.Text)

@@ -149,7 +149,7 @@ func TestPlanOfRules(t *testing.T) {
 			"rewriting; orders: new check of later writes: auth.sub != null; touches no resource",
 			"additive; orders: search in by; indexes 7 resources",
 		}
-		steps, err := migrate.Plan(context.Background(), url, now)
+		steps, _, err := migrate.Plan(context.Background(), url, now, migrate.Whole)
 		if got := planLines(steps); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}

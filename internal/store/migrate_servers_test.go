@@ -35,8 +35,8 @@ func TestServerOfAnOldSchema(t *testing.T) {
 		"a new collection":       {shopsBefore + "  extras: {parent: shops}\n", true, true},
 		"a new attribute":        {change("code: {type: string}", "code: {type: string}\n      kind: {type: string}"), true, true},
 		"fewer restrictions":     {change("maxLength: 100", "maxLength: 200"), true, true},
-		"a new default":          {change("code: {type: string}", "code: {type: string}\n      kind: {type: string, default: x}"), true, false},
-		"another default":        {change("code: {type: string}", "code: {type: string, default: x}"), true, false},
+		"a new default":          {change("code: {type: string}", "code: {type: string}\n      kind: {type: string, default: x}"), true, true},
+		"another default":        {change("code: {type: string}", "code: {type: string, default: x}"), true, true},
 		"another on_delete":      {change("parent: shops", "parent: {collection: shops, on_delete: cascade}"), true, false},
 		"a restriction":          {change("code: {type: string}", "code: {type: string, maxLength: 2}"), true, false},
 		"required":               {change("    parent: shops", "    parent: shops\n    required: [shop_id]"), true, false},
@@ -99,7 +99,7 @@ func readShops(st *Store) error {
 	shops := st.schema.Collection("shops")
 	return db.Each(tx.conn, func(row model.Row) {
 		shops.Append(nil, row)
-	}, "SELECT "+st.tables[shops].All+" FROM "+st.tables[shops].Name)
+	}, "SELECT "+st.bound().table(shops).All+" FROM "+st.bound().table(shops).Name)
 }
 
 // prepareAll has more connections than a test uses, each with the plans of the statements
@@ -147,7 +147,7 @@ func pageOf(tx *Tx) error {
 		if !row.Null(model.IDColumn) { // the first row has the total
 			shops.Append(nil, row)
 		}
-	}, tx.store.firstPage(shops, false), model.IntValue(1))
+	}, tx.bound.firstPage(shops, false), model.IntValue(1))
 }
 
 // TestTransactionsThatWaitForAMigration: whoever begins in the middle of one, and waits, does

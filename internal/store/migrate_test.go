@@ -101,7 +101,7 @@ func TestPlanReportsViolations(t *testing.T) {
 				`{"id":"` + id(3) + `","name":null,"size":"1.5","chain":"` + id(9) + `"}`,
 			},
 			[]string{`{"id":"` + id(4) + `","shop_id":"` + id(1) + `"}`, `{"id":"` + id(5) + `","title":"Lamp"}`})
-		steps, err := migrate.Plan(context.Background(), url, parse(t, shopsAfter))
+		steps, _, err := migrate.Plan(context.Background(), url, parse(t, shopsAfter), migrate.Whole)
 		want := []string{
 			"rewriting; collection shops is renamed to stores; touches no resource",
 			"additive; stores: the singular becomes store; touches no resource",

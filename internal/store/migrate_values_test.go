@@ -44,7 +44,7 @@ collections:
 			insert(t, st, s.Collection("seats"), body)
 		}
 		closeStore(t, st)
-		steps, err := migrate.Plan(context.Background(), url, parse(t, after))
+		steps, _, err := migrate.Plan(context.Background(), url, parse(t, after), migrate.Whole)
 		want := []string{
 			"rewriting; seats: number becomes required; resources without a value get the default; writes 1 resource",
 			"additive; seats: new attribute wing (string); existing resources get the default; writes 3 resources",

@@ -145,7 +145,7 @@ func TestSkippedValuesAreNotCompared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sql := st.sql.Rows(issues, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(q.Sort), Skip: 5, Take: 10}).String()
+			sql := st.bound().sql.Rows(issues, statement.Selection{Plan: statement.Plan{Filter: q.Filter}, Order: statement.NewOrder(q.Sort), Skip: 5, Take: 10}).String()
 			if got := strings.Contains(sql, "_skipped"); got != want {
 				t.Errorf("%s: %v, want %v: %s", given, got, want, sql)
 			}

@@ -34,14 +34,15 @@ func (t *Tx) CheckBacklog(callerID string, most, share int64) error {
 	return err
 }
 
-// AddOperation adds an operation that waits for others, and whose caller has an id.
-func (t *Tx) AddOperation(job Job, callerID string, awaited []model.ID) error {
+// AddOperation adds an operation on a resource of a collection, under its name in the version of the job. It waits for others, and its
+// caller has an id.
+func (t *Tx) AddOperation(job Job, of *model.Collection, callerID string, awaited []model.ID) error {
 	c := t.store.schema.Operations()
 	record := make(model.Record, len(c.Columns()))
 	record[model.IDColumn] = model.IDValue(job.Operation)
 	record[c.Field("status").Column] = model.TextValue("pending")
 	record[c.Field("method").Column] = model.TextValue(job.Method)
-	record[c.Field("resource").Column] = model.TextValue(`{"id":"` + job.Resource.String() + `","type":"` + job.Collection + `"}`)
+	record[c.Field("resource").Column] = model.TextValue(`{"id":"` + job.Resource.String() + `","type":"` + of.Name + `"}`)
 	record[c.Field("attempts").Column] = model.IntValue(0)
 	record[c.CallerColumn()] = model.TextValue(callerID)
 	record[c.CreatedColumn()], record[c.UpdatedColumn()] = t.at, t.at

@@ -26,13 +26,13 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 		p.query.Parent != nil || p.selection.Filter != nil || len(order) > 1 || r.Offset > 0 && order[0].Descending {
 		return false, nil
 	}
-	c := p.query.Collection
-	sql, args := s.tables[c].firstPage[order[0].Descending], []model.Value{model.IntValue(take)}
-	if r.Offset > 0 {
-		sql, args = s.tables[c].pageAt, []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
-	}
 	if err := p.open(ctx, s, db.PageInOne); err != nil {
 		return false, err
+	}
+	c := p.query.Collection
+	sql, args := p.tx.bound.table(c).firstPage[order[0].Descending], []model.Value{model.IntValue(take)}
+	if r.Offset > 0 {
+		sql, args = p.tx.bound.table(c).pageAt, []model.Value{model.IntValue(r.Offset), model.IntValue(take)}
 	}
 	rows, err := p.tx.conn.Query(sql, args...)
 	if err != nil {
@@ -61,8 +61,8 @@ func (p *Page) readInOneQuery(ctx context.Context, s *Store) (found bool, err er
 
 // withTotal adds a row before those of a query, which has the total of a collection, and more, in columns after those of a resource.
 // PostgreSQL appends the parts of a UNION ALL in their order.
-func (s *Store) withTotal(c *model.Collection, sql, more string) string {
-	return "SELECT " + strings.Repeat("NULL, ", len(c.Columns())) + lists.TotalSQL("'"+c.Name+"'", "''") + ", " + more + ", " + s.log.PointColumns() +
+func (b *binding) withTotal(c *model.Collection, sql, more string) string {
+	return "SELECT " + strings.Repeat("NULL, ", len(c.Columns())) + lists.TotalSQL("'"+b.nameOf(c)+"'", "''") + ", " + more + ", " + b.log.PointColumns() +
 		" UNION ALL SELECT page.*" + strings.Repeat(", NULL", totalColumns) + " FROM (" + sql + ") AS page"
 }
 
@@ -71,15 +71,15 @@ const totalColumns = 2 + changelog.PointWidth
 
 // firstPage takes the size of the page. It is a part of a constant number of resources, so
 // that the planner does not plan for many.
-func (s *Store) firstPage(c *model.Collection, descending bool) string {
-	table, order := s.tables[c], statement.Order{query.SortBy(model.IDColumn, descending)}
+func (b *binding) firstPage(c *model.Collection, descending bool) string {
+	table, order := b.table(c), statement.Order{query.SortBy(model.IDColumn, descending)}
 	first := func(columns string, n int) string {
-		b := s.sql.Statement(c, "(SELECT ", columns, " FROM ", table.Name)
-		b.Order(order)
-		b.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
-		return b.String()
+		s := b.sql.Statement(c, "(SELECT ", columns, " FROM ", table.Name)
+		s.Order(order)
+		s.Write(" LIMIT ", strconv.Itoa(n), ") AS first")
+		return s.String()
 	}
-	return s.withTotal(c, "SELECT * FROM "+first(table.All, maxOneQuery)+" LIMIT $1",
+	return b.withTotal(c, "SELECT * FROM "+first(table.All, maxOneQuery)+" LIMIT $1",
 		"(SELECT * FROM "+first(table.Columns[model.IDColumn], maxOneQuery+1)+" LIMIT 1 OFFSET $1) AS after")
 }
 
@@ -89,11 +89,11 @@ const maxStep = 2000
 
 // pageAt is a query whose parameters are an offset and the size of the page. It finds the block in
 // the same query. It has no rows if the offset is too far from the start of the block.
-func (s *Store) pageAt(c *model.Collection) string {
-	table := s.tables[c]
+func (b *binding) pageAt(c *model.Collection) string {
+	table := b.table(c)
 	id := table.Columns[model.IDColumn]
 	// A constant limit, so that the planner expects few rows.
-	return s.withTotal(c, lists.BlockSQL(s.db, c)+" SELECT near.* FROM block CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
+	return b.withTotal(c, lists.BlockSQL(b.db, table.Table)+" SELECT near.* FROM block CROSS JOIN LATERAL (SELECT * FROM (SELECT "+table.All+" FROM "+table.Name+
 		" WHERE "+id+" >= block.first ORDER BY "+id+" LIMIT "+strconv.Itoa(maxStep+maxOneQuery)+") AS candidates OFFSET $1 - block.before) AS near"+
 		" WHERE $1 - block.before <= "+strconv.Itoa(maxStep)+" LIMIT $2", "NULL AS after")
 }

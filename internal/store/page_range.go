@@ -14,7 +14,7 @@ import (
 // deferPoint reads the point of the snapshot and, if it is stored, the total. Both are known after the next statement.
 func (p *Page) deferPoint() error {
 	p.TotalKnown = p.query.Unfiltered
-	statement := p.tx.store.log.PointStatement(&p.Point)
+	statement := p.tx.bound.log.PointStatement(&p.Point)
 	if p.TotalKnown {
 		statement = p.tx.pointAndTotal(p.query.Collection, p.query.Parent, &p.Point, &p.Total)
 	}

@@ -35,11 +35,11 @@ func (t *Tx) plan(c *model.Collection, filter query.Filter, order statement.Orde
 	// The search leaves the filter, unless an index for the rest of the filter serves the page better.
 	searched := p
 	searched.Filter, searched.Search = rest, &statement.Search{Search: words}
-	indexed := t.store.sql.Finds(c, searched)
+	indexed := t.bound.sql.Finds(c, searched)
 	byID, descends := len(order) == 1, order[0].Descending
 	fromEnd := byID && descends != (r.Limit < 0 && r.Anchor != query.AtOffset)
 	ordered := t.store.db.Traits().OrderedSearch
-	sample, err := search.ReadSample(t.conn, t.store.db, t.store.tables[c].words, searched.Search.Terms(c), fromEnd)
+	sample, err := search.ReadSample(t.conn, t.store.db, t.bound.table(c).words, searched.Search.Terms(c), fromEnd)
 	if err != nil {
 		return p, t.fault(err)
 	}
@@ -70,7 +70,7 @@ func (t *Tx) findMatches(c *model.Collection, s *statement.Search, sample search
 	if !t.store.db.Traits().OrderedSearch && sample.Dense() {
 		return false, nil
 	}
-	ids, found, err := search.Find(t.conn, t.store.db, t.store.tables[c].words, s.Terms(c), sample.Common(), most)
+	ids, found, err := search.Find(t.conn, t.store.db, t.bound.table(c).words, s.Terms(c), sample.Common(), most)
 	if err == nil && found {
 		s.IDs = ids
 	}
@@ -86,7 +86,7 @@ func comparesWords(c *model.Collection, order statement.Order) bool {
 // oftenPasses reports whether an index of words serves a search better than an index for the rest of the
 // filter: the matches are few, or many of them pass.
 func (t *Tx) oftenPasses(c *model.Collection, p statement.Plan) (bool, error) {
-	s := t.store.sql.Passing(c, p, passSample+1)
+	s := t.bound.sql.Passing(c, p, passSample+1)
 	var matches, passing int64
 	_, err := t.one(s, func(row model.Row) { matches, passing = row.Int(0), row.Int(1) })
 	return int(matches) <= passSample || int(passing) >= leastPass, err
@@ -143,11 +143,11 @@ func (t *Tx) findOneRelated(c *model.Collection, f *query.Related, known map[*qu
 	if err != nil || !searched && others > fewRelated && others > own/fewerRelated {
 		return err
 	}
-	table, there := t.store.tables[to], f.Relation.Column
+	table, there := t.bound.table(to), f.Relation.Column
 	if f.Relation.One {
 		there = model.IDColumn
 	}
-	s := t.store.sql.Statement(to, "SELECT DISTINCT ", table.Columns[there], " FROM ", table.Name, " WHERE ", table.Columns[there], " IS NOT NULL")
+	s := t.bound.sql.Statement(to, "SELECT DISTINCT ", table.Columns[there], " FROM ", table.Name, " WHERE ", table.Columns[there], " IS NOT NULL")
 	s.And(matching)
 	s.Write(" LIMIT ", strconv.Itoa(maxRelated+1))
 	var found statement.Related
@@ -171,7 +171,7 @@ func (t *Tx) findSearched(c *model.Collection, p *statement.Plan) (found bool, e
 		return false, nil
 	}
 	searched := &statement.Search{Search: words}
-	sample, err := search.ReadSample(t.conn, t.store.db, t.store.tables[c].words, searched.Terms(c), false)
+	sample, err := search.ReadSample(t.conn, t.store.db, t.bound.table(c).words, searched.Terms(c), false)
 	if err != nil {
 		return false, t.fault(err)
 	}

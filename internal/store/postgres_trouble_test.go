@@ -95,7 +95,7 @@ func TestReadsOfCutConnections(t *testing.T) {
 		"several":   {st.Read, count},
 		"at length": {st.ReadAtLength, count},
 		"a page": {st.lookAtPage, func(tx *Tx) (total int64, err error) {
-			_, err = db.One(tx.conn, func(row model.Row) { total = row.Int(len(users.Columns())) }, st.firstPage(users, false), model.IntValue(10))
+			_, err = db.One(tx.conn, func(row model.Row) { total = row.Int(len(users.Columns())) }, st.bound().firstPage(users, false), model.IntValue(10))
 			return total, err
 		}},
 	} {

@@ -90,7 +90,7 @@ func replaceAll(t *testing.T, st *Store, c *model.Collection, rows []model.Recor
 		var gone []model.Record
 		err := db.Each(tx.conn, func(row model.Row) {
 			gone = append(gone, c.Scan(row))
-		}, "SELECT "+tx.store.tables[c].All+" FROM "+tx.store.tables[c].Name)
+		}, "SELECT "+tx.bound.table(c).All+" FROM "+tx.bound.table(c).Name)
 		if err != nil {
 			return err
 		}

@@ -69,6 +69,28 @@ func finish(t rapid.TB, st *Store, job Job) (mine bool) {
 	return mine
 }
 
+// TestJobOfARemovedCollection: a migration has removed the collection, and a worker fails the operation.
+func TestJobOfARemovedCollection(t *testing.T) {
+	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
+		clocked(st)
+		job := enqueue(t, st, 2, "POST")
+		inTx(t, st, func(tx *Tx) error {
+			_, err := tx.conn.Exec("UPDATE " + db.QueueTable + " SET collection = 'removed'")
+			return err
+		})
+		job.Collection, job.Attempt = "removed", 1
+		if got := claimJobs(t, st, 10, time.Second); !reflect.DeepEqual(got, []Job{job}) {
+			t.Fatalf("claimed %+v", got)
+		}
+		if !finish(t, st, job) {
+			t.Error("the job has another owner")
+		}
+		if got := claimJobs(t, st, 10, time.Second); got != nil {
+			t.Errorf("claimed %+v after the end", got)
+		}
+	})
+}
+
 func TestQueue(t *testing.T) {
 	eachStore(t, (*model.Schema)(schema.Example()), func(t *testing.T, st *Store) {
 		clock := clocked(st)

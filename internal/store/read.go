@@ -32,9 +32,9 @@ func (t *Tx) Get(c *model.Collection, scope query.Filter, id model.ID) (record m
 }
 
 func (t *Tx) selectOne(c *model.Collection, scope query.Filter, id model.ID) (sql string, args []model.Value) {
-	sql, args = t.store.tables[c].one, []model.Value{model.IDValue(id)}
+	sql, args = t.bound.table(c).one, []model.Value{model.IDValue(id)}
 	if scope != nil {
-		s := t.store.sql.One(c, sql, args, scope)
+		s := t.bound.sql.One(c, sql, args, scope)
 		sql, args = s.String(), s.Args
 	}
 	return sql, args
@@ -62,7 +62,7 @@ func (t *Tx) Existing(c *model.Collection, scope query.Filter, ids []model.ID) (
 		return found, err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
-		s := t.store.sql.Listed(c, t.store.tables[c].Columns[model.IDColumn], chunk, statement.Plan{Filter: scope})
+		s := t.bound.sql.Listed(c, t.bound.table(c).Columns[model.IDColumn], chunk, statement.Plan{Filter: scope})
 		if err := t.each(s, func(row model.Row) { found[row.ID(0)] = true }); err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (t *Tx) EachListed(c *model.Collection, filter query.Filter, ids []model.ID
 		return err
 	}
 	for chunk := range slices.Chunk(ids, SetSize) {
-		s := t.store.sql.Listed(c, t.store.tables[c].All, chunk, plan)
+		s := t.bound.sql.Listed(c, t.bound.table(c).All, chunk, plan)
 		if err := db.EachOrError(t.conn, func(row model.Row) error { return read(c.Scan(row)) }, s.String(), s.Args...); err != nil {
 			return t.fault(err)
 		}
@@ -98,7 +98,7 @@ func (t *Tx) countPlanned(c *model.Collection, plan statement.Plan) (int64, erro
 }
 
 func (t *Tx) countSelection(c *model.Collection, selection statement.Selection) (n int64, err error) {
-	_, err = t.one(t.store.sql.Count(c, selection), func(row model.Row) { n = row.Int(0) })
+	_, err = t.one(t.bound.sql.Count(c, selection), func(row model.Row) { n = row.Int(0) })
 	return n, err
 }
 

@@ -26,19 +26,19 @@ func (t *Tx) Related(i *Included, keys []model.ID, read func(model.Row) bool) er
 }
 
 func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement {
-	to := t.store.tables[i.Relation.To]
+	to := t.bound.table(i.Relation.To)
 	id := to.Columns[model.IDColumn]
 	if i.Relation.One {
-		s := t.store.sql.Statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
+		s := t.bound.sql.Statement(i.Relation.To, "SELECT ", to.All, " FROM ", to.Name, " WHERE ", id)
 		s.InIDs(keys)
 		s.And(i.plan)
 		return s
 	}
 	// For each key, the first resources of its own are found by the index of the reference. No
 	// column of a collection starts with an underscore.
-	from := t.store.tables[i.Relation.From]
+	from := t.bound.table(i.Relation.From)
 	referring := to.Columns[i.Relation.Column]
-	s := t.store.sql.Statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
+	s := t.bound.sql.Statement(i.Relation.To, "WITH _keys AS (SELECT ", from.Columns[model.IDColumn], " AS _key FROM ", from.Name, " WHERE ", from.Columns[model.IDColumn])
 	s.InIDs(keys)
 	s.Write(") SELECT ", to.All, " FROM ")
 	order := statement.NewOrder(i.Sort)
@@ -73,9 +73,9 @@ func (t *Tx) relatedStatement(i *Included, keys []model.ID) *statement.Statement
 
 // RelatedTotals counts the resources of a relation to many, for each of the keys that has some.
 func (t *Tx) RelatedTotals(i *Included, keys []model.ID, read func(key model.ID, total int64)) error {
-	to := t.store.tables[i.Relation.To]
+	to := t.bound.table(i.Relation.To)
 	referring := to.Columns[i.Relation.Column]
-	s := t.store.sql.Statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
+	s := t.bound.sql.Statement(i.Relation.To, "SELECT ", referring, ", count(*) FROM ", to.Name, " WHERE ", referring)
 	s.InIDs(keys)
 	s.And(i.plan)
 	s.Write(" GROUP BY ", referring)

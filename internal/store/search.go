@@ -15,7 +15,7 @@ func (t *Tx) UseTexts(texts *Texts) { t.texts = texts }
 // putWords stores the words of resources for search, in the transaction that writes the resources.
 // Before are the previous states, nil for new resources.
 func (t *Tx) putWords(c *model.Collection, before, after []model.Record) error {
-	if table := t.store.tables[c]; table.words != "" {
+	if table := t.bound.table(c); table.words != "" {
 		return search.Put(t.texts, t.conn, table.search, c, before, after)
 	}
 	return nil

@@ -24,7 +24,7 @@ func (t *Tx) Select(c *model.Collection, selection statement.Selection) (*Rows, 
 
 // selectRows also starts a stream with a cursor: other statements can be run between two calls of Next.
 func (t *Tx) selectRows(c *model.Collection, selection statement.Selection, interleaved bool) (*Rows, error) {
-	s, start := t.store.sql.Rows(c, selection), t.conn.Query
+	s, start := t.bound.sql.Rows(c, selection), t.conn.Query
 	if interleaved {
 		start = t.conn.Cursor
 	}
@@ -52,14 +52,14 @@ func (r *Rows) Close() {
 // IDAt is the id of the resource at Skip of a selection, if there is one.
 func (t *Tx) IDAt(c *model.Collection, selection statement.Selection) (id model.ID, found bool, err error) {
 	selection.Take = 1
-	s := t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], selection)
+	s := t.bound.sql.Columns(c, t.bound.table(c).Columns[model.IDColumn], selection)
 	found, err = t.one(s, func(row model.Row) { id = row.ID(0) })
 	return id, found, err
 }
 
 // Any reports whether a selection has a resource.
 func (t *Tx) Any(c *model.Collection, selection statement.Selection) (found bool, err error) {
-	return t.one(t.store.sql.Any(c, selection), nil)
+	return t.one(t.bound.sql.Any(c, selection), nil)
 }
 
 // PlaceBefore finds the place n resources before the end of a selection, n > 0, or nil when there
@@ -67,7 +67,7 @@ func (t *Tx) Any(c *model.Collection, selection statement.Selection) (found bool
 func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n int64) (place statement.Place, more bool, err error) {
 	whole := selection.FromEnd()
 	whole.Skip, whole.Take = n-1, 2
-	err = t.eachWhile(t.store.sql.Rows(c, whole), func(row model.Row) bool {
+	err = t.eachWhile(t.bound.sql.Rows(c, whole), func(row model.Row) bool {
 		if place != nil {
 			more = true
 			return false
@@ -82,7 +82,7 @@ func (t *Tx) PlaceBefore(c *model.Collection, selection statement.Selection, n i
 func (t *Tx) placeOf(c *model.Collection, scope query.Filter, id model.ID, order statement.Order) (place statement.Place, err error) {
 	byID := query.Compare{Column: model.IDColumn, Op: query.Equal, Value: model.IDValue(id)}
 	one := statement.Selection{Plan: statement.Plan{Filter: query.Both(scope, byID)}, Order: order, Take: 1}
-	_, err = t.one(t.store.sql.Rows(c, one), func(row model.Row) { place = order.PlaceOf(c, row) })
+	_, err = t.one(t.bound.sql.Rows(c, one), func(row model.Row) { place = order.PlaceOf(c, row) })
 	return place, err
 }
 
@@ -90,6 +90,6 @@ func (t *Tx) placeOf(c *model.Collection, scope query.Filter, id model.ID, order
 func (t *Tx) lastIDs(c *model.Collection, selection statement.Selection, n int64) (ids []model.ID, err error) {
 	whole := selection.FromEnd()
 	whole.Take = n
-	err = t.each(t.store.sql.Columns(c, t.store.tables[c].Columns[model.IDColumn], whole), func(row model.Row) { ids = append(ids, row.ID(0)) })
+	err = t.each(t.bound.sql.Columns(c, t.bound.table(c).Columns[model.IDColumn], whole), func(row model.Row) { ids = append(ids, row.ID(0)) })
 	return ids, err
 }

@@ -74,7 +74,7 @@ func TestStatements(t *testing.T) {
 				statements = dataset.run(t, what)
 			}
 			for _, statement := range statements {
-				fmt.Fprintf(&got, "  %-8s  %s\n", name, strings.NewReplacer(dataset.store.tables[dataset.things].All, "<columns>",
+				fmt.Fprintf(&got, "  %-8s  %s\n", name, strings.NewReplacer(dataset.store.bound().table(dataset.things).All, "<columns>",
 					lists.TotalSQL("$1", "$2"), "<total>", lists.TotalSQL("'things'", "''"), "<total>").Replace(statement))
 			}
 		}

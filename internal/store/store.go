@@ -16,22 +16,19 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/catalog"
-	"github.com/plural-go/plural/internal/changelog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/db/databases"
 	"github.com/plural-go/plural/internal/limit"
-	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
-	"github.com/plural-go/plural/internal/statement"
+	"github.com/plural-go/plural/internal/versions"
 )
 
 // Store is a database with the tables of a schema.
 type Store struct {
 	db         db.Database
 	schema     *model.Schema
-	tables     map[*model.Collection]*table
-	sql        *statement.Tables // the same tables, for statements that select
+	versions   []versions.Version // see Versions
 	minter     minter
 	pending    atomic.Int64 // pending deltas, as far as this server knows
 	compatible atomic.Pointer[compatibility]
@@ -41,12 +38,9 @@ type Store struct {
 	long       *limit.Gate           // for pages that are read at the speed of a client
 	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
 	version    int64                 // of the schema that the store was opened with
-	log        *changelog.Log
-	secret     []byte // see Secret
+	secret     []byte                // see Secret
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
-
-	selectPointAndTotal string
 }
 
 // Option changes how a database is opened.
@@ -79,7 +73,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	for _, option := range given {
 		option(&o)
 	}
-	st := &Store{schema: s, tables: map[*model.Collection]*table{}, now: time.Now}
+	st := &Store{schema: s, now: time.Now}
 	st.clock = st.databaseTime
 	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Direct: o.direct, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
@@ -89,10 +83,6 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	traits := b.Traits()
 	st.short, st.pages = limit.NewGate(traits.ShortReads, traits.OwnReads), limit.NewGate(traits.PageReads, traits.OwnReads)
 	st.long = limit.NewGate(traits.LongReads, 0)
-	st.sql = statement.NewTables(b, s.All())
-	for _, c := range s.All() {
-		st.tables[c] = newTable(b, c, st.sql.Of(c))
-	}
 	if err := migrate.Fit(ctx, b, s, st.now(), o.applied, st.start); err != nil {
 		return nil, databases.Explain(errors.Join(err, b.Close()))
 	}
@@ -121,21 +111,29 @@ func (s *Store) start(c db.Conn) error {
 	if err != nil {
 		return err
 	}
-	s.compatible.Store(&compatibility{Version: current, history: history, reads: true, writes: true})
-	s.version = current.Number
-	if s.log, err = changelog.Open(c, s.db, s.schema, s.version); err != nil {
+	state, err := catalog.ReadState(c)
+	if err != nil {
 		return err
 	}
-	s.selectPointAndTotal = "SELECT " + lists.TotalSQL("$1", "$2") + ", " + s.log.PointColumns()
-	for collection, table := range s.tables {
-		table.firstPage = map[bool]string{false: s.firstPage(collection, false), true: s.firstPage(collection, true)}
-		table.pageAt = s.pageAt(collection)
-		table.insert = s.db.InsertSQL(table.Table, s.log.Number(collection), s.version)
+	layout, err := state.Layout(s.schema)
+	if err != nil {
+		return err
 	}
+	s.version = layout.Version
+	bound, err := s.bind(state, nil)
+	if err != nil {
+		return err
+	}
+	s.compatible.Store(&compatibility{Version: current, history: history, reads: true, writes: true, binding: bound})
 	if s.secret, err = ensureSecret(c); err != nil {
 		return err
 	}
-	s.declaredIn, err = catalog.DeclaredIn(c, s.version)
+	if s.declaredIn, err = catalog.DeclaredIn(c, s.version); err != nil {
+		return err
+	}
+	if s.schema.Versions().Newest > 0 {
+		s.versions, err = versions.Read(c, s.schema, layout.Numbers)
+	}
 	return err
 }
 

@@ -62,7 +62,7 @@ func TestReferencesOfAnyName(t *testing.T) {
 						text := string(c.Append(nil, row))
 						start, end := strings.Index(text, `"own"`), strings.Index(text, `,"id_of"`)
 						got = append(got, name+" "+row.ID(model.IDColumn).String()+" "+text[start:end])
-					}, "SELECT "+st.tables[c].All+" FROM "+st.tables[c].Name+" ORDER BY id")
+					}, "SELECT "+st.bound().table(c).All+" FROM "+st.bound().table(c).Name+" ORDER BY id")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -109,7 +109,7 @@ func TestNewUniqueValues(t *testing.T) {
 					insert(t, st, things, body)
 				}
 				closeStore(t, st)
-				steps, err := migrate.Plan(context.Background(), url, now)
+				steps, _, err := migrate.Plan(context.Background(), url, now, migrate.Whole)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -195,7 +195,7 @@ func TestManyUniqueValues(t *testing.T) {
 		}
 		closeStore(t, st)
 		for _, migrate.MaxKeys = range []int64{100, 20, 1} {
-			steps, err := migrate.Plan(context.Background(), url, now)
+			steps, _, err := migrate.Plan(context.Background(), url, now, migrate.Whole)
 			if err != nil || len(steps) != 1 {
 				t.Fatal(len(steps), err)
 			}

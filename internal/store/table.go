@@ -12,6 +12,8 @@ import (
 type table struct {
 	*db.Table
 	one string // selects the resource with an id
+	// The stored schema has other rules than that of the server for what is computed: see Store.ComputedBy.
+	computesOtherwise bool
 	// Known once the change log is open.
 	insert    db.InsertSQL
 	firstPage map[bool]string // see Store.firstPage, by whether it is descending
@@ -25,7 +27,8 @@ type table struct {
 	search db.SearchSQL
 }
 
-func newTable(d db.Dialect, c *model.Collection, of *statement.Table) *table {
+func newTable(d db.Dialect, of *statement.Table) *table {
+	c := of.Collection
 	t := &table{Table: of.Table, words: of.Words}
 	t.one = "SELECT " + t.All + " FROM " + t.Name + " WHERE " + t.Columns[model.IDColumn] + " = $1"
 

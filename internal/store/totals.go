@@ -12,15 +12,15 @@ import (
 
 // Total is the stored number of resources of a collection, or of those of one parent.
 func (t *Tx) Total(c *model.Collection, parent *model.ID) (n int64, err error) {
-	n, err = lists.Total(t.conn, lists.Of(c, parent), t.unrecorded())
+	n, err = lists.Total(t.conn, t.bound.listOf(c, parent), t.unrecorded())
 	return n, t.fault(err)
 }
 
 // pointAndTotal reads the point of the snapshot, and the total of a list, together with other statements: see
 // db.Conn.Defer.
 func (t *Tx) pointAndTotal(c *model.Collection, parent *model.ID, point *changelog.Point, n *int64) db.Statement {
-	list := lists.Of(c, parent)
-	return db.Statement{SQL: t.store.selectPointAndTotal, Args: list.Args(), Read: func(row model.Row) (err error) {
+	list := t.bound.listOf(c, parent)
+	return db.Statement{SQL: t.bound.selectPointAndTotal, Args: list.Args(), Read: func(row model.Row) (err error) {
 		*n = row.Int(0) + list.Changed(t.unrecorded())
 		*point, err = changelog.ReadPoint(row, 1)
 		return err
@@ -30,7 +30,7 @@ func (t *Tx) pointAndTotal(c *model.Collection, parent *model.ID, point *changel
 // findBlock finds the block of a list that contains an offset, or the last one. False means that
 // the list has no offset index.
 func (t *Tx) findBlock(c *model.Collection, parent *model.ID, offset int64) (block lists.Block, found bool, err error) {
-	block, found, err = lists.Find(t.conn, t.store.tables[c].Table, lists.Of(c, parent), offset, t.unrecorded())
+	block, found, err = lists.Find(t.conn, t.bound.table(c).Table, t.bound.listOf(c, parent), offset, t.unrecorded())
 	return block, found, t.fault(err)
 }
 
@@ -49,14 +49,14 @@ func deltasOf(tasks []*db.Task) (deltas []lists.Delta) {
 // addDelta adds the delta of a created or deleted resource.
 func (t *Tx) addDelta(c *model.Collection, record model.Record, change int64) {
 	ids := []model.ID{record.ID(model.IDColumn)}
-	t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, nil), IDs: ids, Change: change})
+	t.deltas = append(t.deltas, lists.Delta{List: t.bound.listOf(c, nil), IDs: ids, Change: change})
 	t.addParentDelta(c, record, ids, change)
 }
 
 func (t *Tx) addParentDelta(c *model.Collection, record model.Record, ids []model.ID, change int64) {
 	if link := c.ParentLink(); link != nil && !record.Null(link.Column) {
 		parent := record.ID(link.Column)
-		t.deltas = append(t.deltas, lists.Delta{List: lists.Of(c, &parent), IDs: ids, Change: change})
+		t.deltas = append(t.deltas, lists.Delta{List: t.bound.listOf(c, &parent), IDs: ids, Change: change})
 	}
 }
 
@@ -75,7 +75,7 @@ const (
 )
 
 // mergeRequest is the value of a task that wants pending deltas to be merged.
-type mergeRequest struct{}
+type mergeRequest struct{ bound *binding }
 
 // finish records the deltas of a transaction, or merges them together with the pending ones: if a task
 // asks for it, or if only one transaction writes at a time and there are many. Merging reads the
@@ -89,12 +89,20 @@ func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error
 	}
 	n, pending := lists.Count(deltas), s.pending.Load()
 	manyWriters := s.db.Traits().ManyWriters
-	request := slices.IndexFunc(tasks, func(t *db.Task) bool { return t.Value == mergeRequest{} })
+	request := slices.IndexFunc(tasks, func(t *db.Task) bool { _, ok := t.Value.(mergeRequest); return ok })
 	if request < 0 && (manyWriters || n < mergeAtOnce && (n == 0 || pending+n < mergeAt)) {
 		return func() { s.pending.Add(n + recorded) }, lists.Record(c, s.db, deltas)
 	}
-	tableOf := func(collection *model.Collection) *db.Table { return s.tables[collection].Table }
-	removed, err := lists.Merge(c, s.db, s.schema, tableOf, deltas...)
+	bound := s.bound()
+	for _, t := range tasks { // all of one transaction have found the same schema
+		switch value := t.Value.(type) {
+		case *Tx:
+			bound = value.bound
+		case mergeRequest:
+			bound = value.bound
+		}
+	}
+	removed, err := lists.Merge(c, s.db, bound.all(), deltas...)
 	if request >= 0 {
 		tasks[request].Removed.Table, tasks[request].Removed.Rows = db.DeltasTable, removed
 	}
@@ -107,9 +115,11 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 		return nil
 	}
 	t := &db.Task{}
-	t.Run = func(db.Conn, []*db.Task) error {
-		t.Value = mergeRequest{}
-		return nil
+	t.Run = func(c db.Conn, _ []*db.Task) error {
+		tx := &Tx{store: s, conn: c}
+		err := tx.begin(true, func(*compatibility) bool { return true }) // a migration has merged what this server cannot
+		t.Value = mergeRequest{tx.bound}
+		return err
 	}
 	return s.fault(ctx, s.db.Write(ctx, t))
 }

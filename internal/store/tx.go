@@ -19,6 +19,8 @@ import (
 type Tx struct {
 	changelog.Reader
 	store   *Store
+	bound   *binding // see begin
+	begun   bool
 	conn    db.Conn
 	ctx     context.Context  // of the caller of a snapshot; a write has none
 	release func()           // ends a snapshot
@@ -61,9 +63,18 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		end()
 		return nil, err
 	}
+	if s.bound().renames { // begin has a statement of its own
+		switch how {
+		case db.OneQuery:
+			how = db.ShortRead
+		case db.PageInOne:
+			how = db.PageInSeveral
+		}
+	}
 	c, release, err := s.db.Read(ctx, how)
+	tx := &Tx{store: s, conn: c, ctx: ctx, turn: turn, release: release, end: end}
 	if err == nil {
-		if err = s.check(c, mayRead); err != nil {
+		if err = tx.begin(false, mayRead); err != nil {
 			release()
 		}
 	}
@@ -73,7 +84,8 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		end()
 		return nil, err
 	}
-	return &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, turn: turn, release: release, end: end}, nil
+	tx.Reader = tx.bound.log.Reader(ctx, c)
+	return tx, nil
 }
 
 // Close ends a snapshot.
@@ -112,8 +124,8 @@ func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error
 		if err == nil {
 			t.Value = tx
 			if tx.last != nil {
-				last := tx.last
-				t.Evidence = func() *db.Statement { return s.log.Evidence(last) }
+				last, log := tx.last, tx.bound.log
+				t.Evidence = func() *db.Statement { return log.Evidence(last) }
 			}
 		}
 		return err
@@ -132,11 +144,11 @@ func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, 
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	if err := s.check(c, mayWrite); err != nil {
+	tx = &Tx{store: s, conn: c, ctx: context.Background(), earlier: earlier, at: s.timestamp(), texts: new(Texts)}
+	if err := tx.begin(true, mayWrite); err != nil {
 		return nil, err
 	}
-	ctx := context.Background()
-	tx = &Tx{Reader: s.log.Reader(ctx, c), store: s, conn: c, ctx: ctx, earlier: earlier, at: s.timestamp(), texts: new(Texts)}
+	tx.Reader = tx.bound.log.Reader(tx.ctx, c)
 	if err := fn(tx); err != nil {
 		return tx, err
 	}

@@ -113,7 +113,7 @@ func (t *Tx) Owners(c *model.Collection, scope query.Filter, group []int, record
 		if same == nil {
 			continue
 		}
-		s := t.store.sql.Statement(c, "SELECT ", t.store.tables[c].All, " FROM ", t.store.tables[c].Name, " WHERE ")
+		s := t.bound.sql.Statement(c, "SELECT ", t.bound.table(c).All, " FROM ", t.bound.table(c).Name, " WHERE ")
 		s.Condition(query.Both(same, scope), true)
 		held := holders{}
 		err := db.EachOrError(t.conn, func(row model.Row) error {

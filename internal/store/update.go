@@ -39,7 +39,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 	if err := t.announceAll(c, recordIDs(after)...); err != nil {
 		return nil, nil, err
 	}
-	table := t.store.tables[c]
+	table := t.bound.table(c)
 	representations = make([][]byte, len(after))
 	stored, batch := make([]bool, len(after)), make([]db.Statement, 0, 2*len(after))
 	for i := range after {
@@ -48,7 +48,7 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 		update.Stored = func(revision int64) { after[i][c.RevisionColumn()], stored[i] = model.IntValue(revision), true }
 		change := t.entry(c, changelog.Updated, after[i].ID(model.IDColumn))
 		change.Before, change.After = before[i], after[i]
-		batch = append(batch, t.store.log.AppendStatement(change), update)
+		batch = append(batch, t.bound.log.AppendStatement(change), update)
 	}
 	if err := t.conn.Batch(batch...); err != nil {
 		return nil, nil, t.fault(err)
@@ -69,13 +69,18 @@ func (t *Tx) UpdateAll(c *model.Collection, before, after []model.Record) (repre
 func (t *Tx) announceAll(c *model.Collection, ids ...model.ID) error {
 	all := make([]ResourceID, len(ids))
 	for i, id := range ids {
-		all[i] = ResourceID{Collection: c.Name, ID: id}
+		all[i] = t.ResourceID(c, id)
 	}
 	return t.Announce(all...)
 }
 
 // ResourceID names a resource.
 type ResourceID = db.ResourceID
+
+// ResourceID names a resource of a collection, as all servers name it.
+func (t *Tx) ResourceID(c *model.Collection, id model.ID) ResourceID {
+	return ResourceID{Collection: t.bound.nameOf(c), ID: id}
+}
 
 // Announce announces writes to resources: see db.Conn.
 func (t *Tx) Announce(all ...ResourceID) error { return t.fault(t.conn.Announce(all...)) }

@@ -68,7 +68,7 @@ func queueOne(status string, blockers int) string {
 	return fmt.Sprintf(`UPDATE operations SET status = '%s' WHERE id = (SELECT min(id::text)::uuid FROM operations);
 		INSERT INTO _plural_queue SELECT (jsonb_populate_record(null::_plural_queue, jsonb_build_object('operation', min(id::text), 'caller', '', 'method', 'POST',
 			'collection', 'x', 'resource', min(id::text), 'body', '', 'if_match', '', 'if_none_match', '', 'turn', 1, 'blockers', %d, 'followers', 0,
-			'attempt', 0, 'accepted_by', 0, 'due', now()))).* FROM operations`, status, blockers)
+			'attempt', 0, 'accepted_by', 0, 'version', 0, 'due', now()))).* FROM operations`, status, blockers)
 }
 
 func execute(t *testing.T, url, sql string) {

@@ -6,6 +6,8 @@ export interface PluralOptions {
   baseURL: string | URL;
   /** An API key or a token, or a function that gives one, which is called before every request. */
   key?: string | (() => string | undefined | Promise<string | undefined>);
+  /** The version of the interface that the pages were written for. Default: the one that the key is pinned to, or else the newest. */
+  apiVersion?: number;
   /** Used instead of the global fetch. */
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** How many ids are sent in one request. Default: 1000, the most that a server accepts by default. */
@@ -55,13 +57,14 @@ const serverSets = new Set(["id", "type", "created_at", "updated_at"]);
 
 /** A data provider for the collections of a Plural server. */
 export function pluralDataProvider(options: PluralOptions): DataProvider {
-  const { key, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), maxIds = 1000 } = options;
+  const { key, apiVersion, fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init), maxIds = 1000 } = options;
   const base = new URL(options.baseURL).href.replace(/\/$/, "");
 
   async function send(method: string, path: string, query: URLSearchParams, { body, headers, signal }: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal | undefined } = {}): Promise<Answer> {
     const secret = typeof key === "function" ? await key() : key;
     const sent: Record<string, string> = { Accept: "application/json", ...headers };
     if (secret !== undefined) sent["Authorization"] = `Bearer ${secret}`;
+    if (apiVersion !== undefined) sent["API-Version"] = String(apiVersion);
     if (body !== undefined) sent["Content-Type"] = "application/json";
     const text = query.toString();
     const response = await fetch(`${base}/${path}${text === "" ? "" : `?${text}`}`, { method, headers: sent, ...(body !== undefined && { body: JSON.stringify(body) }), ...(signal && { signal }) });

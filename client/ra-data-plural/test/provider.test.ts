@@ -171,3 +171,15 @@ test("errors have the messages of the fields of a form", async () => {
   await assert.rejects(provider.getOne("books", { id: "../authors" }), { status: 404 });
   await assert.rejects(provider.getList("books", { ...firstPage, filter: {}, signal: AbortSignal.abort() }), { name: "AbortError" });
 });
+
+test("requests ask for the version of the options", async () => {
+  const versions: (string | null)[] = [];
+  const recorded = (_: string, init: RequestInit) => {
+    versions.push(new Headers(init.headers).get("API-Version"));
+    return Promise.resolve(Response.json({ data: [] }, { headers: { "X-Total-Count": "0" } }));
+  };
+  for (const options of [{ apiVersion: 2 }, {}]) {
+    await pluralDataProvider({ baseURL: "http://localhost", fetch: recorded, ...options }).getList("books", firstPage);
+  }
+  assert.deepEqual(versions, ["2", null]);
+});

@@ -2107,6 +2107,7 @@ export type ErrorCode = KnownErrorCode | (string & {});
 export type KnownErrorCode =
   | "malformed_request" | "malformed_json" | "too_deep" | "unexpected_body" | "malformed_query" | "unknown_parameter"
   | "duplicate_parameter" | "invalid_parameter" | "conflicting_range" | "limit_too_large" | "too_many_values" | "unknown_cursor" | "filter_required"
+  | "unknown_version" | "version_gone"
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "transition" | "conflict" | "idempotency_key_in_use"
@@ -2321,14 +2322,16 @@ interface HttpAnswer {
 class HttpTransport {
   readonly #base: string;
   readonly #options: ClientOptions;
+  readonly #version: number | undefined;
   /** The most resources that a list may ask for, as far as is known. */
   mostAtOnce = Infinity;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions, version?: number) {
     const base = new URL(options.baseURL);
     if (base.search !== "" || base.hash !== "") throw new TypeError("The base URL has a query or a fragment.");
     this.#base = base.href.endsWith("/") ? base.href : `${base.href}/`;
     this.#options = options;
+    this.#version = version;
   }
 
   /** How often a request is sent again. */
@@ -2408,7 +2411,9 @@ class HttpTransport {
 
   async #init(call: HttpCall, accept: string): Promise<RequestInit> {
     const { key, headers } = this.#options;
-    const sent: Record<string, string> = { Accept: accept, ...headers, ...call.headers };
+    const sent: Record<string, string> = { Accept: accept };
+    if (this.#version !== undefined) sent["API-Version"] = String(this.#version);
+    Object.assign(sent, headers, call.headers);
     const secret = typeof key === "function" ? await key() : key;
     if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
     if (call.body !== undefined) sent["Content-Type"] = "application/json";

@@ -17,6 +17,7 @@ export type ErrorCode = KnownErrorCode | (string & {});
 export type KnownErrorCode =
   | "malformed_request" | "malformed_json" | "too_deep" | "unexpected_body" | "malformed_query" | "unknown_parameter"
   | "duplicate_parameter" | "invalid_parameter" | "conflicting_range" | "limit_too_large" | "too_many_values" | "unknown_cursor" | "filter_required"
+  | "unknown_version" | "version_gone"
   | "unauthenticated" | "invalid_credentials" | "forbidden"
   | "not_found" | "method_not_allowed" | "not_acceptable"
   | "id_exists" | "not_unique" | "referenced" | "transition" | "conflict" | "idempotency_key_in_use"

@@ -47,14 +47,16 @@ export interface HttpAnswer {
 export class HttpTransport {
   readonly #base: string;
   readonly #options: ClientOptions;
+  readonly #version: number | undefined;
   /** The most resources that a list may ask for, as far as is known. */
   mostAtOnce = Infinity;
 
-  constructor(options: ClientOptions) {
+  constructor(options: ClientOptions, version?: number) {
     const base = new URL(options.baseURL);
     if (base.search !== "" || base.hash !== "") throw new TypeError("The base URL has a query or a fragment.");
     this.#base = base.href.endsWith("/") ? base.href : `${base.href}/`;
     this.#options = options;
+    this.#version = version;
   }
 
   /** How often a request is sent again. */
@@ -134,7 +136,9 @@ export class HttpTransport {
 
   async #init(call: HttpCall, accept: string): Promise<RequestInit> {
     const { key, headers } = this.#options;
-    const sent: Record<string, string> = { Accept: accept, ...headers, ...call.headers };
+    const sent: Record<string, string> = { Accept: accept };
+    if (this.#version !== undefined) sent["API-Version"] = String(this.#version);
+    Object.assign(sent, headers, call.headers);
     const secret = typeof key === "function" ? await key() : key;
     if (secret !== undefined) sent["Authorization"] = `Bearer ${secret.trim()}`;
     if (call.body !== undefined) sent["Content-Type"] = "application/json";

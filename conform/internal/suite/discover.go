@@ -119,6 +119,9 @@ func (s *Suite) discover() error {
 	if err := s.denied(answer); err != nil {
 		return err
 	}
+	if answer.Status == http.StatusGone || answer.Status == http.StatusBadRequest && s.options.Headers.Get("API-Version") != "" {
+		return fmt.Errorf("the server does not serve this version of the interface: give another one (--api-version)\n%s\ngot %s", answer.request(), answer.Summary())
+	}
 	if answer.Succeeded() {
 		s.Catalog = catalog(answer)
 	}

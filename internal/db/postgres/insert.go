@@ -42,11 +42,12 @@ func (d dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 		values[i], columns[i] = "$"+strconv.Itoa(i+1), "c"+strconv.Itoa(i)
 		arrays[i] = values[i] + "::" + kind + "[]"
 	}
-	one := "VALUES (" + strings.Join(values, ", ") + ", " + nextRevision + ")"
-	many := "SELECT *, " + nextRevision + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS listed (" + strings.Join(columns, ", ") + ")"
+	others, filled := t.Filled()
+	one := "VALUES (" + strings.Join(values, ", ") + ", " + nextRevision + filled + ")"
+	many := "SELECT *, " + nextRevision + filled + " FROM unnest(" + strings.Join(arrays, ", ") + ") AS listed (" + strings.Join(columns, ", ") + ")"
 	id, revision, in := t.Columns[model.IDColumn], t.Columns[last], strconv.FormatInt(number, 10)
 	insert := func(rows, more, entry, first string) string {
-		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision" + more + ")" +
+		return "WITH stored AS (INSERT INTO " + t.Name + " (" + t.All + others + ") " + rows + " ON CONFLICT DO NOTHING RETURNING " + id + " AS id, " + revision + " AS revision" + more + ")" +
 			" INSERT INTO " + db.ChangesTable + " (" + db.ChangeColumns + ") OVERRIDING SYSTEM VALUE" +
 			" SELECT " + entry + ", " + in + ", id, '" + db.Created + "', $" + strconv.Itoa(last+1) + "::timestamptz, $" + strconv.Itoa(last+2) + "::text, " +
 			strconv.FormatInt(version, 10) + ", '' FROM stored RETURNING id, revision" + first

@@ -90,5 +90,5 @@ func (b *Database) runTogether(batch []*db.Queued) error {
 // by itself. Alone, it may succeed.
 func isOfDatabase(err error) bool {
 	var pg *pgconn.PgError
-	return errors.As(err, &pg) || errors.Is(err, errContended) || errors.Is(err, errAlone) || isLostConnection(err)
+	return errors.As(err, &pg) || errors.Is(err, errContended) || errors.Is(err, errAlone) || errors.Is(err, db.ErrOutdated) || isLostConnection(err)
 }

@@ -62,6 +62,7 @@ func (b *Database) writeAlone(ctx context.Context, t *db.Task) (err error) {
 			if lock, failed = b.locks.acquire(ctx, append(c.announced, lock.stripes()...), deadline); failed != nil {
 				return err
 			}
+		case errors.Is(err, db.ErrOutdated):
 		case isLostConnection(err), errors.Is(err, errRunAgain):
 			b.pool.Reset() // the other connections are probably lost too
 		default:

@@ -31,13 +31,14 @@ func (dialect) InsertSQL(t *db.Table, number, version int64) db.InsertSQL {
 			return strconv.FormatInt(number, 10) + ", ?" + strconv.Itoa(i+3) + ", '" + db.Created + "', ?1, ?2, " + strconv.FormatInt(version, 10) + ", ''"
 		})
 	}
+	others, filled := t.Filled()
 	resources := func(rows int) string {
-		return "INSERT INTO " + t.Name + " (" + t.All + ") VALUES " + tuples(rows, func(i int) string {
+		return "INSERT INTO " + t.Name + " (" + t.All + others + ") VALUES " + tuples(rows, func(i int) string {
 			placeholders := make([]string, len(t.Columns))
 			for column := range placeholders {
 				placeholders[column] = "$" + strconv.Itoa(i*len(placeholders)+column+1)
 			}
-			return strings.Join(placeholders, ", ")
+			return strings.Join(placeholders, ", ") + filled
 		}) + " ON CONFLICT DO NOTHING"
 	}
 	sql := db.InsertSQL{

@@ -1,7 +1,10 @@
 // The first request for the document. It is sent before the application is loaded, so this imports nothing.
 
 export const base = new URL('.', document.baseURI) // ends with /-/docs/
-export const documentURL = new URL('../openapi.json', base).pathname
+
+/** The version in the address, as a query; empty: the one that the server chooses. */
+export const version = /^\?version=\d+$/.exec(location.search)?.[0] ?? ''
+export const documentURL = new URL('../openapi.json', base).pathname + version
 
 export const KEY = 'plural.credential' // of the explorer too
 export const keptCredential = () => sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY)

@@ -157,7 +157,8 @@ export function goProgram(call: Call, request: Request): string {
   const headers = !typed && Object.keys(request.headers).some((name) => name !== 'Content-Type')
   const imports = ['context', 'fmt', 'log', ...(headers ? ['net/http'] : []), ...(call.signed ? ['os'] : [])]
   const packages = ['client', ...(lines.some((line) => line.includes('params.')) ? ['params'] : [])]
-  const clientOptions = call.signed ? 'client.Options{Key: os.Getenv("PLURAL_KEY")}' : 'client.Options{}'
+  const { version } = call.operation
+  const clientOptions = `client.Options{${[...(call.signed ? ['Key: os.Getenv("PLURAL_KEY")'] : []), ...(version === undefined ? [] : [`APIVersion: ${version}`])].join(', ')}}`
   return `package main
 
 import (

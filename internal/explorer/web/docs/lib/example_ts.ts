@@ -103,7 +103,9 @@ export function typescriptProgram(call: Call): string | null {
   if (!found) return null
   const key = call.signed ? ', key: process.env.PLURAL_KEY' : ''
   const names = found.result.slice(2, -2)
-  return `import { createClient } from "./api.ts"; // plural client ts --out api.ts
+  const { version } = call.operation
+  const flag = version === undefined ? '' : ` --api-version ${version}`
+  return `import { createClient } from "./api.ts"; // plural client ts${flag} --out api.ts
 
 const api = createClient({ baseURL: ${JSON.stringify(call.root)}${key} });
 const ${found.result} = await ${found.text};

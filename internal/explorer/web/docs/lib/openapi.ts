@@ -79,6 +79,8 @@ export interface Info {
   description?: string
   contact?: { name?: string; url?: string; email?: string }
   license?: { name: string; identifier?: string; url?: string }
+  'x-plural-version'?: number // of the interface, that the document describes
+  'x-plural-versions'?: { version: number; sunset?: string }[] // all that the server has, the newest last
 }
 
 export interface OpenAPI {

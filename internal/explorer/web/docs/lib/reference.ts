@@ -55,6 +55,7 @@ export interface Operation {
   collection: string // its tag
   parent?: string // the collection of the parents, of an operation in a sub-collection
   open: boolean // needs no credentials
+  version?: number // of the interface, that it belongs to
   filtered: boolean // takes the filters of its collection
   parameters: Parameter[] // without filters and second names
   body?: Body
@@ -89,7 +90,7 @@ export interface Reference {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
-const EVERYWHERE = ['X-Request-Id', 'X-Content-Type-Options', 'Vary'] // headers of every answer
+const EVERYWHERE = ['X-Request-Id', 'X-Content-Type-Options', 'Vary', 'API-Version', 'Deprecation', 'Sunset'] // headers of every answer
 
 export function referenceOf(document: OpenAPI): Reference {
   const all = operationsIn(document)
@@ -202,6 +203,8 @@ function oneOf(document: OpenAPI, schema: Schema | undefined): Schema | undefine
 
 function operationOf(document: OpenAPI, { path, method, operation }: Found, parameters: DocumentParameter[]): Operation {
   const parent = parentOf(path)
+  const isVersion = (each: DocumentParameter) => each.in === 'header' && each.name === 'API-Version'
+  const version = parameters.find(isVersion)?.schema?.const
   return {
     id: operation.operationId,
     method: method.toUpperCase() as Method,
@@ -211,9 +214,10 @@ function operationOf(document: OpenAPI, { path, method, operation }: Found, para
     description: operation.description ?? '',
     collection: operation.tags[0]!,
     ...(parent && { parent }),
+    ...(typeof version === 'number' && { version }),
     open: isOpen(operation.security ?? document.security ?? []),
     filtered: parameters.some((each) => isFilter(each.name) || each.name === 'filters'),
-    parameters: parameters.filter((each) => !isFilter(each.name) && !(each.in === 'query' && ['o', 'l', 'filters'].includes(each.name))).map(parameterOf),
+    parameters: parameters.filter((each) => !isFilter(each.name) && !isVersion(each) && !(each.in === 'query' && ['o', 'l', 'filters'].includes(each.name))).map(parameterOf),
     ...bodyOf(document, operation),
     ...answersOf(document, operation),
   }

@@ -24,6 +24,9 @@ export type Sample = Record<string, unknown> | null
 /** Resources that references may point to, by the attribute: the id of one, or null if the collection has none. */
 export type Referred = Record<string, { collection: string; id: string | null }>
 
+/** The header by which the request asks for a version of the interface. */
+export const versionHeader = (version: number | undefined): Record<string, string> => (version === undefined ? {} : { 'API-Version': String(version) })
+
 export const keyOf = (parameter: { in: string; name: string }) => `${parameter.in} ${parameter.name}`
 
 /** The first draft: real values where there are some, else those of the document. */
@@ -90,7 +93,7 @@ export function requestOf(operation: Operation, draft: Draft): Request {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(draft.values[`path ${name}`] ?? ''))
   const given = operation.parameters.filter((each) => each.in === 'query' && valueOf(each) !== '')
   const query = [...filterParts(draft.filters), ...given.map((each) => `${each.name}=${escaped(valueOf(each))}`)]
-  const headers: Record<string, string> = {}
+  const headers = versionHeader(operation.version)
   for (const each of operation.parameters) if (each.in === 'header' && valueOf(each) !== '') headers[each.name] = valueOf(each)
   const body = operation.body && draft.body.trim() !== '' ? compact(draft.body) : null
   if (body !== null) headers['Content-Type'] = 'application/json'

@@ -2,10 +2,10 @@
 
 import { parse } from '../../explorer/lib/json'
 import { Order } from '../../explorer/lib/order'
-import { askForDocument, base, KEY, keptCredential, takeFirst } from './early'
+import { askForDocument, base, KEY, keptCredential, takeFirst, version } from './early'
 import type { Json, OpenAPI } from './openapi'
 import { referenceOf, type Reference, type Section } from './reference'
-import { stepsOf, type Referred, type Request, type Sample } from './request'
+import { stepsOf, versionHeader, type Referred, type Request, type Sample } from './request'
 
 export const home = base.pathname.replace(/\/$/, '')
 /** URL of the interface, without a slash at its end. */
@@ -30,6 +30,15 @@ class Session {
 
 export const session = new Session()
 
+/** What the first error of an answer says. */
+function detailOf(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { errors?: { detail: string }[] }).errors?.[0]?.detail
+  } catch {
+    return undefined
+  }
+}
+
 class Documents {
   reference = $state.raw<Reference | null>(null)
   trouble = $state('') // why there is none
@@ -44,7 +53,7 @@ class Documents {
       if (!mine.take()) return
       this.invalid = response.status === 401
       if (!response.ok) {
-        this.trouble = this.invalid ? 'Your key or token is not valid.' : `The server answered with ${response.status}.`
+        this.trouble = this.invalid ? 'Your key or token is not valid.' : (detailOf(text) ?? `The server answered with ${response.status}.`)
         return
       }
       this.reference = referenceOf(JSON.parse(text) as OpenAPI)
@@ -104,7 +113,7 @@ class Samples {
 
   private async get<T>(path: string): Promise<T | undefined> {
     try {
-      const response = await fetch(`${root}/${path}`, { headers: { Accept: 'application/json', ...session.headers() } })
+      const response = await fetch(`${root}/${path}`, { headers: { Accept: 'application/json', ...versionHeader(documents.reference?.info['x-plural-version']), ...session.headers() } })
       return response.ok ? (parse(await response.text()) as { data: T }).data : undefined
     } catch {
       return undefined
@@ -161,7 +170,12 @@ class Router {
   }
 
   href(section: string, operation = ''): string {
-    return `${home}${section && `/${section}`}${operation && `#${operation}`}`
+    return `${home}${section && `/${section}`}${version}${operation && `#${operation}`}`
+  }
+
+  /** The reference of another version, without the place in this one: names may differ. */
+  versionHref(number: number): string {
+    return `${home}?version=${number}`
   }
 
   /** Follows a link within the reference without loading the page again. */

@@ -128,3 +128,18 @@ test('who the caller is, API keys and questions about roles have calls of the cl
   ])
   expect(lines('TypeScript')).toEqual(['api.$me()', 'api.$keys.list()', 'api.$keys.create({ name: "ci", role: "reader" })', 'api.$keys.revoke("k7f3q2m5xa")', 'api.$can({ role: "reader", sub: "ada", verb: "read" })'])
 })
+
+test('requests have the version of the document, and programs are for it', () => {
+  const parameter = { name: 'API-Version', in: 'header' as const, schema: { type: 'integer', const: 2, default: 2 } }
+  const versioned = referenceOf({ ...document, paths: { '/users/{id}': { ...document.paths['/users/{id}'], get: { ...document.paths['/users/{id}']!.get!, parameters: [parameter] } } } })
+  const section = versioned.sections[0]!
+  const [get] = section.operations
+  const program = (language: Language) => example(language, get!, section, draftOf(get!, section, ada), 'http://localhost:8080', true)
+  expect([get!.version, get!.parameters.map(({ name }) => name)]).toEqual([2, ['id']])
+  expect(requestOf(get!, draftOf(get!, section, ada)).headers).toEqual({ 'API-Version': '2' })
+  expect(program('curl')).toBe(`curl 'http://localhost:8080/users/a1' \\\n  -H "Authorization: Bearer $PLURAL_KEY" \\\n  -H 'API-Version: 2'`)
+  expect(program('Go')).toContain('client.Options{Key: os.Getenv("PLURAL_KEY"), APIVersion: 2}')
+  expect(program('TypeScript')).toContain('// plural client ts --api-version 2 --out api.ts')
+  expect(text('Go', 'getUser')).toContain('client.Options{Key: os.Getenv("PLURAL_KEY")}')
+  expect(text('TypeScript', 'getUser')).toContain('// plural client ts --out api.ts')
+})

@@ -58,6 +58,7 @@ export const isDry = (url: string) => /[?&]dry_run=true/.test(url)
 
 export interface Setting {
   root: string // URL of the interface, with a slash at its end
+  version: Record<string, string> // the header of the version that the page is made for
   credential: () => string | null
   began: (exchange: Exchange) => void
   ended: (exchange: Exchange) => void
@@ -68,7 +69,7 @@ export interface Setting {
 export function client(setting: Setting) {
   let last = 0
   return async function ask<T, Body = { data: T }>(request: Ask): Promise<Answer<T, Body>> {
-    const headers: Record<string, string> = { ...request.headers }
+    const headers: Record<string, string> = { ...setting.version, ...request.headers }
     const body = request.body === undefined ? null : stringify(request.body)
     if (body !== null) headers['Content-Type'] = 'application/json'
     const credential = setting.credential()

@@ -141,13 +141,17 @@ class Log {
 export const log = new Log()
 
 export const root = new URL('../../', base).href
-export const ask = client({ root, credential: () => session.credential, ...log })
+/** The header of the newest version of the interface, whatever version the key is for. Empty: there are no versions. */
+const newest = document.querySelector<HTMLMetaElement>('meta[name="api-version"]')?.content
+export const version: Record<string, string> = newest === undefined ? {} : { 'API-Version': newest }
+export const ask = client({ root, version, credential: () => session.credential, ...log })
 
 class Catalog {
   collections = $state.raw<Collection[]>([])
   state = $state<'loading' | 'ready' | 'failed'>('loading')
   trouble = $state.raw<Error | null>(null)
   rights = $state.raw(new Rights({ paths: {} }))
+  versions = $state.raw<number[]>([]) // of the interface, that API keys can be for
   title = $state('Explorer') // of the interface, when it is known
   followed = $state(false) // the caller may read the changes of all collections
   #lists = new Order()
@@ -172,6 +176,7 @@ class Catalog {
       if (document && whole?.take()) {
         this.rights = new Rights(document.body)
         this.title = document.body.info?.title || 'Explorer'
+        this.versions = (document.body.info?.['x-plural-versions'] ?? []).map(({ version }) => version)
       }
       if (!mine.take()) return
       session.guarded = /\bauthorization\b/i.test(list.headers.get('Vary') ?? '')

@@ -1,7 +1,7 @@
 // A list as a file. The response is converted while it arrives, so it can have any length.
 
 import { Refused, Unreachable } from './api'
-import { root, session } from './app.svelte'
+import { root, session, version } from './app.svelte'
 import { Elements, writerOf, type Format } from './formats'
 import type { Field } from './schema'
 
@@ -65,7 +65,7 @@ export async function exportTo(sink: Sink, paths: string[], format: Format, fiel
 
 async function open(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
   const response = await fetch(root + path, {
-    headers: { Accept: 'application/json', ...(session.credential && { Authorization: `Bearer ${session.credential}` }) },
+    headers: { Accept: 'application/json', ...version, ...(session.credential && { Authorization: `Bearer ${session.credential}` }) },
     signal,
     cache: 'no-store',
   }).catch((error) => {

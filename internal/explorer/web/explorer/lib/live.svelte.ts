@@ -1,7 +1,7 @@
 // Following what others change. A stream ends when the page is hidden, because a browser has few
 // connections for one server, and goes on from its last position when it is shown again.
 
-import { root, session } from './app.svelte'
+import { root, session, version } from './app.svelte'
 import { parse } from './json'
 import type { Resource } from './schema'
 import { readStream, StreamRefused } from './stream'
@@ -87,7 +87,7 @@ export class Follower {
     const mark = this.path.includes('?') ? '&' : '?'
     const url = `${root}${this.path}${mark}since=${encodeURIComponent(this.position)}`
     try {
-      await readStream(url, session.credential, controller.signal, this.opened, this.heard, ({ event, id, data }) => {
+      await readStream(url, version, session.credential, controller.signal, this.opened, this.heard, ({ event, id, data }) => {
         if (controller.signal.aborted) return
         if (event === 'reset') return this.missed()
         if (id) this.position = id

@@ -2,7 +2,7 @@
 
 /** What we read of the document. */
 export interface Description {
-  info?: { title?: string }
+  info?: { title?: string; 'x-plural-versions'?: { version: number }[] }
   tags?: { name: string; description?: string }[]
   paths: Record<string, Record<string, unknown>>
   components?: {

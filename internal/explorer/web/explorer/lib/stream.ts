@@ -48,9 +48,9 @@ export class StreamRefused extends Error {
 }
 
 /** Reads a stream until it ends, is refused or is aborted. */
-export async function readStream(url: string, credential: string | null, signal: AbortSignal, opened: () => void, heard: () => void, each: (event: StreamEvent) => void) {
+export async function readStream(url: string, version: Record<string, string>, credential: string | null, signal: AbortSignal, opened: () => void, heard: () => void, each: (event: StreamEvent) => void) {
   const response = await fetch(url, {
-    headers: { Accept: 'text/event-stream', ...(credential && { Authorization: `Bearer ${credential}` }) },
+    headers: { Accept: 'text/event-stream', ...version, ...(credential && { Authorization: `Bearer ${credential}` }) },
     signal,
     cache: 'no-store',
     credentials: 'same-origin',

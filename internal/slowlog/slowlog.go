@@ -1,4 +1,5 @@
-package main
+// Package slowlog reads the slow lists in logs of servers, and suggests indexes for them.
+package slowlog
 
 import (
 	"bufio"
@@ -14,8 +15,8 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// slowList is what a log says of the lists of one shape, or of a relation that they include.
-type slowList struct {
+// list is what a log says of the lists of one shape, or of a relation that they include.
+type list struct {
 	Collection string  `json:"collection"` // of the resources
 	List       string  `json:"list"`       // the collection that is listed
 	Relation   string  `json:"relation"`   // of the list; empty: it is the list itself
@@ -27,19 +28,19 @@ type slowList struct {
 	times      int
 }
 
-// slowListMessage is the message of log lines about slow lists.
-const slowListMessage = "slow list"
+// message is the message of log lines about slow lists.
+const message = "slow list"
 
 // maxLogLine bounds a line of a log; the server writes shorter ones.
 const maxLogLine = 1 << 20
 
-// reportSlow reads a log and prints the slow lists in it, the slowest first, with an index that would serve them.
-func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
-	found := map[[5]string]*slowList{}
+// Report reads a log and prints the slow lists in it, the slowest first, with an index that would serve them.
+func Report(in io.Reader, out io.Writer, s *model.Schema) error {
+	found := map[[5]string]*list{}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLogLine)
 	for lines.Scan() {
-		read, ok := parseSlowLine(lines.Text())
+		read, ok := parse(lines.Text())
 		if !ok {
 			continue
 		}
@@ -60,7 +61,7 @@ func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 		fmt.Fprintln(out, "The log has no slow lists.")
 		return nil
 	}
-	all := slices.SortedFunc(maps.Values(found), func(a, b *slowList) int {
+	all := slices.SortedFunc(maps.Values(found), func(a, b *list) int {
 		return cmp.Or(cmp.Compare(b.Ms, a.Ms), cmp.Compare(a.Collection+a.Filter+a.Sort, b.Collection+b.Filter+b.Sort))
 	})
 	for _, each := range all {
@@ -69,18 +70,18 @@ func reportSlow(in io.Reader, out io.Writer, s *model.Schema) error {
 	return nil
 }
 
-// parseSlowLine reads a line of a log in text or JSON, to which other programs may have added a prefix.
-func parseSlowLine(line string) (s slowList, ok bool) {
+// parse reads a line of a log in text or JSON, to which other programs may have added a prefix.
+func parse(line string) (s list, ok bool) {
 	if start := strings.Index(line, `{"time":`); start >= 0 {
 		parsed := struct {
 			Message string `json:"msg"`
-			*slowList
-		}{slowList: &s}
+			*list
+		}{list: &s}
 		err := json.Unmarshal([]byte(line[start:]), &parsed)
-		return s, err == nil && parsed.Message == slowListMessage
+		return s, err == nil && parsed.Message == message
 	}
 	values := map[string]string{}
-	_, rest, ok := strings.Cut(line, " msg="+strconv.Quote(slowListMessage)+" ")
+	_, rest, ok := strings.Cut(line, " msg="+strconv.Quote(message)+" ")
 	for ok && rest != "" {
 		var name, value string
 		if name, rest, ok = strings.Cut(rest, "="); !ok {
@@ -93,7 +94,7 @@ func parseSlowLine(line string) (s slowList, ok bool) {
 	}
 	ms, _ := strconv.ParseFloat(values["ms"], 64) // zero if somebody has changed the line
 	piece, _ := strconv.Atoi(values["piece"])
-	return slowList{Collection: values["collection"], List: values["list"], Relation: values["relation"], Piece: piece, Filter: values["filter"], Sort: values["sort"], Plan: values["plan"], Ms: ms}, ok
+	return list{Collection: values["collection"], List: values["list"], Relation: values["relation"], Piece: piece, Filter: values["filter"], Sort: values["sort"], Plan: values["plan"], Ms: ms}, ok
 }
 
 // cutValue reads a value, which may be quoted, and what follows it.
@@ -111,7 +112,7 @@ func cutValue(text string) (value, rest string, ok bool) {
 }
 
 // print writes a shape with what can be done about it. The collection is nil if the schema has none of that name.
-func (s *slowList) print(out io.Writer, c *model.Collection) {
+func (s *list) print(out io.Writer, c *model.Collection) {
 	what := s.Collection
 	if s.Relation != "" {
 		what += " that " + s.List + " includes as " + s.Relation
@@ -149,7 +150,7 @@ func (s *slowList) print(out io.Writer, c *model.Collection) {
 }
 
 // smaller is what helps where an index does not.
-func (s *slowList) smaller() string {
+func (s *list) smaller() string {
 	if s.Relation != "" {
 		return "Include fewer resources: include[" + s.Relation + "][limit]."
 	}
@@ -164,7 +165,7 @@ func timesText(times int) string {
 }
 
 // equal are the fields that must have one value.
-func (s *slowList) equal() (fields []string) {
+func (s *list) equal() (fields []string) {
 	for condition := range strings.SplitSeq(s.Filter, ",") {
 		if field, ok := strings.CutSuffix(condition, "[eq]"); ok && !strings.Contains(field, " ") && !slices.Contains(fields, field) {
 			fields = append(fields, field)
@@ -176,7 +177,7 @@ func (s *slowList) equal() (fields []string) {
 // index is the group of an index that serves the list: the fields that must have one value, and then those that it is sorted
 // by, up to the first that is no attribute of the collection. Rest is the sort keys from there on. The group is empty if no index
 // helps. An index can be read backwards, so that only keys of different directions have a minus in it.
-func (s *slowList) index(c *model.Collection) (group, rest []string) {
+func (s *list) index(c *model.Collection) (group, rest []string) {
 	group = s.equal()
 	if slices.ContainsFunc(group, func(field string) bool { return !isIndexable(c, field) }) {
 		return nil, nil
