@@ -26,9 +26,9 @@ type connection struct {
 	watched watched
 
 	// Of the connection that writes: whether a statement has changed anything since this was last
-	// reset, and whether the version of the schema was checked in this transaction.
+	// reset, and the version of the schema that was found in this transaction.
 	altered bool
-	checked bool
+	checked db.Version
 }
 
 func newConn(raw *sqlite.Conn, trace func(sql string)) *connection {
@@ -150,17 +150,20 @@ func (c *connection) Explain(sql string, _ int) (plan []string, err error) {
 }
 
 // Expect checks the version at once. While a transaction holds the write lock, no other
-// process can change the schema, so its tasks share one check.
+// process can change the schema, so its tasks that expect the same version share one check.
 func (c *connection) Expect(v db.Version, otherwise func(db.Conn) error) error {
-	if c.writes && c.checked {
+	if c.writes && c.checked == v && v != (db.Version{}) {
 		return nil
 	}
 	same, err := c.hasVersion(v)
-	if err == nil && !same {
-		err = otherwise(c)
+	switch {
+	case err != nil:
+		return err
+	case !same:
+		return otherwise(c)
 	}
-	c.checked = err == nil
-	return err
+	c.checked = v
+	return nil
 }
 
 // hasVersion reports whether the schema in force has a version.

@@ -192,7 +192,7 @@ func (w *writer) runTogether(batch []*db.Queued, more func() []*db.Queued, inSav
 		return batch, &notBegun{err}
 	}
 	defer w.rollBack() // does nothing after a commit
-	w.conn.checked = false
+	w.conn.checked = db.Version{}
 	begun := time.Now()
 	var succeeded []*db.Task
 	for i := 0; ; i++ {

@@ -108,6 +108,50 @@ func TestLostTransactionIsRunAgainOneByOne(t *testing.T) {
 	}
 }
 
+// TestTasksExpectVersions: a task that goes on with another version of the schema decides only for itself, also in a transaction
+// that it shares with tasks that do not.
+func TestTasksExpectVersions(t *testing.T) {
+	d := open(t, db.Options{})
+	var current db.Version
+	if err := db.Write(context.Background(), d, func(c db.Conn) (err error) {
+		for _, sql := range []string{
+			"CREATE TABLE " + db.SchemasTable + " (version INTEGER PRIMARY KEY, at TEXT NOT NULL)",
+			"INSERT INTO " + db.SchemasTable + " (version, at) VALUES (3, '2026-01-01T00:00:00.000Z')",
+		} {
+			if _, err := c.Exec(sql); err != nil {
+				return err
+			}
+		}
+		current, err = db.ReadVersion(c)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("another version")
+	var asked []string
+	expecting := func(name string, v db.Version, otherwise error) *db.Queued {
+		return queuedOf(func(c db.Conn) error {
+			return c.Expect(v, func(db.Conn) error {
+				asked = append(asked, name)
+				return otherwise
+			})
+		})
+	}
+	batch := []*db.Queued{
+		expecting("any", db.Version{}, nil), expecting("none", db.Version{}, refused), expecting("current", current, refused),
+		expecting("none, after the current", db.Version{}, refused), expecting("current again", current, refused),
+	}
+	writerByHand(t, d, db.Options{}).runBatch(batch, none)
+	for i, want := range []error{nil, refused, nil, refused, nil} {
+		if !errors.Is(batch[i].Err, want) {
+			t.Errorf("task %d: got %v, want %v", i, batch[i].Err, want)
+		}
+	}
+	if want := []string{"any", "none", "none, after the current"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
+	}
+}
+
 // A statement that runs at the end of the limit of its task is interrupted, and everything of the task is undone, also if it ignores that. The
 // others in the transaction take effect.
 func TestTasksThatTakeTooLong(t *testing.T) {
