@@ -70,6 +70,7 @@ func writerByHand(t *testing.T, d *Database, o db.Options) *writer {
 			t.Error(err)
 		}
 	})
+	c.writes = true
 	return &writer{conn: c, options: o.WithDefaults()}
 }
 
