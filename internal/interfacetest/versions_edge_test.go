@@ -174,6 +174,23 @@ func TestVersionsThatEnded(t *testing.T) {
 	}
 }
 
+// TestPropertiesOfVersions: parameters of a version know the properties of an object that it declares, and no later ones.
+func TestPropertiesOfVersions(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, database string) {
+		s := startVersioned(t, database, []string{
+			"version: 1\ncollections: {people: {attributes: {prefs: {type: object, properties: {theme: {type: string}}}}}}",
+			"version: 2\ncollections: {people: {attributes: {options: {type: object, properties: {theme: {type: string}, tz: {type: string}}, renamed_from: prefs}}}}",
+		}, func(s *server, _ int) {
+			s.createAll("/people", fmt.Sprintf(`{"id":"%s","prefs":{"theme":"dark"}}`, id(1)))
+		})
+		s.get("/people?filter[options.tz][null]=true&sort=options.tz&fields=id").expect(t, 200, `{"data":[{"id":"`+id(1)+`","type":"people"}]}`)
+		first := s.version(1)
+		first.get("/people?filter[prefs.theme]=dark&sort=prefs.theme&fields=id").expect(t, 200, `{"data":[{"id":"`+id(1)+`","type":"people"}]}`)
+		first.get("/people?filter[prefs.tz]=UTC&sort=prefs.tz").expectErrors(t, 400, "unknown_parameter filter[prefs.tz]", "invalid_parameter sort")
+		first.get("/-/groups/people?by=prefs.tz").expectErrors(t, 400, "invalid_parameter by")
+	})
+}
+
 // TestPreflightOfVersions: a browser asks without the version and without credentials whether it may send a request.
 func TestPreflightOfVersions(t *testing.T) {
 	eachVersioned(t, func(t *testing.T, s *server) {

@@ -183,17 +183,17 @@ func (p *parser) allowsSteps(given parameter, to *target, use use) bool {
 
 // targetInside finds a declared property of an object, at a path of names with dots between them.
 func (p *parser) targetInside(given parameter, to *target, path string, use use) *target {
-	field, a := to.field, to.attribute
+	field, a, declared := to.field, to.attribute, to.attribute.InVersion()
 	for rest, more := path, true; more; {
 		before := rest
 		var name string
 		name, rest, more = strings.Cut(rest, ".")
-		property := a.Property(name)
+		property := declared.Property(name)
 		if property == nil || !model.Addressable(name) {
-			p.failProperty(given, to, a, path, before, use)
+			p.failProperty(given, to, declared, path, before, use)
 			return nil
 		}
-		to.operand.Path, a = append(to.operand.Path, name), property
+		to.operand.Path, a, declared = append(to.operand.Path, name), a.Property(name), property
 	}
 	to.operand.Column, to.operand.Kind, to.attribute = field.Column, a.Kind().Inside(), a
 	to.field = &model.Field{Name: to.name, Kind: a.Kind(), Column: 0}
