@@ -2,10 +2,12 @@ package store
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/plural-go/plural/admin"
+	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/schema"
@@ -36,6 +38,42 @@ func TestMergeInASharedTransaction(t *testing.T) {
 		}
 		if findings, err := admin.Examine(t.Context(), url, admin.ExamineOptions{}); err != nil || len(findings) > 0 {
 			t.Errorf("%v: %q", err, findings)
+		}
+	})
+}
+
+// TestMergeOfAnotherSchema: a server that cannot read the tables any more leaves the deltas to those that can.
+func TestMergeOfAnotherSchema(t *testing.T) {
+	eachDatabase(t, func(t *testing.T, url string) {
+		old := open(t, url, parse(t, shopsBefore))
+		if err := insertPair(old); err != nil {
+			t.Fatal(err)
+		}
+		after := parse(t, strings.Replace(shopsBefore, "code: {type: string}", "zip: {type: string, renamed_from: code}", 1))
+		if _, err := admin.Migrate(t.Context(), url, (*schema.Schema)(after), admin.MigrateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		current := open(t, url, after)
+		if err := insertPair(current); err != nil {
+			t.Fatal(err)
+		}
+		pending := func() (n int64) {
+			c, release, err := current.db.Read(t.Context(), db.ShortRead)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer release()
+			if n, err = db.Int(c, "SELECT count(*) FROM "+db.DeltasTable); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		before := pending()
+		if err := old.MergeDeltas(t.Context()); err != nil || pending() != before || before == 0 {
+			t.Errorf("the old server: %v, %d deltas became %d", err, before, pending())
+		}
+		if err := current.MergeDeltas(t.Context()); err != nil || pending() != 0 {
+			t.Errorf("the new server: %v, %d deltas are left", err, pending())
 		}
 	})
 }

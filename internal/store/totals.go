@@ -109,7 +109,7 @@ func (s *Store) finish(c db.Conn, tasks []*db.Task) (committed func(), err error
 	return func() { s.pending.Add(-pending) }, err // others may have recorded more
 }
 
-// MergeDeltas merges the pending deltas.
+// MergeDeltas merges the pending deltas. If the database has a schema that the server does not know, servers that know it do so.
 func (s *Store) MergeDeltas(ctx context.Context) error {
 	if s.pending.Load() == 0 {
 		return nil
@@ -117,9 +117,13 @@ func (s *Store) MergeDeltas(ctx context.Context) error {
 	t := &db.Task{}
 	t.Run = func(c db.Conn, _ []*db.Task) error {
 		tx := &Tx{store: s, conn: c}
-		err := tx.begin(true, func(*compatibility) bool { return true }) // a migration has merged what this server cannot
+		err := tx.begin(true, mayRead)
 		t.Value = mergeRequest{tx.bound}
 		return err
 	}
-	return s.fault(ctx, s.db.Write(ctx, t))
+	err := s.db.Write(ctx, t)
+	if !mayRead(s.compatible.Load()) {
+		return nil
+	}
+	return s.fault(ctx, err)
 }
