@@ -37,8 +37,6 @@ func (p *plan) compareVersions() {
 		p.newest = p.add(Additive, nil, "the interface has versions from now on, and this is version %d", after.Newest)
 	case after.Newest > before.Newest:
 		p.newest = p.add(Additive, nil, "the interface gets version %d", after.Newest)
-	case after.Newest < before.Newest: // only by undoing an expansion
-		p.add(Additive, nil, "version %d of the interface is taken back", before.Newest)
 	case after.Newest > 0 && len(p.steps) > 0 && p.former == nil: // servers serve the schema of a contraction before it
 		p.newest = p.add(Additive, nil, "version %d of the interface changes in place", after.Newest)
 	}
