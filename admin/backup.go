@@ -48,10 +48,11 @@ func checkBackup(c db.Conn, d db.Dialect) error {
 	if len(found) == 0 {
 		return errors.New("it is empty")
 	}
-	stored, err := catalog.Open(c, d, found)
+	state, err := catalog.Open(c, d, found)
 	if err != nil {
 		return err
 	}
+	stored := state.Schema
 	create := func(c db.Conn, d db.Dialect) error { return migrate.CreateTables(c, d, stored) }
 	if err := databases.CheckObjects(c, create); err != nil {
 		return err

@@ -69,9 +69,11 @@ func (s *snapshot) survey() error {
 	if err != nil {
 		return err
 	}
-	if s.schema, err = catalog.Open(s, s, found); err != nil {
+	state, err := catalog.Open(s, s, found)
+	if err != nil {
 		return err
 	}
+	s.schema = state.Schema
 	if s.floor, err = db.ReadFloor(s); err != nil {
 		return err
 	}

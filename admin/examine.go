@@ -42,10 +42,11 @@ func Examine(ctx context.Context, database string, options ExamineOptions) (find
 }
 
 func examine(c db.Conn, d db.Dialect, repair bool) ([]string, error) {
-	stored, err := catalog.Require(c, d)
+	state, err := catalog.Require(c, d)
 	if err != nil {
 		return nil, err
 	}
+	stored := state.Schema
 	ofLists, err := lists.Check(c, d, stored)
 	if err != nil {
 		return nil, err

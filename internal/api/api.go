@@ -30,7 +30,7 @@ import (
 
 // Config configures an API.
 type Config struct {
-	Schema     *model.Schema      // of the newest version
+	Schema     *model.Schema      // of the newest version; in the API of another version, of that one: see API.as
 	Versions   []versions.Version // that the database remembers, the newest last
 	Resources  *resource.Resources
 	Operations *operation.Operations

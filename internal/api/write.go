@@ -67,6 +67,7 @@ func (a *API) execute(ctx context.Context, request resource.Request, out *respon
 			outcome = a.await(ctx, request, outcome)
 		}
 	}
+	// The errors that have only the headers of any error are logged where they are sent. Others need the headers that render adds.
 	if outcome.Err != nil && !outcome.Replayed && outcome.Applied == "" {
 		return nil, positioned(outcome)
 	}

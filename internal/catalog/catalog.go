@@ -15,8 +15,8 @@ import (
 // Format is the format of the tables of Plural. It changes when they do.
 const Format = "6"
 
-// Require returns the current schema of a database, and refuses one that Plural did not create: see Open.
-func Require(c db.Conn, d db.Dialect) (*model.Schema, error) {
+// Require returns the state of a database, and refuses one that Plural did not create: see Open.
+func Require(c db.Conn, d db.Dialect) (*State, error) {
 	found, err := db.Describe(c, d)
 	if err != nil {
 		return nil, err
@@ -24,9 +24,9 @@ func Require(c db.Conn, d db.Dialect) (*model.Schema, error) {
 	return Open(c, d, found)
 }
 
-// Open returns the current schema of a database, after checking that the tables found are those that Plural created for it.
+// Open returns the state of a database, after checking that the tables found are those that Plural created for it.
 // The schema cannot change until the transaction ends.
-func Open(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model.Schema, error) {
+func Open(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*State, error) {
 	if found[db.MetaTable] == nil || found[db.SchemasTable] == nil {
 		return nil, db.NoPluralTables(found)
 	}
@@ -40,17 +40,17 @@ func Open(c db.Conn, d db.Dialect, found map[string]*db.TableDefinition) (*model
 	if format != Format {
 		return nil, fmt.Errorf("the database has format %q, but this version of Plural supports only format %q: use the version that created it", format, Format)
 	}
-	stored, err := Read(c)
+	state, err := ReadState(c)
 	if err != nil {
 		return nil, err
 	}
-	if differences := Differences(d, stored, found); len(differences) > 0 {
+	if differences := Differences(d, state.Schema, found); len(differences) > 0 {
 		return nil, &db.MisfitError{
 			Problem: "the tables of the database were changed outside Plural", Differences: differences,
 			Advice: "Undo these changes, or restore a backup.",
 		}
 	}
-	return stored, nil
+	return state, nil
 }
 
 // The database stores its current schema and all earlier ones. The types of columns cannot
@@ -79,15 +79,6 @@ func Save(c db.Conn, s *model.Schema, numbers *Numbering, at model.Value) error 
 			at, model.TextValue(string(s.Document())), model.TextValue(string(text)))
 	}
 	return err
-}
-
-// Read reads the current schema.
-func Read(c db.Conn) (*model.Schema, error) {
-	state, err := ReadState(c)
-	if err != nil {
-		return nil, err
-	}
-	return state.Schema, nil
 }
 
 // Find returns the last version in which the database had a schema, 0 if it never had it.

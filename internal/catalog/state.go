@@ -86,33 +86,33 @@ func isSame(a, b *model.Schema) bool { return a != nil && bytes.Equal(a.Document
 // Layout is how a database stores the collections of a schema that a server has: the stored one, an earlier one that the server may go
 // on with, or the target of an expanded database.
 type Layout struct {
-	// Version is the version of the schema that the server has.
+	// Version is that of the stored schema, or of the former one if the server has that. After its start, the store sets its own.
 	Version int64
-	// OwnRequests: requests of servers with earlier schemas, which are in the queue, are for those.
-	OwnRequests bool
+	// IsTarget: the database is expanded for the schema of the server.
+	IsTarget bool
 	// Numbers is how the change log names what the schema has.
 	Numbers *Numbering
 
 	stored *Numbering
-	tables map[*model.Collection]place
+	tables map[*model.Collection]storedTable
 }
 
-// place is the declaration of a table in the database, with its column for each column of a collection.
-type place struct {
+// storedTable is the declaration of a table in the database, with its column for each column of a collection.
+type storedTable struct {
 	stored  *model.Collection
 	columns []int
 }
 
 // Layout finds the collections of a schema in the database.
 func (s *State) Layout(own *model.Schema) (*Layout, error) {
-	l := &Layout{Version: s.Version, Numbers: s.Numbers, stored: s.Numbers, tables: map[*model.Collection]place{}}
+	l := &Layout{Version: s.Version, Numbers: s.Numbers, stored: s.Numbers, tables: map[*model.Collection]storedTable{}}
 	nameOf := func(c *model.Collection) string { return c.Name }
 	attributeOf := func(_ *model.Collection, a *model.Attribute) string { return a.Name }
 	switch {
 	case s.IsFormer(own):
 		l.Version = s.FormerVersion
 	case s.IsTarget(own):
-		l.OwnRequests = true
+		l.IsTarget = true
 		l.Numbers = s.Numbers.OfTarget()
 		nameOf = func(c *model.Collection) string { return s.Numbers.nameOf(l.Numbers.Collections[c.Name].Number) }
 		attributeOf = func(c *model.Collection, a *model.Attribute) string {
@@ -129,7 +129,7 @@ func (s *State) Layout(own *model.Schema) (*Layout, error) {
 		for i, column := range stored.Columns() {
 			names[i] = column.Name
 		}
-		p := place{stored, make([]int, len(c.Columns()))}
+		p := storedTable{stored, make([]int, len(c.Columns()))}
 		for i, column := range c.Columns() {
 			name := column.Name
 			if column.Attribute != nil {

@@ -247,7 +247,7 @@ func (k *Checker) onDelete(choice model.OnDelete, at Path) {
 	}
 }
 
-// parent checks the declaration of a parent. The attribute that fillIn made of it is checked like
+// parent checks the declaration of a parent. The attribute that FillIn made of it is checked like
 // any other.
 func (k *Checker) parent(c *model.Collection, at Path) {
 	if c.Parent == nil || c.Declared(c.Parent.Attribute) != nil {

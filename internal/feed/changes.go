@@ -40,7 +40,7 @@ type Changes struct {
 	start     int64         // number that the range begins at, or with a negative limit ends before
 	looked    int64         // there is nothing for the caller after the start up to this number
 	followed  *Subscription // while it waits
-	follows   bool          // a stream lists the log: it leaves out changes that are removed meanwhile
+	follows   bool          // it is listed for a stream. If the start of the log is removed meanwhile, the list goes on without it
 	rows      walk
 	wanted    int64
 	given     int64

@@ -38,7 +38,7 @@ func (s *survey) easeEmpty() error {
 }
 
 // isEmpty reports whether no resource, no change and no pending operation has a value in a place.
-func (s *survey) isEmpty(at place, numbers *catalog.NumberedTable) (bool, error) {
+func (s *survey) isEmpty(at affected, numbers *catalog.NumberedTable) (bool, error) {
 	table := db.NewTable(s.dialect, at.collection)
 	stored := "SELECT 1 FROM " + table.Name
 	if at.column != allResources {

@@ -45,18 +45,18 @@ type Step struct {
 	Samples   []Sample // what the step would compute
 
 	cost    func(*survey) (string, error)
-	affects *place // nil for an additive step
+	affects *affected // nil for an additive step
 }
 
-// place is a column of a collection of from, or all of the collection.
-type place struct {
+// affected is a column of a collection of from, or all of the collection.
+type affected struct {
 	collection *model.Collection
 	column     int // or allResources
 }
 
 // in says which values a step affects.
 func (s *Step) in(c *model.Collection, column int) *Step {
-	s.affects = &place{c, column}
+	s.affects = &affected{c, column}
 	return s
 }
 
@@ -150,10 +150,7 @@ func makePlan(c db.Conn, d db.Dialect, to *model.Schema, part Part) (*plan, erro
 		p.state = &catalog.State{}
 		return p, nil
 	}
-	if _, err := catalog.Open(c, d, found); err != nil {
-		return nil, err
-	}
-	state, err := catalog.ReadState(c)
+	state, err := catalog.Open(c, d, found)
 	if err != nil {
 		return nil, err
 	}

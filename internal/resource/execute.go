@@ -45,6 +45,7 @@ func (r *Resources) Execute(ctx context.Context, request Request) Outcome {
 	if err := context.Cause(ctx); err != nil && x.claim != nil { // the hooks of a lost operation may have failed because of that
 		return Outcome{Err: err}
 	}
+	// A final failure of a request with a key, or of an operation, is stored as well: its transaction does nothing else.
 	failure := x.firstFailure()
 	if failure != nil && !x.stores(failure) {
 		return Outcome{Err: failure, Step: x.position(0)}

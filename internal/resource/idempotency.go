@@ -43,7 +43,7 @@ func (r *IdempotentRequest) check(record *store.IdempotencyRecord, err error) (*
 }
 
 // runOnce executes the request and stores its outcome in the same transaction, unless there is a record already. A failed
-// request is undone even if its outcome is stored. So is one whose record the caller has no room for: it fails.
+// request is undone even if its outcome is stored. If the caller has no room for the record, the request fails and nothing is written.
 func (x *execution) runOnce(w *Work) error {
 	found, locked, used, err := w.tx.LockKey(x.Idempotent.Key)
 	if x.earlier, err = x.Idempotent.check(found, err); err != nil {

@@ -53,8 +53,8 @@ func checkUnchanged(c *model.Collection, each writing) problem.Errors {
 	return faults
 }
 
-// checkVersion reports what the client has sent and its version, if it is not the newest, does not allow. Values of hooks are no concern of
-// it.
+// checkVersion reports what the client has sent that its version does not allow. The newest version allows all that is stored. Values that
+// hooks set are not checked.
 func checkVersion(path reads.Path, each writing) problem.Errors {
 	c, sent := path.Collection, each.input.FromClient()
 	if c.Base() == c {

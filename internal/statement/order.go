@@ -22,7 +22,7 @@ func NewOrder(sort []query.SortKey) Order {
 	return append(slices.Clone(sort), query.SortBy(model.IDColumn, false))
 }
 
-// PlaceOf is the place of a resource in the order. The row has the columns that Statement.Columns selects.
+// PlaceOf is the place of a resource in the order. The row has the columns that Tables.Rows selects.
 func (o Order) PlaceOf(c *model.Collection, row model.Row) Place {
 	place, next := make(Place, len(o)), len(c.Columns())
 	for i, key := range o {

@@ -22,10 +22,10 @@ type binding struct {
 	sql    *statement.Tables            // the same tables, for statements that select
 	log    *changelog.Log
 
-	// renames: a contraction will give the tables other names. So a transaction reads the version of the schema by a statement of its own,
-	// before the first that has names.
-	renames  bool
-	oldest   int64  // operations that servers with an earlier schema have accepted are not executed
+	// isTarget: the database is expanded for the schema of the server. A contraction may give the tables other names, so a transaction
+	// reads the version of the schema in a statement of its own, before any statement with names.
+	isTarget bool
+	oldest   int64  // of the versions whose operations the server executes: it leaves those of earlier servers to them
 	document []byte // of the stored schema
 
 	selectPointAndTotal string
@@ -41,11 +41,11 @@ func (s *Store) bind(state *catalog.State, before *binding) (*binding, error) {
 		return nil, err
 	}
 	layout.Version = s.version
-	b := &binding{db: s.db, tables: map[*model.Collection]*table{}, renames: layout.OwnRequests, document: state.Schema.Document()}
-	if before != nil && before.renames == b.renames && bytes.Equal(before.document, b.document) {
+	b := &binding{db: s.db, tables: map[*model.Collection]*table{}, isTarget: layout.IsTarget, document: state.Schema.Document()}
+	if before != nil && before.isTarget == b.isTarget && bytes.Equal(before.document, b.document) {
 		return before, nil
 	}
-	if layout.OwnRequests {
+	if layout.IsTarget {
 		b.oldest = s.version
 	}
 	if b.log, err = changelog.Open(s.db, s.schema, layout); err != nil {
@@ -108,8 +108,11 @@ type compatibility struct {
 }
 
 // begin makes sure, at the start of a transaction, that the server may use the schema, and finds the binding for it. The
-// schema cannot change until the transaction ends. Writes: if the schema has another version than expected, the transaction may have
-// statements already that do not fill the columns of the new schema, and runs again.
+// schema cannot change until the transaction ends.
+//
+// SQLite calls the function below within Expect. PostgreSQL calls it with the first statement, when begin has returned. A write may have
+// queued statements for the former binding by then: if the binding differs, the task ends with ErrOutdated and runs again. A read keeps the
+// Reader of the former binding, whose names are the same.
 func (t *Tx) begin(writes bool, may func(*compatibility) bool) error {
 	known, expected := t.store.compatible.Load(), db.Version{} // matches no schema
 	if may(known) {
@@ -129,7 +132,7 @@ func (t *Tx) begin(writes bool, may func(*compatibility) bool) error {
 		t.bound = found.binding
 		return nil
 	})
-	if err == nil && t.bound.renames { // the expectation is checked with the first statement: see db.Conn
+	if err == nil && t.bound.isTarget { // the expectation is checked with the first statement: see db.Conn
 		_, err = db.One(t.conn, nil, "SELECT 1")
 	}
 	t.begun = true

@@ -229,11 +229,11 @@ func dump(t *rapid.T, url string) string {
 	}
 	defer b.Close()
 	err = db.Write(context.Background(), b, func(c db.Conn) error {
-		stored, err := catalog.Read(c)
+		state, err := catalog.ReadState(c)
 		if err != nil {
 			return err
 		}
-		_, err = lists.Merge(c, b, db.NewTables(b, stored))
+		_, err = lists.Merge(c, b, db.NewTables(b, state.Schema))
 		return err
 	})
 	if err != nil {
@@ -262,10 +262,11 @@ func dump(t *rapid.T, url string) string {
 			note("%s.%s -> %s", name, column, target)
 		}
 	}
-	s, err := catalog.Read(c)
+	state, err := catalog.ReadState(c)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s := state.Schema
 	note("%s", s.Document())
 	recent := model.FormatTime(time.Now().Add(-time.Hour))
 	for _, collection := range s.Collections() {

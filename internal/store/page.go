@@ -35,7 +35,7 @@ type PageQuery struct {
 // closed.
 type Page struct {
 	// Total is the number of resources without the range. It is set if TotalKnown: it is stored, or was
-	// requested. Only within begin, TotalKnown is set before Total.
+	// requested. While begin runs, TotalKnown may be true and Total not yet read.
 	Total      int64
 	TotalKnown bool
 	// Point is where the snapshot stands in the change log.
@@ -113,7 +113,7 @@ func newPage(q PageQuery) *Page {
 // Page opens a range of a collection in a transaction, which goes on when it is closed.
 func (t *Tx) Page(q PageQuery) (*Page, error) {
 	p := newPage(q)
-	p.tx, p.release = t, func() {}
+	p.tx = t
 	if err := p.begin(); err != nil {
 		return p, err
 	}

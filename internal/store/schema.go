@@ -32,7 +32,7 @@ func (s *Store) Version(number int) *model.Schema {
 }
 
 // AwaitsContraction reports whether the database is expanded for the schema of the server.
-func (s *Store) AwaitsContraction() bool { return s.bound().renames }
+func (s *Store) AwaitsContraction() bool { return s.bound().isTarget }
 
 // SchemaVersion is the version of the schema that the database had when it was last read.
 func (s *Store) SchemaVersion() int64 { return s.compatible.Load().Number }

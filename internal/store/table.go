@@ -16,8 +16,8 @@ type table struct {
 	computesOtherwise bool
 	// Known once the change log is open.
 	insert    db.InsertSQL
-	firstPage map[bool]string // see Store.firstPage, by whether it is descending
-	pageAt    string          // see Store.pageAt
+	firstPage map[bool]string // see binding.firstPage, by whether it is descending
+	pageAt    string          // see binding.pageAt
 	// Updates of all values, and of those that are in no index. SQLite writes an entry of an index again if its
 	// columns are set, even to equal values.
 	updateAll, updateUnindexed updateStatement

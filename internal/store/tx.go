@@ -20,7 +20,7 @@ type Tx struct {
 	changelog.Reader
 	store   *Store
 	bound   *binding // see begin
-	begun   bool
+	begun   bool     // begin has returned
 	conn    db.Conn
 	ctx     context.Context  // of the caller of a snapshot; a write has none
 	release func()           // ends a snapshot
@@ -63,7 +63,7 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		end()
 		return nil, err
 	}
-	if s.bound().renames { // begin has a statement of its own
+	if s.bound().isTarget { // begin has a statement of its own
 		switch how {
 		case db.OneQuery:
 			how = db.ShortRead

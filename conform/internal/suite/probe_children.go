@@ -58,7 +58,7 @@ func (f Parents) Body(p *Probe, changes map[string]any) string {
 	return EncodeJSON(members)
 }
 
-// RelatedParents is sharedParents of collections whose relations the server lists.
+// RelatedParents is SharedParents of collections whose relations the server lists.
 func (p *Probe) RelatedParents() Parents {
 	// Its resources are created as those of other checks are, also if the server does that later.
 	plain := &Probe{Suite: p.Suite}

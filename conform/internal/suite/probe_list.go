@@ -79,7 +79,7 @@ func (p *Probe) Walk(query, relation string) {
 		if relation == "next" {
 			visited = append(visited, page...)
 		} else {
-			slices.Sort(page) // as for inAnyOrder
+			slices.Sort(page)
 			visited = slices.Concat(page, visited)
 		}
 		if _, has := Links(r)[relation]; !has {

@@ -356,7 +356,7 @@ func (b *binder) BindTime(formatted string) {
 	*b = append(*b, time.UnixMicro(timeOf(formatted)+epoch))
 }
 
-// result reads the binary form of the types that columnType uses, after columns that are skipped.
+// result reads the binary form of the types that dialect.ColumnType returns, after columns that are skipped.
 type result struct {
 	reader *pgconn.ResultReader
 	driver *driver

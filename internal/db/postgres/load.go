@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Load uses COPY, which also takes numbers for revisionType.
+// Load uses COPY, which also takes numbers for dialect.RevisionType.
 func (c *connection) Load(table string, columns []string, next func() (model.Record, error)) error {
 	if err := c.flush(); err != nil {
 		return err
