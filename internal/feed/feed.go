@@ -22,6 +22,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -44,6 +45,9 @@ type Options struct {
 
 	// Failed is called with the reason why the log could not be read. It is tried again.
 	Failed func(error)
+
+	// Tracer gets the changes of sampled traces that are matched with shapes. Nil: there is none.
+	Tracer tracing.Tracer
 
 	Metrics Metrics
 	Now     func() time.Time // the clock (time.Now)
