@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -99,6 +101,17 @@ func checkEnvironment() error {
 	}
 	oneOf("OTEL_TRACES_SAMPLER", cmp.Or(os.Getenv("OTEL_TRACES_SAMPLER"), "always_on"),
 		"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio")
+	if text := os.Getenv("OTEL_TRACES_SAMPLER_ARG"); text != "" {
+		if ratio, err := strconv.ParseFloat(text, 64); err != nil || !(ratio >= 0 && ratio <= 1) {
+			problems = append(problems, fmt.Errorf("OTEL_TRACES_SAMPLER_ARG is %q, and must be a number from 0 to 1", text))
+		}
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
+		text := os.Getenv(name)
+		if parsed, err := url.Parse(text); text != "" && (err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https") {
+			problems = append(problems, fmt.Errorf("%s is %q, and must be a URL such as http://127.0.0.1:4318", name, text))
+		}
+	}
 	return errors.Join(problems...)
 }
 

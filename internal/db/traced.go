@@ -68,8 +68,8 @@ func summary(sql string) (verb, table string) {
 	}
 	verb = words[0]
 	for i, word := range words[:len(words)-1] {
-		if next := words[i+1]; (word == "FROM" || word == "INTO" || word == "UPDATE") && next[0] != '(' && next != "SET" && next != "SKIP" {
-			return verb, strings.Trim(next, `"(),;`)
+		if next := words[i+1]; (word == "FROM" || word == "INTO" || word == "UPDATE") && !strings.Contains(next, "(") && next != "SET" && next != "SKIP" {
+			return verb, strings.Trim(next, `"),;`)
 		}
 	}
 	return verb, ""
