@@ -14,23 +14,10 @@ import (
 	"testing"
 	"time"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/otlptest"
 	"github.com/plural-go/plural/internal/pgtest"
 )
-
-// request is the span of the request that had a request id, nil if there is none.
-func (c *collector) request(id string) *tracepb.Span {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	for _, each := range c.spans {
-		if attributesOf(each.Attributes)["plural.request_id"] == id {
-			return each
-		}
-	}
-	return nil
-}
 
 // TestContextOfClients sends what clients may send as the context of a trace.
 func TestContextOfClients(t *testing.T) {
@@ -72,7 +59,7 @@ func TestContextOfClients(t *testing.T) {
 	if len(long) != 512 {
 		t.Fatal(len(long))
 	}
-	c := newCollector(t)
+	c := otlptest.New(t)
 	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db"})
 	for i, each := range cases {
 		if w := n.do("GET", "/users", "", append(each.headers, fmt.Sprintf("X-Request-Id: r%d", i))...); w.Code != http.StatusOK {
@@ -81,7 +68,7 @@ func TestContextOfClients(t *testing.T) {
 	}
 	n.stop()
 	for i, each := range cases {
-		found, got := c.request(fmt.Sprintf("r%d", i)), "no span"
+		found, got := c.Request(fmt.Sprintf("r%d", i)), "no span"
 		if found != nil {
 			got = "a new trace"
 			if len(found.ParentSpanId) > 0 {
@@ -109,18 +96,18 @@ func TestContextOfClients(t *testing.T) {
 // TestAttributes compares all attributes of a request and of its statement: none has a value of a resource.
 func TestAttributes(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, kind, url string) {
-		c := newCollector(t)
+		c := otlptest.New(t)
 		t.Setenv("OTEL_SERVICE_NAME", "shop")
 		t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 		n := newNode(t, plural.Config{Database: url})
 		id, header := traceOf(0)
 		n.do("GET", "/users/"+ada+"?fields=name", "", header, "X-Request-Id: r1")
 		n.stop()
-		spans := c.of(id)
+		spans := c.Spans(id)
 		if len(spans) != 2 {
-			t.Fatal(c.tree(id))
+			t.Fatal(c.Tree(id))
 		}
-		got := [2]map[string]string{attributesOf(spans[0].Attributes), attributesOf(spans[1].Attributes)}
+		got := [2]map[string]string{otlptest.Attributes(spans[0].Attributes), otlptest.Attributes(spans[1].Attributes)}
 		text := got[1]["db.query.text"]
 		if !strings.HasPrefix(text, "SELECT ") || strings.Contains(text, ada) {
 			t.Errorf("the statement is %s", text)
@@ -138,8 +125,8 @@ func TestAttributes(t *testing.T) {
 				t.Errorf("got  %v\nwant %v", got[i], want[i])
 			}
 		}
-		if c.resource["service.name"] != "shop" || c.resource["deployment.environment.name"] != "test" || c.resource["telemetry.sdk.name"] != "opentelemetry" {
-			t.Errorf("the resource is %v", c.resource)
+		if c.Resource()["service.name"] != "shop" || c.Resource()["deployment.environment.name"] != "test" || c.Resource()["telemetry.sdk.name"] != "opentelemetry" {
+			t.Errorf("the resource is %v", c.Resource())
 		}
 	})
 }
@@ -147,7 +134,7 @@ func TestAttributes(t *testing.T) {
 // TestEventOnAnotherNode: an event on the node that did not write continues the trace of the write, and its change says so. An event of
 // a write that is not sampled has the members that it always had.
 func TestEventOnAnotherNode(t *testing.T) {
-	c := newCollector(t)
+	c := otlptest.New(t)
 	url := pgtest.URL(t)
 	writer, reader := newNode(t, plural.Config{Database: url}), newNode(t, plural.Config{Database: url})
 	addr, err := reader.Start("127.0.0.1:0")
@@ -195,17 +182,17 @@ func TestEventOnAnotherNode(t *testing.T) {
 	cancel()
 	writer.stop()
 	reader.stop()
-	expect(t, "the trace", strings.ReplaceAll(c.tree(id), "    client UPDATE _plural_meta\n", ""), `[`+parentSpan+`]
+	expect(t, "the trace", strings.ReplaceAll(c.Tree(id), "    client UPDATE _plural_meta\n", ""), `[`+parentSpan+`]
   server POST /users
     client INSERT users
     internal commit
     producer event users`)
-	request := c.of(id)[0]
+	request := c.Spans(id)[0]
 	if want := fmt.Sprintf("00-%s-%x-01", id, request.SpanId); created["traceparent"] != want || created["by"] != nil {
 		t.Errorf("the change is %v, want the traceparent %s", created, want)
 	}
-	event := c.of(id)[len(c.of(id))-1]
-	if got, want := attributesOf(event.Attributes), (map[string]string{"plural.collection": "users", "plural.change.kind": "created", "plural.change.revision": fmt.Sprint(created["revision"]), "plural.stream.shapes": "1"}); !maps.Equal(got, want) {
+	event := c.Spans(id)[len(c.Spans(id))-1]
+	if got, want := otlptest.Attributes(event.Attributes), (map[string]string{"plural.collection": "users", "plural.change.kind": "created", "plural.change.revision": fmt.Sprint(created["revision"]), "plural.stream.shapes": "1"}); !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/otlptest"
 	"github.com/plural-go/plural/otel"
 	"github.com/plural-go/plural/schema"
 )
@@ -64,14 +65,14 @@ func TestEnvironment(t *testing.T) {
 
 // TestSampler: a client that is not trusted does not decide if the sampler has no parent.
 func TestSampler(t *testing.T) {
-	c := newCollector(t)
+	c := otlptest.New(t)
 	t.Setenv("OTEL_TRACES_SAMPLER", "always_off")
 	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db"})
 	id, header := traceOf(0)
 	n.do("GET", "/users", "", header)
 	n.stop()
-	if found := c.of(id); len(found) > 0 {
-		t.Error(c.tree(id))
+	if found := c.Spans(id); len(found) > 0 {
+		t.Error(c.Tree(id))
 	}
 }
 
@@ -122,7 +123,7 @@ func TestCollectorThatHangs(t *testing.T) {
 
 // TestExemplars: OpenMetrics has the trace of a sampled request in the histogram of durations, and the format of Prometheus is as it was.
 func TestExemplars(t *testing.T) {
-	newCollector(t)
+	otlptest.New(t)
 	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db"})
 	id, header := traceOf(0)
 	n.do("GET", "/users", "", header)
@@ -140,7 +141,7 @@ func TestExemplars(t *testing.T) {
 // TestLogsOfFailures: the reason of a failure and the failure of a hook name the trace as the line of the request does, and so does
 // the line of an operation.
 func TestLogsOfFailures(t *testing.T) {
-	c := newCollector(t)
+	c := otlptest.New(t)
 	done := make(chan bool)
 	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db", Hooks: []plural.Hook{{
 		Collection: "users",
@@ -178,10 +179,10 @@ func TestLogsOfFailures(t *testing.T) {
 			t.Errorf("the log has no %s:\n%s", want, n.log)
 		}
 	}
-	expect(t, "the trace of the failure", c.tree(bad), `[`+parentSpan+`]
+	expect(t, "the trace of the failure", c.Tree(bad), `[`+parentSpan+`]
   server POST /users: Internal Server Error
     internal hook within create users: internal: The server failed to answer this request. The log has the reason under this request id. (the disk is full)`)
-	if got := hex.EncodeToString(c.of(panics)[0].ParentSpanId); got != parentSpan {
+	if got := hex.EncodeToString(c.Spans(panics)[0].ParentSpanId); got != parentSpan {
 		t.Error(got)
 	}
 }

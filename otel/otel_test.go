@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/internal/otlptest"
 	"github.com/plural-go/plural/internal/pgtest"
 	"github.com/plural-go/plural/otel"
 	"github.com/plural-go/plural/problem"
@@ -121,7 +122,7 @@ func expect(t *testing.T, what, got, want string) {
 // accepted.
 func TestTraces(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, kind, url string) {
-		c := newCollector(t)
+		c := otlptest.New(t)
 		finished := make(chan bool)
 		n := newNode(t, plural.Config{Database: url, Hooks: []plural.Hook{{
 			Collection: "users", On: []plural.Verb{plural.Create},
@@ -212,7 +213,7 @@ func TestTraces(t *testing.T) {
 		for i, each := range requests {
 			id, _ := traceOf(i)
 			// The ids that were made are marked from time to time, with whatever is written then.
-			got := strings.ReplaceAll(c.tree(id), "    client UPDATE _plural_meta\n", "")
+			got := strings.ReplaceAll(c.Tree(id), "    client UPDATE _plural_meta\n", "")
 			if each.want != "" {
 				each.want = "[" + parentSpan + "]" + each.want
 			}

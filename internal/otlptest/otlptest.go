@@ -1,4 +1,5 @@
-package otel_test
+// Package otlptest is a collector of OpenTelemetry for tests: it receives spans by OTLP over HTTP.
+package otlptest
 
 import (
 	"compress/gzip"
@@ -19,17 +20,18 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// collector receives spans by OTLP over HTTP.
-type collector struct {
+// Collector receives spans.
+type Collector struct {
 	*httptest.Server
 	mutex    sync.Mutex
 	spans    []*tracepb.Span
-	resource map[string]string // attributes of the last
+	resource map[string]string // attributes of the last one
 }
 
-// newCollector starts a collector, and makes it the one of the environment.
-func newCollector(t *testing.T) *collector {
-	c := &collector{}
+// New starts a collector, and makes it the one of the environment.
+func New(t *testing.T) *Collector {
+	t.Helper()
+	c := &Collector{}
 	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := io.Reader(r.Body)
 		if r.Header.Get("Content-Encoding") == "gzip" {
@@ -51,7 +53,7 @@ func newCollector(t *testing.T) *collector {
 		c.mutex.Lock()
 		defer c.mutex.Unlock()
 		for _, of := range request.ResourceSpans {
-			c.resource = attributesOf(of.Resource.Attributes)
+			c.resource = Attributes(of.Resource.Attributes)
 			for _, scope := range of.ScopeSpans {
 				c.spans = append(c.spans, scope.Spans...)
 			}
@@ -63,7 +65,8 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-func attributesOf(given []*commonpb.KeyValue) map[string]string {
+// Attributes are the texts of attributes by their names.
+func Attributes(given []*commonpb.KeyValue) map[string]string {
 	all := map[string]string{}
 	for _, each := range given {
 		switch value := each.Value.Value.(type) {
@@ -85,8 +88,8 @@ var kindNames = map[tracepb.Span_SpanKind]string{
 	tracepb.Span_SPAN_KIND_CONSUMER: "consumer", tracepb.Span_SPAN_KIND_INTERNAL: "internal",
 }
 
-// of is the spans of a trace, in the order in which they began.
-func (c *collector) of(trace string) []*tracepb.Span {
+// Spans is the spans of a trace, in the order in which they began.
+func (c *Collector) Spans(trace string) []*tracepb.Span {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	var found []*tracepb.Span
@@ -99,10 +102,10 @@ func (c *collector) of(trace string) []*tracepb.Span {
 	return found
 }
 
-// tree is the spans of a trace as lines, each below that which it is part of: its kind, its name, and an error. The first line is the
+// Tree is the spans of a trace as lines, each below that which it is part of: its kind, its name, and an error. The first line is the
 // parent of another program.
-func (c *collector) tree(trace string) string {
-	spans := c.of(trace)
+func (c *Collector) Tree(trace string) string {
+	spans := c.Spans(trace)
 	text := &strings.Builder{}
 	known := map[string]bool{}
 	for _, each := range spans {
@@ -133,4 +136,23 @@ func (c *collector) tree(trace string) string {
 		write(root, 1)
 	}
 	return text.String()
+}
+
+// Request is the span of the request with an id, nil if there is none.
+func (c *Collector) Request(id string) *tracepb.Span {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, each := range c.spans {
+		if Attributes(each.Attributes)["plural.request_id"] == id {
+			return each
+		}
+	}
+	return nil
+}
+
+// Resource is what describes the program that has sent spans last.
+func (c *Collector) Resource() map[string]string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.resource
 }
