@@ -97,7 +97,7 @@ func breakStream(t *testing.T, encoding string, left int) {
 func TestPanicWithALongList(t *testing.T) {
 	a, _ := newAPI(t, nil)
 	createLongUsers(t, a)
-	a.ListFound = func(context.Context, string, reads.ListPart) { panic("on purpose") }
+	a.ListFound = func(context.Context, observe.Origin, reads.ListPart) { panic("on purpose") }
 	w := httptest.NewRecorder()
 	if a.ServeHTTP(w, httptest.NewRequest("GET", "/users?limit=1000", nil)); w.Code != 500 {
 		t.Error(w.Code, w.Body)
