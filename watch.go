@@ -58,6 +58,9 @@ type EventChange struct {
 	By       string    `json:"by"` // id of the caller; empty: unknown to the caller of Watch, or the program itself
 	At       time.Time `json:"at"`
 	Revision int64     `json:"revision"`
+
+	// Traceparent is the trace of the write, if that was sampled: see Tracer.Continue.
+	Traceparent string `json:"traceparent"`
 }
 
 // Watch iterates over the resources of a collection, or those that filters select, and then over

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,58 @@ func TestAttributes(t *testing.T) {
 	})
 }
 
+// TestLibraryCall: a typed call of a program is in the trace of its context.
+func TestLibraryCall(t *testing.T) {
+	type User struct {
+		_     struct{} `plural:"name=users"`
+		ID    string   `json:"id"`
+		Name  string   `json:"name"`
+		Email string   `json:"email"`
+	}
+	c := otlptest.New(t)
+	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db"})
+	users, err := plural.Of[User](n.Server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer := n.traces.Tracer()
+	id, header := traceOf(0)
+	ctx, span := tracer.Start(tracer.Continue(t.Context(), strings.TrimPrefix(header, "traceparent: "), ""), "internal", "job")
+	if _, err := users.Create(ctx, User{Name: "Ada", Email: "ada@example.com"}); err != nil {
+		t.Fatal(err)
+	}
+	span.End(nil)
+	n.stop()
+	expect(t, "the trace", strings.ReplaceAll(c.Tree(id), "    client UPDATE _plural_meta\n", ""), `[`+parentSpan+`]
+  internal job
+    client INSERT users
+    internal commit`)
+}
+
+// TestSpansAreBounded: a request that writes many has at most 501 spans, and says how many are left out.
+func TestSpansAreBounded(t *testing.T) {
+	const items, spans = 600, 501
+	c := otlptest.New(t)
+	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db", Hooks: []plural.Hook{{
+		Collection: "users", Before: func(context.Context, *plural.Change) error { return nil }, After: func(context.Context, *plural.Change) {},
+	}}})
+	var body []string
+	for i := range items {
+		body = append(body, fmt.Sprintf(`{"name":"User","email":"%d@example.com"}`, i))
+	}
+	id, header := traceOf(0)
+	if w := n.do("POST", "/users", "["+strings.Join(body, ",")+"]", header); w.Code != http.StatusCreated {
+		t.Fatal(w.Body)
+	}
+	n.stop()
+	found := c.Spans(id)
+	left := otlptest.Attributes(found[0].Attributes)["plural.spans_left_out"]
+	// All hooks, and what the database has to do.
+	if number, err := strconv.Atoi(left); len(found) != spans || err != nil || number < 2*items-spans {
+		t.Errorf("there are %d spans, and %s are left out", len(found), left)
+	}
+}
+
 // TestEventOnAnotherNode: an event on the node that did not write continues the trace of the write, and its change says so. An event of
 // a write that is not sampled has the members that it always had.
 func TestEventOnAnotherNode(t *testing.T) {
@@ -174,6 +227,10 @@ func TestEventOnAnotherNode(t *testing.T) {
 	id, header := traceOf(0)
 	writer.do("POST", "/users", newAda, header)
 	created := next("created")
+	many, header := traceOf(1)
+	writer.do("POST", "/users", `[{"name":"B","email":"b@example.com"},{"name":"C","email":"c@example.com"}]`, header)
+	next("created")
+	next("created")
 	writer.do("PATCH", "/users/"+ada, `{"name":"Bea"}`, "traceparent: 00-"+id+"-"+parentSpan+"-00")
 	updated := next("updated")
 	if got := slices.Sorted(maps.Keys(updated)); !slices.Equal(got, []string{"at", "by", "id", "revision"}) {
@@ -187,12 +244,16 @@ func TestEventOnAnotherNode(t *testing.T) {
     client INSERT users
     internal commit
     producer event users`)
+	array := c.Spans(many)
+	if got, want := otlptest.Attributes(array[len(array)-1].Attributes), (map[string]string{"plural.collection": "users", "plural.changes": "2", "plural.stream.shapes": "1"}); !maps.Equal(got, want) {
+		t.Errorf("of an array:\ngot  %v\nwant %v", got, want)
+	}
 	request := c.Spans(id)[0]
 	if want := fmt.Sprintf("00-%s-%x-01", id, request.SpanId); created["traceparent"] != want || created["by"] != nil {
 		t.Errorf("the change is %v, want the traceparent %s", created, want)
 	}
 	event := c.Spans(id)[len(c.Spans(id))-1]
-	if got, want := otlptest.Attributes(event.Attributes), (map[string]string{"plural.collection": "users", "plural.change.kind": "created", "plural.change.revision": fmt.Sprint(created["revision"]), "plural.stream.shapes": "1"}); !maps.Equal(got, want) {
+	if got, want := otlptest.Attributes(event.Attributes), (map[string]string{"plural.collection": "users", "plural.changes": "1", "plural.stream.shapes": "1"}); !maps.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -39,13 +40,27 @@ func (t *tracer) Continue(ctx context.Context, traceparent, tracestate string) c
 	return propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent, "tracestate": tracestate})
 }
 
-// Start starts a span.
+// maxSpans is how many spans there are within one that begins here, such as a request: a client could fill the queue of spans that are
+// sent with those of one write of a thousand resources.
+const maxSpans = 500
+
+type countKey struct{}
+
+// Start starts a span. The context of the first one counts those within it.
 func (t *tracer) Start(ctx context.Context, kind, name string, attributes ...slog.Attr) (context.Context, plural.Span) {
-	ctx, started := t.tracer.Start(ctx, name, trace.WithSpanKind(kinds[kind]), trace.WithAttributes(converted(attributes)...))
-	if !started.SpanContext().IsSampled() {
+	within, _ := ctx.Value(countKey{}).(*atomic.Int64)
+	if within != nil && within.Add(1) > maxSpans {
 		return ctx, nil
 	}
-	return ctx, span{started}
+	ctx, started := t.tracer.Start(ctx, name, trace.WithSpanKind(kinds[kind]), trace.WithAttributes(converted(attributes)...))
+	switch {
+	case !started.SpanContext().IsSampled():
+		return ctx, nil
+	case within != nil:
+		return ctx, span{started, nil}
+	}
+	within = new(atomic.Int64)
+	return context.WithValue(ctx, countKey{}, within), span{started, within}
 }
 
 // Traceparent describes the span of a context.
@@ -58,7 +73,10 @@ func (t *tracer) Traceparent(ctx context.Context) string {
 }
 
 // span is a span that is sampled.
-type span struct{ span trace.Span }
+type span struct {
+	span   trace.Span
+	within *atomic.Int64 // spans within this one; nil: it is within another one
+}
 
 func (s span) Rename(name string) { s.span.SetName(name) }
 
@@ -68,6 +86,11 @@ func (s span) Set(attributes ...slog.Attr) { s.span.SetAttributes(converted(attr
 const maxText = 4 << 10
 
 func (s span) End(failed error) {
+	if s.within != nil {
+		if left := s.within.Load() - maxSpans; left > 0 {
+			s.span.SetAttributes(attribute.Int64("plural.spans_left_out", left))
+		}
+	}
 	if failed != nil {
 		s.span.SetStatus(codes.Error, bounded(failed.Error(), 256))
 	}

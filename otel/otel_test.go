@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,33 @@ func expect(t *testing.T, what, got, want string) {
 	}
 }
 
+// operation is the trace of a write that was accepted for later.
+const operation = `
+  server POST /users
+    client SELECT _plural_queue
+    client SELECT users
+    client SELECT _plural_queue
+    internal hook within create users
+      client SELECT users
+    client INSERT users
+    client INSERT operations
+    client SELECT _plural_queue
+    client INSERT _plural_queue
+    internal commit
+    consumer operation POST users
+      internal hook before create users
+      client UPDATE _plural_queue
+      internal hook within create users
+        client SELECT users
+      client INSERT users
+      client SELECT operations
+      client BATCH INSERT _plural_changes
+      client UPDATE _plural_queue
+      client DELETE _plural_followers
+      client DELETE _plural_queue
+      internal commit
+      internal hook after create users`
+
 // TestTraces compares whole traces: of a read, of a write with hooks, of a transaction, and of an operation with the request that was
 // accepted.
 func TestTraces(t *testing.T) {
@@ -167,31 +195,8 @@ func TestTraces(t *testing.T) {
     client INSERT _plural_changes
     client DELETE users
     internal commit`},
-			{"POST", "/users", `{"name":"Later","email":"later@example.com"}`, "respond-async", `
-  server POST /users
-    client SELECT _plural_queue
-    client SELECT users
-    client SELECT _plural_queue
-    internal hook within create users
-      client SELECT users
-    client INSERT users
-    client INSERT operations
-    client SELECT _plural_queue
-    client INSERT _plural_queue
-    internal commit
-    consumer operation POST users
-      internal hook before create users
-      client UPDATE _plural_queue
-      internal hook within create users
-        client SELECT users
-      client INSERT users
-      client SELECT operations
-      client BATCH INSERT _plural_changes
-      client UPDATE _plural_queue
-      client DELETE _plural_followers
-      client DELETE _plural_queue
-      internal commit
-      internal hook after create users`},
+			{"POST", "/users", `{"name":"Later","email":"later@example.com"}`, "respond-async", operation},
+			{"POST", "/users", `{"name":"Now","email":"now@example.com"}`, "respond-async, wait=600", operation},
 			{"POST", "/users", `{"name":1}`, "", `
   server POST /users`},
 			{"GET", "/nothing/here", "", "", `
@@ -210,14 +215,21 @@ func TestTraces(t *testing.T) {
 		}
 		<-finished
 		n.stop()
+		var traces []string // of these requests, and of no work of the server
 		for i, each := range requests {
 			id, _ := traceOf(i)
+			if each.want != "" {
+				traces = append(traces, id)
+			}
 			// The ids that were made are marked from time to time, with whatever is written then.
 			got := strings.ReplaceAll(c.Tree(id), "    client UPDATE _plural_meta\n", "")
 			if each.want != "" {
 				each.want = "[" + parentSpan + "]" + each.want
 			}
 			expect(t, each.method+" "+each.path, got, each.want)
+		}
+		if got := c.Traces(); !slices.Equal(got, traces) {
+			t.Errorf("there are the traces %v, want %v", got, traces)
 		}
 	})
 }

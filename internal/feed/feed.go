@@ -194,7 +194,7 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	now := f.options.Now()
 	s := &Subscription{feed: f, quotaKey: quotaKey, version: f.store.SchemaVersion()}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
-	s.ctx = limit.WithReader(ctx, s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
+	s.ctx = limit.WithReader(tracing.Quiet(f.options.Tracer, ctx), s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
 	if quotaKey != "" {
 		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret
 	}

@@ -5,31 +5,46 @@ import (
 	"log/slog"
 
 	"github.com/plural-go/plural/internal/changelog"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/tracing"
 )
 
-// startSpans starts a span for each change that was made in a sampled trace and is matched with shapes of streams. It continues the
-// trace of the write. The function ends the spans.
+// tracedChanges are changes of a collection that one write has made.
+type tracedChanges struct {
+	traceparent string
+	collection  *model.Collection
+}
+
+// startSpans starts a span for the changes of a collection that were made in one span of a sampled trace and are matched with shapes of
+// streams. It continues the trace of the write. The function ends the spans.
 func (f *Feed) startSpans(entries []changelog.Entry, found map[*chain][]Event) (end func()) {
-	var spans []tracing.Span
+	if f.options.Tracer == nil || len(found) == 0 {
+		return func() {}
+	}
+	var order []tracedChanges
+	changes := map[tracedChanges]int{}
 	for i := range entries {
-		e := &entries[i]
-		if f.options.Tracer == nil || e.Traceparent == "" {
+		key := tracedChanges{entries[i].Traceparent, entries[i].Collection}
+		if key.traceparent == "" {
 			continue
 		}
+		if changes[key]++; changes[key] == 1 {
+			order = append(order, key)
+		}
+	}
+	var spans []tracing.Span
+	for _, key := range order {
 		shapes := 0
 		for each := range found {
-			if each.view.collection == nil || each.view.isAbout(e) {
+			if of := each.view.collection; of == nil || of.Base() == key.collection {
 				shapes++
 			}
 		}
 		if shapes == 0 {
 			continue
 		}
-		collection := e.Collection.Name
-		_, span := f.options.Tracer.Start(f.options.Tracer.Continue(context.Background(), e.Traceparent, ""), tracing.Producer, "event "+collection,
-			slog.String("plural.collection", collection), slog.String("plural.change.kind", string(e.Kind)),
-			slog.Int64("plural.change.revision", e.Revision), slog.Int("plural.stream.shapes", shapes))
+		_, span := f.options.Tracer.Start(f.options.Tracer.Continue(context.Background(), key.traceparent, ""), tracing.Producer, "event "+key.collection.Name,
+			slog.String("plural.collection", key.collection.Name), slog.Int("plural.changes", changes[key]), slog.Int("plural.stream.shapes", shapes))
 		spans = append(spans, span)
 	}
 	return func() {

@@ -156,3 +156,17 @@ func (c *Collector) Resource() map[string]string {
 	defer c.mutex.Unlock()
 	return c.resource
 }
+
+// Traces are the ids of all traces, sorted.
+func (c *Collector) Traces() []string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	var found []string
+	for _, each := range c.spans {
+		if id := hex.EncodeToString(each.TraceId); !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	slices.Sort(found)
+	return found
+}

@@ -40,13 +40,24 @@ const (
 
 // Sampled is the traceparent of the span of a context if that is sampled, and otherwise empty.
 func Sampled(t Tracer, ctx context.Context) string {
-	if t == nil {
+	if t == nil || ctx.Value(quiet{}) != nil {
 		return ""
 	}
 	if text := t.Traceparent(ctx); isSampled(text) {
 		return text
 	}
 	return ""
+}
+
+type quiet struct{}
+
+// Quiet returns a context whose statements are no spans, for what goes on for as long as a client likes. Without a tracer it is the same
+// context.
+func Quiet(t Tracer, ctx context.Context) context.Context {
+	if t == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, quiet{}, true)
 }
 
 // isSampled reports whether a traceparent has the flag of a sampled span, the lowest bit.
