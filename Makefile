@@ -12,7 +12,7 @@ RELEASE_TIME := $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 WEB          := internal/explorer/web
 NPM_PROJECTS := internal/openapi/thirdparty client/ts client/ra-data-plural $(WEB)
 # The library with the binary, and the tools: modules of their own, so that nobody who imports the library gets what they need.
-TOOLS    := tools/soak tools/bench tools/lint tools/make
+TOOLS    := tools/soak tools/bench tools/lint tools/make tools/monitoring
 FUZZTIME ?= 30s
 
 # Of make test-repeat.

@@ -70,6 +70,9 @@ type Config struct {
 	// Logger gets the access log and errors. Default: slog.Default().
 	Logger *slog.Logger
 
+	// Tracer gets spans of what the server does. Package otel has one for OpenTelemetry. Default: none.
+	Tracer Tracer
+
 	// DefaultLimit is how many resources a list has when the request gives no limit. Default: 100,
 	// or MaxLimit if that is smaller.
 	DefaultLimit int64

@@ -77,7 +77,7 @@ func TestSchemaKeysAreDocumented(t *testing.T) {
 // flag where it has one.
 func TestSettingsAreDocumented(t *testing.T) {
 	text := readDocument(t, "docs/schema.md")
-	onlyInGo := []string{"Info", "Access", "AcceptTimestamps", "ForceStates", "Prefix", "Logger", "Hooks", "MaxHookTime"}
+	onlyInGo := []string{"Info", "Access", "AcceptTimestamps", "ForceStates", "Prefix", "Logger", "Hooks", "MaxHookTime", "Tracer"}
 	upper := regexp.MustCompile("[A-Z]")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[plural.Config]()) {
 		want := "`" + field.Name + "`"
@@ -127,7 +127,7 @@ func TestDependenciesAreDocumented(t *testing.T) {
 		documented[match[1]] = true
 	}
 	required := readDocument(t, "go.mod")
-	for _, module := range []string{"soak", "bench", "lint"} {
+	for _, module := range []string{"soak", "bench", "lint", "monitoring"} {
 		required += readDocument(t, "tools/"+module+"/go.mod")
 	}
 	for _, match := range regexp.MustCompile(`(?m)^(?:\t|require )(\S+) v\S+( // indirect)?$`).FindAllStringSubmatch(required, -1) {

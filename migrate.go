@@ -19,7 +19,7 @@ const (
 )
 
 func storeOptions(config Config, observer *observe.Observer) []store.Option {
-	options := []store.Option{store.ListenAt(config.DatabaseDirect)}
+	options := []store.Option{store.ListenAt(config.DatabaseDirect), store.Tracer(config.innerTracer())}
 	if config.Migrate == MigrateOff {
 		return options
 	}

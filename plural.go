@@ -26,6 +26,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -132,6 +133,7 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		Stopping:  s.stopped,
 		ListFound: newSlowLists(config, resources, observer).note,
 		Ready:     st.Ping,
+		Tracer:    config.innerTracer(),
 	})
 	s.background.start(ctx, s, operations)
 	return s, nil
@@ -144,6 +146,7 @@ func newResources(config Config, st *store.Store, guard *auth.Guard, observer *o
 	resources.BodyLimits = resource.BodyLimits{Depth: config.MaxDepth, Items: config.MaxItems}
 	resources.IdempotencyQuota = config.IdempotencyQuota
 	resources.Guard, resources.Backlog, resources.BacklogShare = guard, config.MaxOperations, config.MaxOperationsPerCaller
+	resources.Tracer = config.innerTracer()
 	resources.Memory = limit.NewWriteBudget(config.MaxWriteMemory)
 	resources.AfterFailed = func(ctx context.Context, change *resource.Change, err error) {
 		observer.HookFailed(ctx, string(change.Verb), change.Collection.Name, outer(change).ID, err)
@@ -154,13 +157,13 @@ func newResources(config Config, st *store.Store, guard *auth.Guard, observer *o
 
 func newOperations(config Config, st *store.Store, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
 	return operation.New(operation.Config{
-		Workers: config.Workers, Failed: observer.OperationFailed,
+		Workers: config.Workers, Failed: observer.OperationFailed, Tracer: config.innerTracer(),
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {
 				code = string(fault.From(refused)[0].Code)
 			}
-			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt)
+			observer.OperationFinished(job.Operation.String(), job.Method, job.Collection, job.Resource.String(), code, job.Attempt, tracing.ID(job.Traceparent))
 		},
 	}, st, resources)
 }

@@ -64,13 +64,13 @@ func (s *slowLists) due(shape string) bool {
 }
 
 // note logs a part of a list for which the database took too long, with the plan of its statement.
-func (s *slowLists) note(ctx context.Context, requestID string, part reads.ListPart) {
+func (s *slowLists) note(ctx context.Context, origin observe.Origin, part reads.ListPart) {
 	if s.limit <= 0 || part.Took < s.limit {
 		return
 	}
 	filter, sort := part.Describe()
 	slow := observe.SlowList{
-		RequestID: requestID, Collection: part.Collection().Name, List: part.Path.Collection.Name, Relation: part.Relation(), Piece: part.Piece,
+		Origin: origin, Collection: part.Collection().Name, List: part.Path.Collection.Name, Relation: part.Relation(), Piece: part.Piece,
 		Filter: strings.Join(filter, ","), Sort: strings.Join(sort, ","), Duration: part.Took,
 	}
 	shape := []string{slow.Collection, slow.List, slow.Relation, slow.Filter, slow.Sort, strconv.FormatBool(slow.Piece > 1)}

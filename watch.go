@@ -58,6 +58,9 @@ type EventChange struct {
 	By       string    `json:"by"` // id of the caller; empty: unknown to the caller of Watch, or the program itself
 	At       time.Time `json:"at"`
 	Revision int64     `json:"revision"`
+
+	// Traceparent is the trace of the write, if that was sampled: see Tracer.Continue.
+	Traceparent string `json:"traceparent"`
 }
 
 // Watch iterates over the resources of a collection, or those that filters select, and then over
@@ -206,7 +209,7 @@ func eventOf[T any](from feed.Event) (event Event[T], err error) {
 func newFeed(s *Server, st *store.Store, o *observe.Observer) *feed.Feed {
 	return feed.New(st, feed.Options{
 		Streams: s.config.MaxStreams, PerUser: s.config.MaxStreamsPerCaller, QueryTimeout: max(0, s.config.QueryTimeout),
-		Revoked: s.guard.CheckNotRevoked, Failed: o.FeedFailed,
+		Revoked: s.guard.CheckNotRevoked, Failed: o.FeedFailed, Tracer: s.config.innerTracer(),
 		Metrics: feed.Metrics{
 			Subscribed: o.StreamsChanged, Shaped: o.ShapesChanged, Delivered: o.EventsSent, Lag: o.FeedLag, KeptBytes: o.EventsKept,
 			CaughtUp: o.StreamCaughtUp, Waiting: o.StreamReadsWaiting, ClosedAsSlow: o.StreamTooSlow, Reset: o.StreamReset,

@@ -58,6 +58,9 @@ type EventChange struct {
 	By       string    `json:"by"` // who made it; empty if that is unknown or not shown
 	At       time.Time `json:"at"`
 	Revision int64     `json:"revision"`
+
+	// Traceparent is the trace of the write, as the header traceparent of the W3C, if that was sampled.
+	Traceparent string `json:"traceparent"`
 }
 
 // Watch iterates over the resources of the collection, or over those that filters select, then returns EventSynced, and then

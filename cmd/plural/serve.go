@@ -14,6 +14,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/otel"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -53,6 +54,16 @@ func serve(ctx context.Context, s *settings, out, log io.Writer) error {
 	if err := checkAddress(s.addr); err != nil {
 		return err
 	}
+	traces, err := otel.FromEnvironment(ctx, logger)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := traces.Stop(context.WithoutCancel(ctx)); err != nil {
+			logger.Warn("the last traces were not sent", "error", err)
+		}
+	}()
+	config.Tracer = traces.Tracer()
 	listener, err := plural.Listen(config, s.addr)
 	if errors.Is(err, plural.ErrOpen) {
 		return errOpen

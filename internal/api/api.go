@@ -23,6 +23,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/internal/versions"
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
@@ -76,7 +77,10 @@ type Config struct {
 
 	// ListFound is called when the database has found a piece of a list, or has failed, for the list and for each relation that
 	// it includes.
-	ListFound func(ctx context.Context, requestID string, found reads.ListPart)
+	ListFound func(ctx context.Context, origin observe.Origin, found reads.ListPart)
+
+	// Tracer gets the requests. Nil: there is none.
+	Tracer tracing.Tracer
 
 	// Ready returns the reason why the database is not ready, or nil.
 	Ready func(context.Context) error
@@ -150,13 +154,15 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		out.written.End()
 		reason := recover()
 		if reason != nil && reason != http.ErrAbortHandler {
-			a.Observer.Panicked(out.id, reason, debug.Stack())
+			a.Observer.Panicked(out.origin(), reason, debug.Stack())
 			if out.status == 0 {
 				_ = out.send(r, failure(problem.Errors{fault.Internal(nil)}))
 				reason = nil
 			}
 		}
-		a.Observer.RequestFinished(out.summary(r))
+		summary := out.summary(r)
+		out.endSpan(&summary)
+		a.Observer.RequestFinished(summary)
 		if reason != nil {
 			panic(http.ErrAbortHandler) // the response has begun: the client must see that it is incomplete
 		}
@@ -166,7 +172,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 		reply = a.refuse(r, out, err)
 	}
 	if err := out.send(r, reply); err != nil {
-		a.Observer.ResponseAborted(out.id, err)
+		a.Observer.ResponseAborted(out.origin(), err)
 		panic(http.ErrAbortHandler)
 	}
 }
@@ -177,6 +183,9 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 		return nil, err
 	}
 	target, notFound := a.route(r)
+	if a.Tracer != nil && !target.isUntraced() {
+		r = a.startSpan(r, out)
+	}
 	if err := a.checkLoad(out, target); err != nil {
 		return nil, err
 	}
@@ -279,16 +288,16 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 	reply := failure(faults)
 	switch reply.status {
 	case http.StatusInternalServerError:
-		a.Observer.Failed(out.id, err)
+		a.Observer.Failed(out.origin(), err)
 	case http.StatusServiceUnavailable:
-		a.Observer.Unavailable(out.id, err)
+		a.Observer.Unavailable(out.origin(), err)
 	case http.StatusTooManyRequests:
-		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
+		a.Observer.Denied(out.origin(), out.caller, string(reply.code), err)
 		reply.header.Set("Retry-After", cmp.Or(out.retryAfter, retryAfter))
 	case http.StatusForbidden:
-		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
+		a.Observer.Denied(out.origin(), out.caller, string(reply.code), err)
 	case http.StatusUnauthorized:
-		a.Observer.Denied(out.id, out.caller, string(reply.code), err)
+		a.Observer.Denied(out.origin(), out.caller, string(reply.code), err)
 		reply.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
 		reply.header.Set("Accept", "application/json")

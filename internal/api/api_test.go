@@ -43,7 +43,7 @@ func newAPI(t *testing.T, ready func(context.Context) error) (*API, *strings.Bui
 	return New(Config{
 		Schema: example, Resources: resources, Feed: feed.New(st, feed.Options{}), Observer: observe.New(slog.New(slog.NewTextHandler(log, nil))),
 		QueryLimits: query.Limits{DefaultLimit: 100}, MaxBody: 1 << 20, MaxBodies: 8 << 20, Ready: ready, Draining: context.Background(), Stopping: context.Background(), Abandoned: context.Background(),
-		ListFound: func(context.Context, string, reads.ListPart) {},
+		ListFound: func(context.Context, observe.Origin, reads.ListPart) {},
 	}), log
 }
 
@@ -97,7 +97,7 @@ func breakStream(t *testing.T, encoding string, left int) {
 func TestPanicWithALongList(t *testing.T) {
 	a, _ := newAPI(t, nil)
 	createLongUsers(t, a)
-	a.ListFound = func(context.Context, string, reads.ListPart) { panic("on purpose") }
+	a.ListFound = func(context.Context, observe.Origin, reads.ListPart) { panic("on purpose") }
 	w := httptest.NewRecorder()
 	if a.ServeHTTP(w, httptest.NewRequest("GET", "/users?limit=1000", nil)); w.Code != 500 {
 		t.Error(w.Code, w.Body)

@@ -32,11 +32,11 @@ func (a *API) untilDisconnectedOrStopped(ctx context.Context) (context.Context, 
 type clientContextKey struct{}
 
 // requestContext is a context that does not end with its client, but when the server does not wait any more, with the values of the
-// request's context, its id, its reader, and that context itself for clientOf. One struct, to save allocations.
+// request's context, the request for logs, its reader, and that context itself for clientOf. One struct, to save allocations.
 type requestContext struct {
 	context.Context // Config.Abandoned
 	client          context.Context
-	id              string
+	origin          observe.Origin
 	reader          limit.Reader
 }
 
@@ -45,7 +45,7 @@ func (c *requestContext) Value(key any) any {
 	case clientContextKey{}:
 		return c.client
 	case observe.RequestKey{}:
-		return c.id
+		return c.origin
 	case limit.ReaderKey{}:
 		return &c.reader
 	}
@@ -62,7 +62,7 @@ const goneAfter = time.Second
 // begin gives a request the context in which it is executed. Every read of it is one of the caller, whose key is set when the caller
 // is known. A GET ends some time after its client has left, and a write does not.
 func (a *API) begin(r *http.Request, out *response) *http.Request {
-	out.context = requestContext{Context: a.Abandoned, client: r.Context(), id: out.id, reader: limit.Reader{Limit: a.QueryTimeout, Detail: tooExpensive}}
+	out.context = requestContext{Context: a.Abandoned, client: r.Context(), origin: out.origin(), reader: limit.Reader{Limit: a.QueryTimeout, Detail: tooExpensive}}
 	if !isRead(r.Method) {
 		return r.WithContext(&out.context)
 	}

@@ -57,7 +57,7 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 	}
 	a.leave(out)                                                                    // streams have limits of their own, also while they wait for their turn
 	_ = http.NewResponseController(out.ResponseWriter).SetReadDeadline(time.Time{}) // of the request, which was read; not every ResponseWriter has one
-	ctx, cancel := a.untilStop(observe.WithRequest(clientOf(r.Context()), out.id))
+	ctx, cancel := a.untilStop(observe.WithRequest(clientOf(r.Context()), out.origin()))
 	subscription, err := a.Feed.Subscribe(ctx, shape, since, out.context.reader.Key)
 	if err != nil {
 		cancel()

@@ -114,7 +114,7 @@ func (a *API) revokeKey(r *http.Request, out *response, key *auth.StoredKey) (*a
 	case revoked == nil:
 		return nil, a.noKey(key.Prefix)
 	}
-	a.Observer.KeyRevoked(out.id, out.caller, revoked.Prefix, revoked.Role)
+	a.Observer.KeyRevoked(out.origin(), out.caller, revoked.Prefix, revoked.Role)
 	return revoked, nil
 }
 
@@ -130,7 +130,7 @@ func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply
 	if err := a.Guard.Keys.AddAPIKey(r.Context(), key); err != nil {
 		return nil, err
 	}
-	a.Observer.KeyCreated(out.id, out.caller, key.Prefix, key.Role)
+	a.Observer.KeyCreated(out.origin(), out.caller, key.Prefix, key.Role)
 	shown := rights.RepresentKey(key)
 	shown.Secret = secret
 	reply := uncached(http.StatusCreated, shown)

@@ -41,7 +41,7 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 	}
 	pieces := &pieceTimer{begun: time.Now(), last: reads.ListPart{Path: t.path, Query: q}}
 	if mode == query.OfList {
-		pieces.report = func(part reads.ListPart) { a.ListFound(clientOf(r.Context()), out.id, part) }
+		pieces.report = func(part reads.ListPart) { a.ListFound(clientOf(r.Context()), out.origin(), part) }
 	}
 	p, opened, exact := &listPage{header: http.Header{}, position: func() string { return "" }}, q, headers.PrefersExactCount(r.Header)
 	if r.Method == http.MethodHead {

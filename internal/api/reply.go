@@ -16,6 +16,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -87,6 +88,9 @@ type response struct {
 	left    bool   // it is not counted as a request in progress any more
 	busy    error  // more requests are in progress than may be; nil: they are not
 	refusal error  // of a request that comes too late
+
+	trace string       // traceparent of the request; empty: there is no tracer
+	span  tracing.Span // nil: it is not sampled
 
 	permit       *auth.Permit // of the caller, once identified
 	unidentified error        // why the caller could not be identified
@@ -194,6 +198,11 @@ func (out *response) send(r *http.Request, reply *reply) error {
 	return err
 }
 
+// origin is the request for logs.
+func (out *response) origin() observe.Origin {
+	return observe.Origin{Request: out.id, Trace: tracing.ID(out.trace)}
+}
+
 func (out *response) summary(r *http.Request) observe.Request {
 	status := out.status
 	if out.gone {
@@ -201,8 +210,8 @@ func (out *response) summary(r *http.Request) observe.Request {
 	}
 	now := time.Now()
 	return observe.Request{
-		ID: out.id, Method: r.Method, Path: loggedPath(r.URL), Route: out.route, Remote: out.remote, Caller: out.caller,
-		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now,
+		Origin: out.origin(), Method: r.Method, Path: loggedPath(r.URL), Route: out.route, Remote: out.remote, Caller: out.caller,
+		Status: status, Code: string(out.code), Bytes: out.bytes, Duration: now.Sub(out.started), Ended: now, Sampled: out.span != nil,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/resource"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // write executes a write, which is a request of one step: now or asynchronously, with or without an Idempotency-Key.
@@ -78,7 +79,7 @@ func (a *API) execute(ctx context.Context, request resource.Request, out *respon
 func (a *API) await(ctx context.Context, request resource.Request, accepted resource.Outcome) resource.Outcome {
 	waiting, cancel := a.untilDisconnectedOrStopped(ctx)
 	defer cancel()
-	outcome, ok := a.Operations.Wait(waiting, request.Steps[0], accepted, request.Wait)
+	outcome, ok := a.Operations.Wait(tracing.Quiet(a.Tracer, waiting), request.Steps[0], accepted, request.Wait)
 	if !ok {
 		outcome = accepted
 	}

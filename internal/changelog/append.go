@@ -7,6 +7,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") VALUES ($1, $2, $3, $4, $5, $6, $7)"
@@ -16,7 +17,7 @@ const insertChange = "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns +
 func (l *Log) AppendStatement(e *Entry) db.Statement {
 	table := l.table(e.Collection)
 	values := []model.Value{
-		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(e.Caller),
+		model.IntValue(table.Number), model.IDValue(e.ID), model.TextValue(string(e.Kind)), e.At, model.TextValue(tracing.Join(e.Traceparent, e.Caller)),
 		model.IntValue(l.version), model.TextValue(string(table.previous(e))),
 	}
 	return db.Statement{SQL: insertChange, Args: values}
@@ -31,7 +32,7 @@ func (l *Log) Evidence(e *Entry) *db.Statement {
 		SQL: "revision = $1 AND collection = $2 AND id = $3 AND kind = $4 AND at = $5 AND caller = $6 AND schema = $7",
 		Args: []model.Value{
 			model.IntValue(e.Revision), model.IntValue(l.Number(e.Collection)), model.IDValue(e.ID), model.TextValue(string(e.Kind)),
-			e.At, model.TextValue(e.Caller), model.IntValue(l.version),
+			e.At, model.TextValue(tracing.Join(e.Traceparent, e.Caller)), model.IntValue(l.version),
 		},
 	}
 }
@@ -42,14 +43,14 @@ const AppendAllArgs = 2
 // AppendAllStatement returns the statement that appends a change of each resource that a condition finds, in an order. The
 // condition has the arguments args, from $3 on. It runs before the change: the rows have the former values.
 // Changed is the columns whose former values are kept; nil: all of them. Of the entry the collection, the kind, the
-// time and the caller are used.
+// time, the caller and the trace are used.
 func (l *Log) AppendAllStatement(e *Entry, changed []int, where, order string, args ...model.Value) db.Statement {
 	table := l.table(e.Collection)
 	id := table.rows.Columns[model.IDColumn]
 	return db.Statement{
 		SQL: "INSERT INTO " + db.ChangesTable + " (" + db.EntryColumns + ") SELECT " + strconv.FormatInt(table.Number, 10) + ", " + id + ", " + db.Literal(string(e.Kind)) + ", CAST($1 AS " + l.db.ColumnType(model.KindDateTime) +
 			"), CAST($2 AS text), " + strconv.FormatInt(l.version, 10) + ", " + table.previousSQL(l.db, changed) + " FROM " + table.rows.Name + " WHERE " + where + " ORDER BY " + order,
-		Args: append([]model.Value{e.At, model.TextValue(e.Caller)}, args...),
+		Args: append([]model.Value{e.At, model.TextValue(tracing.Join(e.Traceparent, e.Caller))}, args...),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/plural-go/plural/internal/catalog"
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // Log is the change log of a database, as a schema describes it. It does not change.
@@ -71,6 +72,10 @@ type Entry struct {
 	Kind       Kind
 	At         model.Value
 	Caller     string // id of the caller; empty: the server itself, or no access control
+
+	// Traceparent is the trace in which the change was made, if it was sampled. It is stored in the column of the caller, so that a
+	// change without one takes no more bytes than without traces.
+	Traceparent string
 
 	// Before and After are the states of the resource, nil where there is none. The revision in
 	// Before is unknown (zero).
@@ -176,9 +181,10 @@ func (r *Reader) readLogPart(p *logPart, q Query) error {
 		if c == nil || q.Collection != nil && c != q.Collection.Base() {
 			return true
 		}
+		traceparent, caller := tracing.Split(row.Text(6))
 		p.entries = append(p.entries, Entry{
 			Number: p.last, Revision: row.Int(1), Collection: c, ID: row.ID(3), Kind: Kind(row.AppendText(nil, 4)),
-			At: model.KindDateTime.Read(row, 5), Caller: row.Text(6), Transaction: db.BitsOf(row.Int(8)),
+			At: model.KindDateTime.Read(row, 5), Caller: caller, Traceparent: traceparent, Transaction: db.BitsOf(row.Int(8)),
 		})
 		text := row.AppendText(nil, 7)
 		previous, bytes = append(previous, text), bytes+len(text)

@@ -57,6 +57,8 @@ type Database interface {
 
 // Traits are facts about a database.
 type Traits struct {
+	// Name is that of the database in OpenTelemetry.
+	Name string
 	// ManyWriters: several transactions write concurrently, also those of other servers. Otherwise
 	// one server owns the database, and one transaction writes at a time.
 	ManyWriters bool

@@ -215,6 +215,7 @@ func (f *Feed) publish(history model.ID, entries []changelog.Entry, to int64, st
 		}
 	}
 	f.mutex.Unlock()
+	defer f.startSpans(entries, found)()
 	spent := map[string]int{} // by caller
 	for each := range found {
 		left := callerWork - spent[each.quotaKey]

@@ -22,6 +22,7 @@ import (
 	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -44,6 +45,9 @@ type Options struct {
 
 	// Failed is called with the reason why the log could not be read. It is tried again.
 	Failed func(error)
+
+	// Tracer gets the changes of sampled traces that are matched with shapes. Nil: there is none.
+	Tracer tracing.Tracer
 
 	Metrics Metrics
 	Now     func() time.Time // the clock (time.Now)
@@ -190,7 +194,7 @@ func (f *Feed) register(ctx context.Context, v *view, key, quotaKey string) (*Su
 	now := f.options.Now()
 	s := &Subscription{feed: f, quotaKey: quotaKey, version: f.store.SchemaVersion()}
 	s.life, s.endLife = context.WithCancelCause(context.Background())
-	s.ctx = limit.WithReader(ctx, s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
+	s.ctx = limit.WithReader(tracing.Quiet(f.options.Tracer, ctx), s.reader("")) // its gates are the quota of what it reads; a list counts as those of GET do
 	if quotaKey != "" {
 		s.deadline = now.Add(f.options.MaxAge*9/10 + rand.N(f.options.MaxAge/5+1)) // #nosec G404 -- no secret
 	}

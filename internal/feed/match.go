@@ -281,6 +281,9 @@ func (v *view) resourceEvent(kind EventKind, history model.ID, e *changelog.Entr
 	data = appendCaller(append(data, `","by":`...), e, v.showsCaller)
 	data = append(append(append(data, `,"at":"`...), e.At.Text()...), `","revision":`...)
 	data = strconv.AppendInt(data, e.Revision, 10)
+	if e.Traceparent != "" {
+		data = append(append(append(data, `,"traceparent":"`...), e.Traceparent...), '"')
+	}
 	return Event{Kind: kind, ID: e.ID, Data: append(data, "}}"...)}
 }
 

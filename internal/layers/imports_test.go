@@ -43,8 +43,9 @@ var mayImport = map[string][]string{
 	"schema":              {"internal/model", "internal/compile", "internal/suggest"},
 	"internal/words":      {},
 	"internal/sse":        {},
+	"internal/tracing":    {},
 	"internal/query":      {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/words"},
-	"internal/db":         {"problem", "internal/fault", "internal/model"},
+	"internal/db":         {"problem", "internal/fault", "internal/model", "internal/tracing"},
 	// A database knows nothing of what is stored in it, and nobody but databases knows which there are.
 	"internal/db/sqlite":    {"problem", "internal/fault", "internal/model", "internal/db"},
 	"internal/db/postgres":  {"problem", "internal/fault", "internal/model", "internal/db"},
@@ -55,18 +56,18 @@ var mayImport = map[string][]string{
 	"internal/versions":     {"internal/model", "internal/compile", "internal/db", "internal/catalog"},
 	"internal/migrate":      {"internal/compile", "problem", "internal/suggest", "internal/model", "internal/rules", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/versions"},
 
-	"internal/changelog": {"internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
+	"internal/changelog": {"internal/tracing", "internal/suggest", "internal/model", "internal/rules", "internal/query", "internal/db", "internal/catalog"},
 	"internal/statement": {"problem", "internal/fault", "internal/model", "internal/query", "internal/db", "internal/search"},
-	"internal/store":     {"problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/versions", "internal/auth", "internal/keys"},
+	"internal/store":     {"internal/tracing", "problem", "internal/fault", "internal/model", "internal/query", "internal/limit", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/migrate", "internal/changelog", "internal/statement", "internal/versions", "internal/auth", "internal/keys"},
 	"internal/keys":      {"internal/auth", "internal/db", "internal/model"},
 	"internal/auth":      {"problem", "internal/fault", "internal/model", "internal/expression", "internal/rules", "schema", "internal/query"},
 	"internal/headers":   {"problem", "internal/fault"},
 	"internal/include":   {"problem", "internal/fault", "internal/model", "internal/query", "internal/store"},
 	"internal/effect":    {"internal/model"},
 	"internal/reads":     {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/changelog", "internal/store", "internal/auth", "internal/include"},
-	"internal/resource":  {"problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit", "internal/rules"},
-	"internal/feed":      {"problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
-	"internal/operation": {"problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
+	"internal/resource":  {"internal/tracing", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/headers", "internal/effect", "internal/store", "internal/auth", "internal/reads", "internal/limit", "internal/rules"},
+	"internal/feed":      {"internal/tracing", "problem", "internal/fault", "internal/words", "internal/model", "schema", "internal/query", "internal/db", "internal/changelog", "internal/store", "internal/auth", "internal/limit", "internal/reads"},
+	"internal/operation": {"internal/tracing", "problem", "internal/fault", "internal/model", "internal/store", "internal/resource"},
 	"internal/observe":   {"problem", "internal/fault"},
 	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/auth"},
 	"internal/explorer":  {},
@@ -74,14 +75,17 @@ var mayImport = map[string][]string{
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/reads"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/versions", "problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"internal/tracing", "internal/versions", "problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
-	".": {"params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
+	".": {"internal/tracing", "params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/versions", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
+	// OpenTelemetry: nothing imports it but programs.
+	"otel": {"."},
+
+	"cmd/plural": {".", "otel", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -134,6 +138,9 @@ var mayImport = map[string][]string{
 	// Builds what users download.
 	"tools/make/release": {},
 
+	// Checks what packaging has for Prometheus and Grafana.
+	"tools/monitoring": {},
+
 	// Finds the tests in which several things happen at once.
 	"tools/make/concurrent": {},
 
@@ -147,13 +154,16 @@ var mayImport = map[string][]string{
 	"internal/pgserver": {"internal/process"},
 	"internal/pgtest":   {"internal/db", "internal/pgserver"},
 
+	// A collector of OpenTelemetry for the tests.
+	"internal/otlptest": {},
+
 	"internal/layers":   {},
 	"internal/pipes":    {},
 	"internal/terminal": {},
 }
 
 // testSupport may be imported by the tests of every package, and by no code.
-var testSupport = []string{"internal/pgtest"}
+var testSupport = []string{"internal/pgtest", "internal/otlptest"}
 
 // testedAgainst is what the tests of a package import although it is not below the package: a client, for
 // example, is tested with a server.
@@ -164,6 +174,7 @@ var testedAgainst = map[string][]string{
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},
+	"otel":                   {"schema", "problem"},
 	"tools/soak/processtest": {"internal/loopback", "tools/soak"},
 	// Its files are imported and asked about.
 	"examples/guestbook": {"client"},
@@ -238,6 +249,22 @@ func TestToolsAreNotRequired(t *testing.T) {
 	for _, path := range append(forTools, module+"/tools") {
 		if bytes.Contains(text, []byte(path)) {
 			t.Errorf("go.mod mentions %s", path)
+		}
+	}
+}
+
+// TestLibraryHasNoOpenTelemetry: a program that does not import package otel compiles nothing of OpenTelemetry or gRPC, and so downloads
+// nothing of them.
+func TestLibraryHasNoOpenTelemetry(t *testing.T) {
+	command := exec.Command("go", "list", "-deps", ".", "./admin", "./client", "./conform", "./params", "./problem", "./schema")
+	command.Dir = root
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		if strings.HasPrefix(path, "go.opentelemetry.io/") || strings.HasPrefix(path, "google.golang.org/grpc") {
+			t.Errorf("the library needs %s", path)
 		}
 	}
 }

@@ -74,9 +74,24 @@ func counters(name, help string, labels ...string) *prometheus.CounterVec {
 	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 }
 
+// Origin is the request that a log line is about.
+type Origin struct {
+	Request string // its X-Request-Id
+	Trace   string // id of its trace; empty: it is in none
+}
+
+// attributes are those of a log line, with more.
+func (r Origin) attributes(more ...any) []any {
+	attributes := []any{"request_id", r.Request}
+	if r.Trace != "" {
+		attributes = append(attributes, "trace_id", r.Trace)
+	}
+	return append(attributes, more...)
+}
+
 // Request is one request and its response.
 type Request struct {
-	ID       string
+	Origin
 	Method   string
 	Path     string
 	Route    string // pattern of the path; few values
@@ -87,6 +102,7 @@ type Request struct {
 	Bytes    int64
 	Duration time.Duration
 	Ended    time.Time
+	Sampled  bool // its trace is sampled
 }
 
 // RequestStarted counts a request; RequestFinished must follow.
@@ -95,8 +111,12 @@ func (o *Observer) RequestStarted() { o.inFlight.Inc() }
 // RequestFinished logs and counts a request.
 func (o *Observer) RequestFinished(r Request) {
 	o.inFlight.Dec()
-	counted := o.seriesOf(kind{knownMethod(r.Method), r.Route, r.Status})
-	counted.duration.Observe(r.Duration.Seconds())
+	counted := o.seriesOf(kind{KnownMethod(r.Method), r.Route, r.Status})
+	if r.Sampled {
+		counted.duration.(prometheus.ExemplarObserver).ObserveWithExemplar(r.Duration.Seconds(), prometheus.Labels{"trace_id": r.Trace})
+	} else {
+		counted.duration.Observe(r.Duration.Seconds())
+	}
 	counted.sent.Add(float64(r.Bytes))
 	level := slog.LevelInfo
 	if r.Status >= 500 {
@@ -111,8 +131,11 @@ func (o *Observer) RequestFinished(r Request) {
 	line.AddAttrs(
 		slog.String("method", r.Method), slog.String("path", r.Path), slog.Int("status", r.Status),
 		slog.Int64("bytes", r.Bytes), slog.Float64("ms", float64(r.Duration.Microseconds())/1000),
-		slog.String("remote", r.Remote), slog.String("request_id", r.ID),
+		slog.String("remote", r.Remote), slog.String("request_id", r.Origin.Request),
 	)
+	if r.Trace != "" {
+		line.AddAttrs(slog.String("trace_id", r.Trace))
+	}
 	if r.Caller != "" {
 		line.AddAttrs(slog.String("caller", r.Caller))
 	}
@@ -137,8 +160,8 @@ func (o *Observer) seriesOf(k kind) series {
 	return found
 }
 
-// knownMethod keeps clients from creating metrics.
-func knownMethod(method string) string {
+// KnownMethod is a method, or "other". It keeps clients from creating metrics.
+func KnownMethod(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 		return method
@@ -149,7 +172,7 @@ func knownMethod(method string) string {
 // SlowList is a piece of a list, or a relation that it includes, for which the database took long, described without values of
 // the request.
 type SlowList struct {
-	RequestID  string
+	Origin     Origin
 	Collection string // of the resources
 	List       string // the collection that is listed
 	Relation   string // of the list; empty: it is the list itself
@@ -162,8 +185,8 @@ type SlowList struct {
 
 // SlowList logs a slow list. plural doctor --slow reads these lines.
 func (o *Observer) SlowList(s SlowList) {
-	o.log.Warn("slow list", "collection", s.Collection, "list", s.List, "relation", s.Relation, "piece", s.Piece, "filter", s.Filter, "sort", s.Sort, "ms", float64(s.Duration.Microseconds())/1000,
-		"sql", s.SQL, "plan", s.Plan, "request_id", s.RequestID)
+	o.log.Warn("slow list", append([]any{"collection", s.Collection, "list", s.List, "relation", s.Relation, "piece", s.Piece, "filter", s.Filter, "sort", s.Sort, "ms", float64(s.Duration.Microseconds()) / 1000,
+		"sql", s.SQL, "plan", s.Plan}, s.Origin.attributes()...)...)
 }
 
 // failure counts and logs a failure that the client did not cause.
@@ -173,30 +196,30 @@ func (o *Observer) failure(level slog.Level, kind, message string, attributes ..
 }
 
 // Failed logs the reason of a 500, which the response hides.
-func (o *Observer) Failed(requestID string, err error) {
-	o.failure(slog.LevelError, "internal", "request failed", "request_id", requestID, "error", err)
+func (o *Observer) Failed(origin Origin, err error) {
+	o.failure(slog.LevelError, "internal", "request failed", origin.attributes("error", err)...)
 }
 
 // Unavailable logs that a request could not be executed, and may succeed later.
-func (o *Observer) Unavailable(requestID string, err error) {
-	o.failure(slog.LevelError, "unavailable", "unavailable", "request_id", requestID, "error", err)
+func (o *Observer) Unavailable(origin Origin, err error) {
+	o.failure(slog.LevelError, "unavailable", "unavailable", origin.attributes("error", err)...)
 }
 
 // Denied logs a denied request, with its caller if known, and the reason that the response
 // hides.
-func (o *Observer) Denied(requestID, caller, reason string, err error) {
+func (o *Observer) Denied(origin Origin, caller, reason string, err error) {
 	o.denied.WithLabelValues(reason).Inc()
-	o.log.Warn("denied", "request_id", requestID, "caller", caller, "reason", reason, "error", err)
+	o.log.Warn("denied", origin.attributes("caller", caller, "reason", reason, "error", err)...)
 }
 
 // KeyCreated logs that a caller has created an API key.
-func (o *Observer) KeyCreated(requestID, caller, prefix, role string) {
-	o.log.Info("API key created", "request_id", requestID, "caller", caller, "prefix", prefix, "role", role)
+func (o *Observer) KeyCreated(origin Origin, caller, prefix, role string) {
+	o.log.Info("API key created", origin.attributes("caller", caller, "prefix", prefix, "role", role)...)
 }
 
 // KeyRevoked logs that a caller has revoked an API key.
-func (o *Observer) KeyRevoked(requestID, caller, prefix, role string) {
-	o.log.Info("API key revoked", "request_id", requestID, "caller", caller, "prefix", prefix, "role", role)
+func (o *Observer) KeyRevoked(origin Origin, caller, prefix, role string) {
+	o.log.Info("API key revoked", origin.attributes("caller", caller, "prefix", prefix, "role", role)...)
 }
 
 // VersionCounter returns the function that counts a request of a version of the interface.
@@ -217,17 +240,18 @@ func (o *Observer) SchemaWarning(warning string) { o.log.Warn("schema", "warning
 func (o *Observer) AccessWarning(warning string) { o.log.Warn("access", "warning", warning) }
 
 // Panicked logs a panic of a request handler.
-func (o *Observer) Panicked(requestID string, reason any, stack []byte) {
-	o.failure(slog.LevelError, "panic", "panic", "request_id", requestID, "reason", reason, "stack", string(stack))
+func (o *Observer) Panicked(origin Origin, reason any, stack []byte) {
+	o.failure(slog.LevelError, "panic", "panic", origin.attributes("reason", reason, "stack", string(stack))...)
 }
 
 // ResponseAborted logs a response that ended before it was complete.
-func (o *Observer) ResponseAborted(requestID string, err error) {
-	o.failure(slog.LevelWarn, "broken_off", "response aborted", "request_id", requestID, "error", err)
+func (o *Observer) ResponseAborted(origin Origin, err error) {
+	o.failure(slog.LevelWarn, "broken_off", "response aborted", origin.attributes("error", err)...)
 }
 
-// OperationFinished logs an operation that was executed, or refused with a code.
-func (o *Observer) OperationFinished(operation, method, collection, id, code string, attempts int64) {
+// OperationFinished logs an operation that was executed, or refused with a code. Trace is the id of the trace that it continues, or
+// empty.
+func (o *Observer) OperationFinished(operation, method, collection, id, code string, attempts int64, trace string) {
 	status := "succeeded"
 	if code != "" {
 		status = "failed"
@@ -236,6 +260,9 @@ func (o *Observer) OperationFinished(operation, method, collection, id, code str
 	attributes := []any{"operation", operation, "method", method, "collection", collection, "id", id, "status", status, "attempts", attempts}
 	if code != "" {
 		attributes = append(attributes, "code", code)
+	}
+	if trace != "" {
+		attributes = append(attributes, "trace_id", trace)
 	}
 	o.log.Info("operation", attributes...)
 }
@@ -262,25 +289,26 @@ func (o *Observer) Expanded() {
 	o.log.Info("the database is expanded for this schema: when no server with the old one is running, \"plural migrate --contract\" makes the rest of the migration")
 }
 
-// HookFailed logs a hook that failed after the commit, with the request id of the context, if
+// HookFailed logs a hook that failed after the commit, with the request of the context, if
 // there is one.
 func (o *Observer) HookFailed(ctx context.Context, verb, collection, id string, err error) {
 	attributes := []any{"verb", verb, "collection", collection, "id", id, "error", err}
-	if request, ok := ctx.Value(RequestKey{}).(string); ok {
-		attributes = append(attributes, "request_id", request)
+	if origin, ok := ctx.Value(RequestKey{}).(Origin); ok {
+		attributes = append(attributes, origin.attributes()...)
 	}
 	o.failure(slog.LevelError, "hook", "hook failed after the commit", attributes...)
 }
 
-// RequestKey is the key of the request id in a context.
+// RequestKey is the key of the Origin in a context.
 type RequestKey struct{}
 
-// WithRequest returns a context with a request id, for logs.
-func WithRequest(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, RequestKey{}, id)
+// WithRequest returns a context with the request, for logs.
+func WithRequest(ctx context.Context, origin Origin) context.Context {
+	return context.WithValue(ctx, RequestKey{}, origin)
 }
 
-// Metrics serves the metrics in the format of Prometheus.
+// Metrics serves the metrics in the format of Prometheus, or to clients that accept it as OpenMetrics, which has exemplars: the ids of
+// traces.
 func (o *Observer) Metrics() http.Handler {
-	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 }

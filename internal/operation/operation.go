@@ -9,6 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // Config configures the queue and its workers.
@@ -24,6 +25,9 @@ type Config struct {
 	// Failed is called when an attempt fails through no fault of the request, or when the queue
 	// itself fails; then there is no operation.
 	Failed func(operation string, err error)
+
+	// Tracer gets the executions of operations whose requests were in a trace that was sampled. Nil: there is none.
+	Tracer tracing.Tracer
 
 	// Finished is called for every operation that this server has finished, with the error if it
 	// was refused.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/resource"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -166,6 +168,8 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome resour
 	}()
 	held, release := o.keepLease(ctx, job)
 	defer release()
+	held, span := o.startSpan(held, job)
+	defer func() { tracing.End(span, outcome.Err) }()
 	outcome = o.resources.ExecuteJob(held, job, o.Lease)
 	switch {
 	case !resource.Transient(outcome.Err):
@@ -176,6 +180,16 @@ func (o *Operations) attempt(ctx context.Context, job store.Job) (outcome resour
 		return outcome, resource.ErrLost
 	}
 	return outcome, outcome.Err
+}
+
+// startSpan starts the span of an attempt, which continues the trace of the request that was accepted.
+func (o *Operations) startSpan(ctx context.Context, job store.Job) (context.Context, tracing.Span) {
+	if o.Tracer == nil || job.Traceparent == "" {
+		return ctx, nil
+	}
+	return o.Tracer.Start(o.Tracer.Continue(ctx, job.Traceparent, ""), tracing.Consumer, "operation "+job.Method+" "+job.Collection,
+		slog.String("plural.operation.id", job.Operation.String()), slog.String("plural.collection", job.Collection),
+		slog.String("http.request.method", job.Method), slog.Int64("plural.operation.attempt", job.Attempt))
 }
 
 // giveUp ends an operation that no attempt could finish.

@@ -51,7 +51,9 @@ func (h *Handle) use(fn func(*Work) error) error {
 	outer := h.work.ctx
 	h.work.ctx = h.ctx
 	h.work.depth++
+	back := h.work.tx.WithSpan(h.ctx)
 	defer func() {
+		back()
 		h.work.depth--
 		h.work.ctx = outer
 	}()

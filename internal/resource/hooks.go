@@ -3,6 +3,7 @@ package resource
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -125,7 +127,7 @@ func (r *Resources) before(ctx context.Context, step *decodedStep, verb Verb, id
 		if hook.Before == nil {
 			continue
 		}
-		if err := hook.run(ctx, func(ctx context.Context) error { return hook.Before(ctx, change) }); err != nil {
+		if err := r.runHook(ctx, hook, "before", change, func(ctx context.Context) error { return hook.Before(ctx, change) }); err != nil {
 			return r.inNamesOf(c, err)
 		}
 	}
@@ -143,7 +145,7 @@ func (w *Work) within(verb Verb, c *model.Collection, before, after model.Record
 			continue
 		}
 		handle := &Handle{work: w}
-		err := hook.run(w.resources.transactionContext(w.resources.hookContext(w.ctx)), func(ctx context.Context) error {
+		err := w.resources.runHook(w.resources.transactionContext(w.resources.hookContext(w.ctx)), hook, "within", change, func(ctx context.Context) error {
 			handle.ctx = ctx
 			return hook.Within(ctx, handle, change)
 		})
@@ -186,13 +188,26 @@ func (w *Work) scheduleAfter(verb Verb, c *model.Collection, before, after model
 
 // runAfter runs a hook after the commit. Its errors are only reported.
 func (r *Resources) runAfter(ctx context.Context, hook Hook, change *Change) {
-	err := hook.run(r.hookContext(ctx), func(ctx context.Context) error {
+	err := r.runHook(r.hookContext(ctx), hook, "after", change, func(ctx context.Context) error {
 		hook.After(ctx, change)
 		return nil
 	})
 	if err != nil && r.AfterFailed != nil {
 		r.AfterFailed(ctx, change, err)
 	}
+}
+
+// runHook runs a function of a hook, as a span if the context is that of a trace that is sampled.
+func (r *Resources) runHook(ctx context.Context, hook Hook, phase string, change *Change, fn func(context.Context) error) error {
+	if tracing.Sampled(r.Tracer, ctx) == "" {
+		return hook.run(ctx, fn)
+	}
+	collection, verb := change.Collection.Name, string(change.Verb)
+	ctx, span := r.Tracer.Start(ctx, tracing.Internal, "hook "+phase+" "+verb+" "+collection,
+		slog.String("plural.collection", collection), slog.String("plural.verb", verb), slog.String("plural.hook.phase", phase))
+	err := hook.run(ctx, fn)
+	tracing.End(span, err)
+	return err
 }
 
 // run runs a function of a hook. Its error is returned as faults for the client. An empty list is no error.

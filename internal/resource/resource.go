@@ -13,6 +13,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/reads"
 	"github.com/plural-go/plural/internal/store"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // forcedStates is who changes resources where Resources.ForceStates is set.
@@ -54,6 +55,9 @@ type Resources struct {
 
 	// WriteTime bounds the time of a transaction that takes longer than an insert, without that of hooks. Zero: no limit.
 	WriteTime time.Duration
+
+	// Tracer gets the hooks of traces that are sampled. Nil: there is none.
+	Tracer tracing.Tracer
 
 	// AfterFailed, if not nil, is called with errors of hooks after the commit.
 	AfterFailed func(context.Context, *Change, error)

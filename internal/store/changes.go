@@ -11,7 +11,7 @@ import (
 
 // entry is an entry of the change log for a change of this task.
 func (t *Tx) entry(c *model.Collection, kind changelog.Kind, id model.ID) *changelog.Entry {
-	return &changelog.Entry{Collection: c.Base(), ID: id, Kind: kind, At: t.at, Caller: t.caller}
+	return &changelog.Entry{Collection: c.Base(), ID: id, Kind: kind, At: t.at, Caller: t.caller, Traceparent: t.trace}
 }
 
 // DeleteOldChanges removes the beginning of the change log, up to the first change that is not

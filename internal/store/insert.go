@@ -7,6 +7,7 @@ import (
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/search"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -33,7 +34,7 @@ func (t *Tx) InsertAll(c *model.Collection, records []model.Record) (representat
 	}
 	t.minted = true // Store.NewID may have made the ids before the transaction
 	table := t.bound.table(c)
-	insertion := &db.Insertion{SQL: table.insert, Collection: table.Collection, Records: records, At: t.at, Caller: model.TextValue(t.caller), New: true}
+	insertion := &db.Insertion{SQL: table.insert, Collection: table.Collection, Records: records, At: t.at, Caller: model.TextValue(tracing.Join(t.trace, t.caller)), New: true}
 	for i, record := range records {
 		if len(conflicts[i]) > 0 {
 			continue

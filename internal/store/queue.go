@@ -9,6 +9,7 @@ import (
 
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // Job is an unfinished operation: its request and its progress. The queue has no finished
@@ -33,15 +34,20 @@ type Job struct {
 
 	// Version is the version of the interface under whose names the job was accepted; 0: the newest.
 	Version int64
+
+	// Traceparent is the trace of the request that was accepted, if it was sampled. It is stored in the column of the caller, as in
+	// the change log.
+	Traceparent string
 }
 
 const jobColumns = "operation, caller, method, collection, resource, parent, body, if_match, if_none_match, attempt, accepted_by, version"
 
 func scanJob(row model.Row) Job {
 	job := Job{
-		Operation: row.ID(0), Caller: row.Text(1), Method: row.Text(2), Collection: row.Text(3), Resource: row.ID(4),
+		Operation: row.ID(0), Method: row.Text(2), Collection: row.Text(3), Resource: row.ID(4),
 		Body: row.Text(6), IfMatch: row.Text(7), IfNoneMatch: row.Text(8), Attempt: row.Int(9), Schema: row.Int(10), Version: row.Int(11),
 	}
+	job.Traceparent, job.Caller = tracing.Split(row.Text(1))
 	if !row.Null(5) {
 		parent := row.ID(5)
 		job.Parent = &parent
@@ -87,7 +93,10 @@ func (t *Tx) HasUnfinished(c *model.Collection, id model.ID) (bool, error) {
 
 // Creating finds the pending operation that will create a resource, and its caller.
 func (t *Tx) Creating(c *model.Collection, id model.ID) (operation model.ID, caller string, found bool, err error) {
-	found, err = db.One(t.conn, func(row model.Row) { operation, caller = row.ID(0), row.Text(1) },
+	found, err = db.One(t.conn, func(row model.Row) {
+		operation = row.ID(0)
+		_, caller = tracing.Split(row.Text(1))
+	},
 		"SELECT operation, caller FROM "+db.QueueTable+" WHERE collection = $1 AND resource = $2 AND method = 'POST' ORDER BY turn LIMIT 1",
 		model.TextValue(t.bound.nameOf(c)), model.IDValue(id))
 	return operation, caller, found, t.fault(err)
@@ -122,7 +131,7 @@ func (t *Tx) Enqueue(job Job, awaited []model.ID) error {
 		parent = model.IDValue(*job.Parent)
 	}
 	if _, err = t.conn.Exec("INSERT INTO "+db.QueueTable+" ("+jobColumns+", turn, blockers, followers, due) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, $12, $13, 0, $14)",
-		model.IDValue(job.Operation), model.TextValue(job.Caller), model.TextValue(job.Method), collection, resource, parent, model.TextValue(job.Body),
+		model.IDValue(job.Operation), model.TextValue(tracing.Join(t.trace, job.Caller)), model.TextValue(job.Method), collection, resource, parent, model.TextValue(job.Body),
 		model.TextValue(job.IfMatch), model.TextValue(job.IfNoneMatch), model.IntValue(t.store.version), model.IntValue(job.Version), model.IntValue(turn), model.IntValue(int64(len(awaited))), t.at); err != nil {
 		return t.fault(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/migrate"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/tracing"
 	"github.com/plural-go/plural/internal/versions"
 )
 
@@ -39,6 +40,8 @@ type Store struct {
 	declaredIn map[string]int64      // see DeclaredIn; by the name of the collection
 	version    int64                 // of the schema that the store was opened with
 	secret     []byte                // see Secret
+	tracer     tracing.Tracer        // nil: there is none
+	name       string                // of the database, for the tracer
 	now        func() time.Time
 	clock      func(db.Conn) (time.Time, error) // of the database
 }
@@ -50,6 +53,7 @@ type opening struct {
 	applied func(*migrate.Step)
 	trace   func(sql string)
 	direct  string
+	tracer  tracing.Tracer
 }
 
 // MigrateAdditive allows Open to migrate the database if all steps are additive. Applied is
@@ -62,6 +66,9 @@ func MigrateAdditive(applied func(*migrate.Step)) Option {
 // db.Options.
 func ListenAt(url string) Option { return func(o *opening) { o.direct = url } }
 
+// Tracer sets what gets the statements of traces that are sampled, and the waits for commits.
+func Tracer(t tracing.Tracer) Option { return func(o *opening) { o.tracer = t } }
+
 // Trace sets a function that is called with each statement of a transaction: see db.Options.
 func Trace(trace func(sql string)) Option { return func(o *opening) { o.trace = trace } }
 
@@ -73,7 +80,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	for _, option := range given {
 		option(&o)
 	}
-	st := &Store{schema: s, now: time.Now}
+	st := &Store{schema: s, now: time.Now, tracer: o.tracer}
 	st.clock = st.databaseTime
 	b, err := databases.Open(ctx, url, db.Options{Trace: o.trace, Direct: o.direct, Finish: st.finish, Failed: func(err error) { st.failed.Store(&err) }})
 	if err != nil {
@@ -81,6 +88,7 @@ func Open(ctx context.Context, url string, s *model.Schema, given ...Option) (*S
 	}
 	st.db = b
 	traits := b.Traits()
+	st.name = traits.Name
 	st.short, st.pages = limit.NewGate(traits.ShortReads, traits.OwnReads), limit.NewGate(traits.PageReads, traits.OwnReads)
 	st.long = limit.NewGate(traits.LongReads, 0)
 	if err := migrate.Fit(ctx, b, s, st.now(), o.applied, st.start); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/lists"
 	"github.com/plural-go/plural/internal/model"
+	"github.com/plural-go/plural/internal/tracing"
 )
 
 // Tx is a snapshot to read from, or the task of one caller in a transaction that writes. Several tasks may share a transaction
@@ -28,6 +29,8 @@ type Tx struct {
 	turn    turn             // of a snapshot
 	at      model.Value      // time of all changes of the task, and of those that it predicts
 	caller  string           // id of the caller
+	trace   string           // traceparent of the task; empty: it is not sampled
+	commit  tracing.Span     // the wait for the commit
 	texts   *Texts           // whose words are known
 	minted  bool             // ids were made, so that the mark of the minter may have to be moved
 	newIDs  []model.ID       // made in the transaction, each larger than the one before
@@ -74,6 +77,7 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 	c, release, err := s.db.Read(ctx, how)
 	tx := &Tx{store: s, conn: c, ctx: ctx, turn: turn, release: release, end: end}
 	if err == nil {
+		tx.conn = db.Traced(ctx, s.tracer, s.name, c)
 		if err = tx.begin(false, mayRead); err != nil {
 			release()
 		}
@@ -84,7 +88,7 @@ func (s *Store) read(ctx context.Context, how db.Use) (*Tx, error) {
 		end()
 		return nil, err
 	}
-	tx.Reader = tx.bound.log.Reader(ctx, c)
+	tx.Reader = tx.bound.log.Reader(ctx, tx.conn)
 	return tx, nil
 }
 
@@ -119,9 +123,14 @@ func (s *Store) WriteAs(ctx context.Context, options WriteOptions, fn func(*Tx) 
 func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error {
 	var tx *Tx
 	t.Caller = limit.KeyOf(ctx)
+	trace := tracing.Sampled(s.tracer, ctx)
 	t.Run = func(c db.Conn, earlier []*db.Task) (err error) {
-		tx, err = s.run(c, earlier, fn)
+		tx.endCommit(errRunsAgain)
+		tx, err = s.run(db.Traced(ctx, s.tracer, s.name, c), trace, earlier, fn)
 		if err == nil {
+			if trace != "" {
+				_, tx.commit = s.tracer.Start(ctx, tracing.Internal, "commit")
+			}
 			t.Value = tx
 			if tx.last != nil {
 				last, log := tx.last, tx.bound.log
@@ -131,20 +140,35 @@ func (s *Store) write(ctx context.Context, t *db.Task, fn func(*Tx) error) error
 		return err
 	}
 	err := s.db.Write(ctx, t)
+	tx.endCommit(err)
 	if tx != nil && tx.mark != (model.ID{}) {
 		s.minter.saved(tx.mark, err)
 	}
 	return s.fault(ctx, err)
 }
 
+// errRunsAgain ends the wait for the commit of a transaction that was rolled back.
+var errRunsAgain = errors.New("the transaction runs again")
+
+// endCommit ends the span of the wait for the commit, if there is one.
+func (t *Tx) endCommit(err error) {
+	if t != nil && t.commit != nil {
+		t.commit.End(err)
+		t.commit = nil
+	}
+}
+
+// WithSpan makes the statements that follow parts of the span of a context, until back is called.
+func (t *Tx) WithSpan(ctx context.Context) (back func()) { return db.WithSpan(t.conn, ctx) }
+
 // run runs fn, and recovers from a panic: others may share the transaction.
-func (s *Store) run(c db.Conn, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
+func (s *Store) run(c db.Conn, trace string, earlier []*db.Task, fn func(*Tx) error) (tx *Tx, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic in a write: %v\n%s", reason, debug.Stack())
 		}
 	}()
-	tx = &Tx{store: s, conn: c, ctx: context.Background(), earlier: earlier, at: s.timestamp(), texts: new(Texts)}
+	tx = &Tx{store: s, conn: c, ctx: context.Background(), earlier: earlier, trace: trace, at: s.timestamp(), texts: new(Texts)}
 	if err := tx.begin(true, mayWrite); err != nil {
 		return nil, err
 	}

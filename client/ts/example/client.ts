@@ -1680,6 +1680,8 @@ export interface ResourceChange {
   readonly by: string | null;
   readonly at: string;
   readonly revision: number;
+  /** The trace of the write (W3C Trace Context), if that was sampled. */
+  readonly traceparent?: string;
 }
 
 /**

@@ -200,6 +200,6 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true,
+	return db.Traits{Name: "postgresql", ManyWriters: true, RoundTrips: true, Lateral: true, HashJoins: true,
 		ShortReads: max(1, b.conns/2), PageReads: max(1, b.conns/3), LongReads: max(1, b.conns/2), OwnReads: max(1, b.conns/3)}
 }

@@ -284,5 +284,5 @@ func (b *Database) Fault(err error) error {
 }
 
 func (b *Database) Traits() db.Traits {
-	return db.Traits{OrderedSearch: true, ShortReads: maxShortReaders, PageReads: maxPageReaders, LongReads: maxLongReaders, OwnReads: ownReaders}
+	return db.Traits{Name: "sqlite", OrderedSearch: true, ShortReads: maxShortReaders, PageReads: maxPageReaders, LongReads: maxLongReaders, OwnReads: ownReaders}
 }
