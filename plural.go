@@ -21,6 +21,7 @@ import (
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/limit"
+	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/internal/observe"
 	"github.com/plural-go/plural/internal/operation"
 	"github.com/plural-go/plural/internal/query"
@@ -157,7 +158,14 @@ func newResources(config Config, st *store.Store, guard *auth.Guard, observer *o
 
 func newOperations(config Config, st *store.Store, resources *resource.Resources, observer *observe.Observer) *operation.Operations {
 	return operation.New(operation.Config{
-		Workers: config.Workers, Failed: observer.OperationFailed, Tracer: config.innerTracer(),
+		Workers: config.Workers, Tracer: config.innerTracer(),
+		Failed: func(job store.Job, err error) {
+			name := ""
+			if job.Operation != (model.ID{}) {
+				name = job.Operation.String()
+			}
+			observer.OperationFailed(name, err, tracing.ID(job.Traceparent))
+		},
 		Finished: func(job store.Job, refused error) {
 			code := ""
 			if refused != nil {

@@ -21,7 +21,7 @@ import (
 
 // TestWatchEvents: every kind of event, and everything that may stand in a stream.
 func TestWatchEvents(t *testing.T) {
-	const change = `{"id":"c1","by":"key:ada","at":"2026-11-16T09:30:00.123Z","revision":7}`
+	const change = `{"id":"c1","by":"key:ada","at":"2026-11-16T09:30:00.123Z","revision":7,"traceparent":"00-1-2-01"}`
 	text := ": welcome\nretry: 250\n\n" +
 		event("listed", "", resource("Ada")) +
 		event("synced", "p1", "{}") +
@@ -39,7 +39,7 @@ func TestWatchEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := &client.EventChange{ID: "c1", By: "key:ada", At: time.Date(2026, 11, 16, 9, 30, 0, 123e6, time.UTC), Revision: 7}
+	made := &client.EventChange{ID: "c1", By: "key:ada", At: time.Date(2026, 11, 16, 9, 30, 0, 123e6, time.UTC), Revision: 7, Traceparent: "00-1-2-01"}
 	expect(t, s, got, []client.Event[named]{
 		{Kind: client.EventListed, ID: noID, Resource: ada("Ada")},
 		{Kind: client.EventSynced, Position: "p1"},

@@ -236,6 +236,8 @@ func TestEventOnAnotherNode(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(updated)); !slices.Equal(got, []string{"at", "by", "id", "revision"}) {
 		t.Errorf("the change of a write that is not sampled has %v", got)
 	}
+	writer.do("PATCH", "/users/"+ada, `{"name":"Cy"}`, "X-Request-Id: own") // in no trace of the client: in one of its own
+	own := next("updated")
 	cancel()
 	writer.stop()
 	reader.stop()
@@ -251,6 +253,9 @@ func TestEventOnAnotherNode(t *testing.T) {
 	request := c.Spans(id)[0]
 	if want := fmt.Sprintf("00-%s-%x-01", id, request.SpanId); created["traceparent"] != want || created["by"] != nil {
 		t.Errorf("the change is %v, want the traceparent %s", created, want)
+	}
+	if span := c.Request("own"); own["traceparent"] != fmt.Sprintf("00-%x-%x-01", span.TraceId, span.SpanId) {
+		t.Errorf("the change is %v, in the trace %x", own, span.TraceId)
 	}
 	event := c.Spans(id)[len(c.Spans(id))-1]
 	if got, want := otlptest.Attributes(event.Attributes), (map[string]string{"plural.collection": "users", "plural.changes": "1", "plural.stream.shapes": "1"}); !maps.Equal(got, want) {

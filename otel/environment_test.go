@@ -142,9 +142,18 @@ func TestExemplars(t *testing.T) {
 // the line of an operation.
 func TestLogsOfFailures(t *testing.T) {
 	c := otlptest.New(t)
-	done := make(chan bool)
+	done, attempts := make(chan bool), 0
 	n := newNode(t, plural.Config{Database: "sqlite:" + t.TempDir() + "/plural.db", Hooks: []plural.Hook{{
 		Collection: "users",
+		Before: func(_ context.Context, change *plural.Change) error {
+			if change.After.Get("name") != "Later" {
+				return nil
+			}
+			if attempts++; attempts == 1 {
+				return fmt.Errorf("not yet")
+			}
+			return nil
+		},
 		Within: func(_ context.Context, _ *plural.Tx, change *plural.Change) error {
 			if change.After.Get("name") == "Bad" {
 				return fmt.Errorf("the disk is full")
@@ -173,7 +182,8 @@ func TestLogsOfFailures(t *testing.T) {
 		`level=ERROR msg="request failed" request_id=\w+ trace_id=` + bad + ` error=".*the disk is full`,
 		`level=ERROR msg=request method=POST path=/users status=500 .* trace_id=` + bad + ` code=internal`,
 		`level=ERROR msg="hook failed after the commit" .* trace_id=` + panics + `\n`,
-		`msg=operation operation=.* status=succeeded attempts=1 trace_id=` + later + `\n`,
+		`level=ERROR msg="operation failed" operation=.* error=.*not yet.* trace_id=` + later + `\n`,
+		`msg=operation operation=.* status=succeeded attempts=2 trace_id=` + later + `\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(n.log.String()) {
 			t.Errorf("the log has no %s:\n%s", want, n.log)
@@ -181,6 +191,7 @@ func TestLogsOfFailures(t *testing.T) {
 	}
 	expect(t, "the trace of the failure", c.Tree(bad), `[`+parentSpan+`]
   server POST /users: Internal Server Error
+    internal hook before create users
     internal hook within create users: internal: The server failed to answer this request. The log has the reason under this request id. (the disk is full)`)
 	if got := hex.EncodeToString(c.Spans(panics)[0].ParentSpanId); got != parentSpan {
 		t.Error(got)

@@ -62,15 +62,15 @@ func (t *traced) start(sql string, statements int) tracing.Span {
 
 // summary is the first word of a statement, and the first table that it names.
 func summary(sql string) (verb, table string) {
-	words := strings.Fields(sql[:min(len(sql), 16*maxSpanSQL)])
-	if len(words) == 0 {
-		return "", ""
-	}
-	verb = words[0]
-	for i, word := range words[:len(words)-1] {
-		if next := words[i+1]; (word == "FROM" || word == "INTO" || word == "UPDATE") && !strings.Contains(next, "(") && next != "SET" && next != "SKIP" {
-			return verb, strings.Trim(next, `"),;`)
+	before := ""
+	for word := range strings.FieldsSeq(sql) {
+		switch {
+		case verb == "":
+			verb = word
+		case (before == "FROM" || before == "INTO" || before == "UPDATE") && !strings.Contains(word, "(") && word != "SET" && word != "SKIP":
+			return verb, strings.Trim(word, `"),;`)
 		}
+		before = word
 	}
 	return verb, ""
 }

@@ -268,9 +268,13 @@ func (o *Observer) OperationFinished(operation, method, collection, id, code str
 }
 
 // OperationFailed logs a failed attempt of an operation, or a failure of the queue if there is
-// no operation.
-func (o *Observer) OperationFailed(operation string, err error) {
-	o.failure(slog.LevelError, "operation", "operation failed", "operation", operation, "error", err)
+// no operation. Trace is as in OperationFinished.
+func (o *Observer) OperationFailed(operation string, err error, trace string) {
+	attributes := []any{"operation", operation, "error", err}
+	if trace != "" {
+		attributes = append(attributes, "trace_id", trace)
+	}
+	o.failure(slog.LevelError, "operation", "operation failed", attributes...)
 }
 
 // MaintenanceFailed logs that old rows could not be removed, or deltas not be merged. Both are

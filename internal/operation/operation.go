@@ -23,8 +23,8 @@ type Config struct {
 	Pause func(attempt int64) time.Duration
 
 	// Failed is called when an attempt fails through no fault of the request, or when the queue
-	// itself fails; then there is no operation.
-	Failed func(operation string, err error)
+	// itself fails; then the job is zero.
+	Failed func(job store.Job, err error)
 
 	// Tracer gets the executions of operations whose requests were in a trace that was sampled. Nil: there is none.
 	Tracer tracing.Tracer

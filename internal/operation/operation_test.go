@@ -61,7 +61,7 @@ func newDataset(t *testing.T, url string, config Config, hook resource.Hook) *da
 	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	w.resources.Backlog, config.Workers = 100, 2
-	config.Failed = func(_ string, err error) {
+	config.Failed = func(_ store.Job, err error) {
 		w.mutex.Lock()
 		defer w.mutex.Unlock()
 		w.failures = append(w.failures, err)

@@ -29,7 +29,7 @@ func accepting(t *testing.T, url string) *dataset {
 	w := &dataset{t: t, schema: sch, store: st, resources: resource.New(st)}
 	w.resources.BodyLimits = resource.BodyLimits{Depth: 64, Items: 1000}
 	w.resources.Backlog = 100
-	w.Operations = New(Config{Workers: 1, Failed: func(_ string, err error) { t.Error(err) }}, st, w.resources)
+	w.Operations = New(Config{Workers: 1, Failed: func(_ store.Job, err error) { t.Error(err) }}, st, w.resources)
 	return w
 }
 

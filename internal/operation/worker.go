@@ -39,7 +39,7 @@ func (o *Operations) Wake() {
 // Abandon ends these too; another run executes them again.
 func (o *Operations) Run(ctx, abandon context.Context) {
 	if err := o.store.RequeueAll(ctx); err != nil && ctx.Err() == nil {
-		o.Failed("", err)
+		o.Failed(store.Job{}, err)
 	}
 	var workers sync.WaitGroup
 	defer workers.Wait()
@@ -55,7 +55,7 @@ func (o *Operations) Run(ctx, abandon context.Context) {
 		}
 		jobs, err := o.claim(ctx, 1+len(free))
 		if err != nil && ctx.Err() == nil {
-			o.Failed("", err)
+			o.Failed(store.Job{}, err)
 		}
 		for range len(jobs) - 1 {
 			<-free // this goroutine is the only receiver
@@ -145,7 +145,7 @@ func (o *Operations) process(ctx context.Context, job store.Job) {
 	case ctx.Err() != nil: // the server is stopping
 		err = o.putBack(ctx, job, 0)
 	default:
-		o.Failed(job.Operation.String(), err)
+		o.Failed(job, err)
 		// One that takes too long would keep other writes waiting each time.
 		if job.Attempt < maxAttempts && fault.From(err)[0].Code != problem.CodeTooExpensive {
 			err = o.putBack(ctx, job, o.Pause(job.Attempt))
@@ -154,7 +154,7 @@ func (o *Operations) process(ctx context.Context, job store.Job) {
 		}
 	}
 	if err != nil {
-		o.Failed(job.Operation.String(), err) // it is retried when its lease expires
+		o.Failed(job, err) // it is retried when its lease expires
 	}
 }
 
