@@ -81,7 +81,11 @@ var mayImport = map[string][]string{
 	// Works on databases without a server.
 	"admin": {"internal/suggest", "internal/model", "schema", "internal/db", "internal/db/databases", "internal/lists", "internal/search", "internal/catalog", "internal/changelog", "internal/migrate", "internal/versions", "internal/auth", "internal/keys"},
 
-	"cmd/plural": {".", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
+	// Agents are clients: they know nothing of the server.
+	"internal/mcp": {"client", "params", "problem", "internal/suggest"},
+	"agents":       {"internal/mcp"},
+
+	"cmd/plural": {".", "admin", "agents", "internal/mcp", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -99,7 +103,7 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
+	"internal/interfacetest": {".", "admin", "agents", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
 	"internal/openapi/thirdparty": {".", "schema"},
@@ -160,7 +164,7 @@ var testSupport = []string{"internal/pgtest"}
 var testedAgainst = map[string][]string{
 	"client": {".", "admin", "schema", "internal/loopback"},
 	// A database that is migrated while servers use it.
-	".":             {"admin"},
+	".":             {"admin", "agents"},
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},
@@ -222,6 +226,21 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	for name := range mayImport {
 		if !found[name] {
 			t.Errorf("%s is in the table mayImport of internal/layers, and not in the code", name)
+		}
+	}
+}
+
+// TestOnlyAgentsNeedTheirSDK: what users import does not need the SDK of the Model Context Protocol, other than package agents.
+func TestOnlyAgentsNeedTheirSDK(t *testing.T) {
+	for _, name := range public {
+		command := exec.Command("go", "list", "-deps", "./"+name)
+		command.Dir = root
+		out, err := command.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if needs := strings.Contains(string(out), "github.com/modelcontextprotocol/go-sdk"); needs != (name == "agents") {
+			t.Errorf("package %s needs the SDK: %t", name, needs)
 		}
 	}
 }
