@@ -10,7 +10,6 @@ import (
 
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/limit"
-	"github.com/plural-go/plural/internal/query"
 	"github.com/plural-go/plural/problem"
 )
 
@@ -51,11 +50,10 @@ func (a *API) message(r *http.Request, out *response) (*reply, error) {
 	if err := a.checkOrigin(r); err != nil {
 		return nil, err
 	}
-	if err := query.ParseNone(r.URL.RawQuery); err != nil {
-		return nil, err
+	if len(r.Header.Values("Idempotency-Key")) > 0 {
+		return nil, fault.Header("Idempotency-Key", problem.CodeMalformedRequest, "Messages are not recorded. Leave Idempotency-Key out, and give the tool an idempotency_key.")
 	}
-	defer a.agents.inFlight.Leave(out.address)
-	if err := a.agents.inFlight.Enter(out.address); err != nil {
+	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
 	body, err := a.readBody(r, out)
@@ -64,6 +62,11 @@ func (a *API) message(r *http.Request, out *response) (*reply, error) {
 	}
 	if start := bytes.TrimLeft(body, " \t\r\n"); len(start) > 0 && start[0] == '[' {
 		return nil, fault.New(problem.CodeNotAnObject, "Send one message in a request, not an array.")
+	}
+	// A body that arrives slowly keeps nobody out.
+	defer a.agents.inFlight.Leave(out.address)
+	if err := a.agents.inFlight.Enter(out.address); err != nil {
+		return nil, err
 	}
 	// The requests of the handler end when the agent disconnects. They have the id of this one in the log.
 	r = r.Clone(clientOf(r.Context()))

@@ -49,6 +49,8 @@ func TestMessagesOfAgents(t *testing.T) {
 		s.message(ping, "Content-Type", "text/plain").expectErrors(t, 415, "unsupported_media_type Content-Type")
 		s.message(ping, "MCP-Protocol-Version", "1999-01-01").expectErrors(t, 400, "malformed_request")
 		s.message(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"x":"`+strings.Repeat("x", 2000)+`"}}}`).expectErrors(t, 413, "body_too_large")
+		s.message(ping, "Idempotency-Key", "one").expectErrors(t, 400, "malformed_request Idempotency-Key")
+		s.message(ping, "If-Match", "*").expectErrors(t, 400, "malformed_request If-Match")
 		s.do("POST", "/-/mcp?x=1", ping, "Accept", bothTypes).expectErrors(t, 400, "unknown_parameter x")
 
 		// A stream of messages would never have one.
@@ -157,6 +159,9 @@ func TestToolListIsShort(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if list.CacheScope != "private" {
+			t.Errorf("the tools of a caller are %s", list.CacheScope)
+		}
 		if len(list.Tools) != 8 || len(text)/4 >= 4000 {
 			t.Errorf("%d tools of %d tokens", len(list.Tools), len(text)/4)
 		}
@@ -166,6 +171,35 @@ func TestToolListIsShort(t *testing.T) {
 			if !ok || declared["additionalProperties"] != false {
 				t.Errorf("%s takes unknown arguments: %v", each.Name, each.InputSchema)
 			}
+		}
+	}, withAgentWrites)
+}
+
+// TestMessagesAtTheSameTime: half of the messages that are answered at the same time may come from one address, and others are refused.
+func TestMessagesAtTheSameTime(t *testing.T) {
+	const most = 32
+	eachGated(t, func(t *testing.T, s *server, g *gate) {
+		call := func(i int) answer {
+			return s.message(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"write","arguments":{"action":"create","collection":"people","attributes":{"id":"%s","name":"x"}}}}`, id(i)))
+		}
+		held := make(chan answer, most)
+		for i := range most {
+			g.hold(i)
+			go func() { held <- call(i) }()
+		}
+		for i := range most {
+			g.await(i)
+		}
+		call(most).expectErrors(t, 429, "too_many_requests")
+		s.get("/people").expectLength(t, 0) // other requests are answered
+		g.openAll()
+		for range most {
+			if got := <-held; got.status != 200 || strings.Contains(got.body, "isError") {
+				t.Errorf("%d %s", got.status, got.body)
+			}
+		}
+		if got := call(most); got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
 		}
 	}, withAgentWrites)
 }

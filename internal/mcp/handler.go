@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -36,8 +37,10 @@ func Inside(api http.Handler, outer *http.Request) (*client.Client, error) {
 
 // Outside returns a client of a server at a URL.
 func Outside(server string, options client.Options) (*client.Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = time.Minute
 	options.HTTPClient = &http.Client{
-		Transport: bounded{http.DefaultTransport},
+		Transport: bounded{transport},
 		// Credentials are for this server only.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -55,7 +55,7 @@ type session struct{ api *client.Client }
 func (s *session) offer(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		if method == "subscriptions/listen" {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "There is nothing to subscribe to: the list of tools does not change."}
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is nothing to subscribe to"}
 		}
 		if call, ok := request.(*sdk.CallToolRequest); ok && !isTool(call.Params.Name) {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("There is no tool %q. The tools are %s.", call.Params.Name, strings.Join(toolNames(), ", "))}

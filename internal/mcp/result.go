@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"unicode"
@@ -142,8 +143,11 @@ func rewrite(item jsontext.Value, keep func(depth int, name string, value jsonte
 	name := ""
 	for {
 		token, err := from.ReadToken()
+		if err == io.EOF {
+			return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+		}
 		if err != nil {
-			break // the server wrote the value: only its end is an error
+			return item // which no server of ours writes
 		}
 		parent, length := from.StackIndex(from.StackDepth())
 		depth := from.StackDepth()
@@ -173,7 +177,6 @@ func rewrite(item jsontext.Value, keep func(depth int, name string, value jsonte
 		}
 		_ = to.WriteToken(token)
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
 // skipRest skips an object or array whose first token was read.
