@@ -22,6 +22,8 @@ const (
 	maxResult = 32 << 10
 	maxData   = maxResult - 1<<10
 
+	maxDescribed = 128 << 10 // of a schema, which its operator has written
+
 	shortText  = 200  // characters of a text that is not asked for
 	longerText = 2000 // characters of a text of a resource that is too large
 )
@@ -35,7 +37,7 @@ func result(members ...jsonMember) []byte {
 // wholeResult is a result that cannot be continued.
 func wholeResult(data jsontext.Value) ([]byte, error) {
 	text := result(jsonMember{"data", data})
-	if len(text) > 4*maxResult { // of a schema, which its operator has written
+	if len(text) > maxDescribed {
 		return nil, problem.Errors{{Code: problem.CodeBodyTooLarge, Detail: "The description is too long for a result. GET / of the HTTP interface has it."}}
 	}
 	return text, nil
