@@ -106,7 +106,7 @@ var mayImport = map[string][]string{
 	"internal/interfacetest": {".", "admin", "agents", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
-	"internal/openapi/thirdparty": {".", "schema"},
+	"internal/openapi/thirdparty": {".", "agents", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "params", "schema"},
