@@ -65,6 +65,25 @@ func TestMessagesOfAgents(t *testing.T) {
 	})
 }
 
+// TestDeepMessages: a message that is nested too deeply is refused, and the server goes on.
+func TestDeepMessages(t *testing.T) {
+	eachStore(t, deskSchema(t), func(t *testing.T, s *server) {
+		const half = 500_000
+		deep := strings.Repeat("[", half) + strings.Repeat("]", half)
+		for _, message := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"query","arguments":` + deep + `}}`,
+			`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + deep + `}`,
+			`{"jsonrpc":"2.0","id":` + deep + `,"method":"ping"}`,
+			`{"jsonrpc":"2.0","id":1,"method":"ping","params":` + strings.Repeat("[", 2*half) + `}`,
+		} {
+			s.message(message).expectErrors(t, 400, "malformed_request")
+		}
+		if got := s.message(`{"jsonrpc":"2.0","id":1,"method":"ping"}`); got.status != 200 {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}, withAgents)
+}
+
 // TestOriginsOfMessages: a message from a web page is refused unless its origin is allowed, with and without access rules, so that no page
 // can use a server to which it makes its own name lead (DNS rebinding).
 func TestOriginsOfMessages(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -21,12 +22,16 @@ func Handler(api http.Handler) http.Handler {
 			http.Error(w, "The request could not be answered.", http.StatusInternalServerError)
 			return
 		}
-		server := newServer(c, "")
+		var panicked atomic.Pointer[string]
+		server := newServer(&session{c, func(reason string) { panicked.Store(&reason) }}, "")
 		sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, &sdk.StreamableHTTPOptions{
 			Stateless: true, JSONResponse: true,
 			// The interface has checked Host and Origin, and the length of the body.
 			DisableLocalhostProtection: true, MaxRequestBodyBytes: -1,
 		}).ServeHTTP(w, r)
+		if reason := panicked.Load(); reason != nil {
+			panic(*reason) // here the server reports it
+		}
 	})
 }
 

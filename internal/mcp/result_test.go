@@ -121,7 +121,7 @@ func TestCutLists(t *testing.T) {
 	text := whole.String()
 	first := strings.Index(text, `}`) + 1
 	padding := strings.Repeat(" ", maxResponse) // so that each cut is at the bound
-	for _, at := range []int{first - 1, first, first + 1, first + 2, first + 10, first + 48, first + 100, 2*first - len(`{"data":[`) + 1, 2*first, 2*first + 50} {
+	for _, at := range []int{first - 1, first, first + 1, first + 2, first + 10, first + 48, first + 100, 2*first - len(`{"data":[`) + 1, 2 * first, 2*first + 50} {
 		items, next, err := itemsOf(&client.Response{Body: []byte(padding[at:] + text[:at])})
 		switch {
 		case at < first+46: // nothing can be returned, or not what follows
