@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"reflect"
@@ -124,6 +125,15 @@ type Config struct {
 	// StreamHeartbeat is how often a stream without events sends a comment, so that proxies keep the
 	// connection. Every fourth time, and at least every 60 s, it sends a bookmark. Default: 15 s.
 	StreamHeartbeat time.Duration
+
+	// Agents makes the handler of the messages of agents at /-/mcp, such as agents.Handler, which brings the SDK of the Model
+	// Context Protocol. The handler gets requests whose caller was identified, and sends its own, on behalf of the same caller, to
+	// the handler that it is given. Default: none, and /-/mcp is not found.
+	Agents func(http.Handler) http.Handler
+
+	// AgentWrites lets agents write where Access is nil, or the program has authenticated the caller (WithCaller).
+	// For callers with API keys, the key says it; all others only read. Default: agents only read.
+	AgentWrites bool
 
 	// RateLimit bounds the requests from one address; more are refused with 429. Access has the
 	// limits of callers. Default: none.

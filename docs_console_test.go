@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/agents"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -28,7 +29,7 @@ import (
 // A document with other collections than the example's shows them in a yaml
 // block before its first console block.
 func TestConsoleBlocks(t *testing.T) {
-	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/errors.md", "docs/events.md", "docs/rules.md", "testdata/errors.md"} {
+	for _, name := range []string{"README.md", "docs/tour.md", "docs/interface.md", "docs/writes.md", "docs/errors.md", "docs/events.md", "docs/rules.md", "docs/agents.md", "testdata/errors.md"} {
 		t.Run(name, func(t *testing.T) {
 			text := readDocument(t, name)
 			steps := consoleSteps(text)
@@ -66,6 +67,7 @@ func serveDocument(t *testing.T, text string) string {
 	t.Helper()
 	config := plural.Config{
 		Schema:   schema.Example(),
+		Agents:   agents.Handler,
 		Database: "sqlite:" + filepath.Join(t.TempDir(), "plural.db"),
 		Logger:   slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}

@@ -77,7 +77,7 @@ func TestSchemaKeysAreDocumented(t *testing.T) {
 // flag where it has one.
 func TestSettingsAreDocumented(t *testing.T) {
 	text := readDocument(t, "docs/schema.md")
-	onlyInGo := []string{"Info", "Access", "AcceptTimestamps", "ForceStates", "Prefix", "Logger", "Hooks", "MaxHookTime", "Tracer"}
+	onlyInGo := []string{"Info", "Access", "AcceptTimestamps", "ForceStates", "Prefix", "Logger", "Hooks", "MaxHookTime", "Tracer", "Agents"}
 	upper := regexp.MustCompile("[A-Z]")
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[plural.Config]()) {
 		want := "`" + field.Name + "`"

@@ -90,6 +90,7 @@ func documentOptions(config Config) openapi.Options {
 		Info:        config.Info,
 		Secure:      config.CertFile != "",
 		CrossOrigin: len(config.AllowedOrigins) > 0,
+		Agents:      config.Agents != nil,
 		Keys:        grantableOf(config.Access),
 	}
 }

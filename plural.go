@@ -123,6 +123,8 @@ func Open(ctx context.Context, config Config) (*Server, error) {
 		StreamHeartbeat: config.StreamHeartbeat,
 		MinThroughput:   max(0, config.MinThroughput),
 
+		Agents:         config.Agents,
+		AgentWrites:    config.AgentWrites,
 		Rate:           config.RateLimit,
 		Rates:          ratesOf(config.Access),
 		TrustedProxies: config.TrustedProxies,

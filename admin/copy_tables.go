@@ -45,7 +45,7 @@ func copiedTables(s *model.Schema, floor db.Floor) []copiedTable {
 		{db.QueueTable, slices.Concat(columns(id, "operation"), columns(text, "caller", "method", "collection"), columns(id, "resource", "parent"),
 			columns(text, "body", "if_match", "if_none_match"), columns(number, "turn", "blockers", "followers", "accepted_by", "version", "attempt"), columns(when, "due")), 1, ""},
 		{db.FollowersTable, columns(id, "awaited", "follower"), 2, ""},
-		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked"), columns(number, "version")), 1, ""},
+		{db.KeysTable, slices.Concat(columns(text, "prefix", "hash", "name", "role", "subject"), columns(when, "at", "expires", "revoked"), columns(number, "version"), columns(model.KindBoolean, "agent_writes")), 1, ""},
 		{db.UsesTable, slices.Concat(columns(number, "version"), columns(text, "caller"), columns(when, "at")), 2, ""},
 	}
 	for _, c := range s.All() {

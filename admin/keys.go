@@ -27,13 +27,17 @@ type Key struct {
 	// APIVersion is the version of the interface that requests with the key have, unless they have the header API-Version. 0: the newest.
 	APIVersion int
 
+	// AgentWrites lets agents with the key, which send requests by the Model Context Protocol, write what its role may write. Otherwise they
+	// only read.
+	AgentWrites bool
+
 	Created time.Time
 	Expires time.Time // zero: never
 	Revoked time.Time // zero: not revoked
 }
 
 // CreateKey creates an API key in a database, which a server may be using. It uses Name,
-// Role, Subject, APIVersion and Expires of the key; the default Subject is the prefix. It returns the key
+// Role, Subject, APIVersion, AgentWrites and Expires of the key; the default Subject is the prefix. It returns the key
 // itself, which is not stored.
 func CreateKey(ctx context.Context, database string, key Key) (secret string, err error) {
 	if key.Name == "" || key.Role == "" {
@@ -47,7 +51,7 @@ func CreateKey(ctx context.Context, database string, key Key) (secret string, er
 	if !key.Expires.IsZero() && !key.Expires.After(time.Now()) {
 		return "", errors.New("the expiry of an API key must be in the future")
 	}
-	declared := auth.StoredKey{Name: key.Name, Role: key.Role, Subject: key.Subject, Version: key.APIVersion}
+	declared := auth.StoredKey{Name: key.Name, Role: key.Role, Subject: key.Subject, Version: key.APIVersion, AgentWrites: key.AgentWrites}
 	if !key.Expires.IsZero() {
 		declared.Expires = model.FormatTime(key.Expires)
 	}
@@ -89,7 +93,7 @@ func Keys(ctx context.Context, database string) ([]Key, error) {
 		stored, err := keys.All(c)
 		for _, each := range stored {
 			all = append(all, Key{
-				Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject, APIVersion: each.Version,
+				Prefix: each.Prefix, Name: each.Name, Role: each.Role, Subject: each.Subject, APIVersion: each.Version, AgentWrites: each.AgentWrites,
 				Created: timeOf(each.Created), Expires: timeOf(each.Expires), Revoked: timeOf(each.Revoked),
 			})
 		}

@@ -28,6 +28,9 @@ type Caller struct {
 	Metrics   bool       `json:"metrics"`    // may read the metrics
 	Keys      []string   `json:"keys"`       // the roles whose API keys the caller may manage
 
+	// AgentWrites says that agents may write on behalf of the caller.
+	AgentWrites bool `json:"agent_writes"`
+
 	// Collections are those that the caller may use.
 	Collections []Right `json:"collections"`
 }
@@ -92,6 +95,9 @@ type Key struct {
 	ExpiresAt *time.Time `json:"expires_at"` // nil: never
 	RevokedAt *time.Time `json:"revoked_at"` // nil: it is not revoked
 
+	// AgentWrites says that agents with the key may write what its role may write.
+	AgentWrites bool `json:"agent_writes"`
+
 	// Secret is the key itself. Only Create returns it.
 	Secret string `json:"key"`
 }
@@ -102,6 +108,9 @@ type NewKey struct {
 	Role      string     `json:"role"`
 	Subject   string     `json:"sub,omitempty"`        // empty: the prefix of the key
 	ExpiresAt *time.Time `json:"expires_at,omitempty"` // nil: never
+
+	// AgentWrites lets agents with the key write what its role may write.
+	AgentWrites bool `json:"agent_writes,omitempty"`
 }
 
 // Keys manages the API keys of the roles that the caller may grant.

@@ -59,7 +59,7 @@ func TestKeysForAVersion(t *testing.T) {
 	output(t, dir, "migrate", "--no-backup")
 	runs(t, dir, "", true, "plural: an API key cannot be for version 8: the versions that the database can serve are 7\n", "keys", "create", "--name", "ci", "--role", "author", "--api-version", "8")
 	output(t, dir, "keys", "create", "--name", "ci", "--role", "author", "--sub", "ada", "--api-version", "7")
-	if list := output(t, dir, "keys", "list"); !regexp.MustCompile(`^PREFIX .+\n[a-z2-7]{10} +ci +author +ada +7 +\d{4}-\d\d-\d\d +valid\n$`).MatchString(list) {
+	if list := output(t, dir, "keys", "list"); !regexp.MustCompile(`^PREFIX .+\n[a-z2-7]{10} +ci +author +ada +7 +read +\d{4}-\d\d-\d\d +valid\n$`).MatchString(list) {
 		t.Errorf("got %q", list)
 	}
 }
@@ -77,7 +77,7 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("got %q", out)
 	}
 	list := output(t, dir, "keys", "list")
-	if !regexp.MustCompile(`^PREFIX +NAME +ROLE +SUB +VERSION +CREATED +STATE\n` + key[1] + ` +ci +author +ada +\d{4}-\d\d-\d\d +valid until \d{4}-\d\d-\d\d\n$`).MatchString(list) {
+	if !regexp.MustCompile(`^PREFIX +NAME +ROLE +SUB +VERSION +AGENTS +CREATED +STATE\n` + key[1] + ` +ci +author +ada +read +\d{4}-\d\d-\d\d +valid until \d{4}-\d\d-\d\d\n$`).MatchString(list) {
 		t.Errorf("got %q", list)
 	}
 	runs(t, dir, "", false, "Revoked "+key[1]+".\n", "keys", "revoke", key[1])

@@ -38,6 +38,7 @@ func newCreateKeyCommand() *cobra.Command {
 	flags.StringVar(&key.Role, "role", "", "role of its holder")
 	flags.StringVar(&key.Subject, "sub", "", "what auth.sub is in rules (default the prefix of the key)")
 	flags.Var(count(&key.APIVersion, 1), "api-version", "version of the interface that its holder uses without the header API-Version (default the newest)")
+	flags.BoolVar(&key.AgentWrites, "agent-writes", false, "agents with the key may write what the role may write, see plural mcp (default: they only read)")
 	flags.Var(span(&expires), "expires", "how long it is valid, for example 90d (default forever)")
 	flags.Lookup("expires").DefValue = "" // the usage says it
 	return withSettings(command, []string{"schema", "database"}, func(command *cobra.Command, s *settings, _ []string) error {
@@ -88,7 +89,7 @@ func newListKeysCommand() *cobra.Command {
 
 func printKeys(out io.Writer, keys []admin.Key, now time.Time) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tVERSION\tCREATED\tSTATE")
+	fmt.Fprintln(table, "PREFIX\tNAME\tROLE\tSUB\tVERSION\tAGENTS\tCREATED\tSTATE")
 	for _, key := range keys {
 		state := "valid"
 		switch {
@@ -103,7 +104,11 @@ func printKeys(out io.Writer, keys []admin.Key, now time.Time) error {
 		if key.APIVersion != 0 {
 			version = strconv.Itoa(key.APIVersion)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.Prefix, key.Name, key.Role, key.Subject, version, key.Created.Format(time.DateOnly), state)
+		agents := "read"
+		if key.AgentWrites {
+			agents = "write"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", key.Prefix, key.Name, key.Role, key.Subject, version, agents, key.Created.Format(time.DateOnly), state)
 	}
 	return table.Flush()
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/agents"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -21,7 +22,7 @@ func TestOpenAPI(t *testing.T) {
 		}
 		return b.String()
 	}
-	example, err := plural.OpenAPI(plural.Config{}, "")
+	example, err := plural.OpenAPI(plural.Config{Agents: agents.Handler}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 	runs(t, dir, "", true, "plural: there is no role \"author\": the schema file has no access\n", "openapi", "--role", "author")
 
-	plain, err := plural.OpenAPI(plural.Config{}, "", plural.WithoutIncludes)
+	plain, err := plural.OpenAPI(plural.Config{Agents: agents.Handler}, "", plural.WithoutIncludes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, role := range []string{"", "author", "public"} {
-		want, err := plural.OpenAPI(plural.Config{Schema: file.Schema, Access: file.Access}, role)
+		want, err := plural.OpenAPI(plural.Config{Schema: file.Schema, Access: file.Access, Agents: agents.Handler}, role)
 		if err != nil {
 			t.Fatal(err)
 		}

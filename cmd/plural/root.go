@@ -21,7 +21,7 @@ Start with "plural serve"; "plural init" writes a schema file to change.`,
 	root.SetFlagErrorFunc(unknownFlag)
 	root.AddCommand(newServeCommand(), newInitCommand(), newSchemaCommand(), newOpenAPICommand())
 	root.AddCommand(newCheckCommand())
-	root.AddCommand(newImportCommand(), newExportCommand(), newWatchCommand())
+	root.AddCommand(newImportCommand(), newExportCommand(), newWatchCommand(), newMCPCommand())
 	root.AddCommand(newKeysCommand(), newCanCommand(), newClientCommand(), newHealthCommand(), newVersionCommand())
 	root.AddCommand(newMigrateCommand(), newBackupCommand(), newRestoreCommand(), newCopyCommand(), newDoctorCommand(), newHistoryCommand(), newVersionsCommand())
 	return root

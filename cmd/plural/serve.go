@@ -51,6 +51,9 @@ func serve(ctx context.Context, s *settings, out, log io.Writer) error {
 	logger := s.logger(writer)
 	config := s.config
 	config.Logger = logger
+	if config.AgentWrites && config.Access != nil {
+		return errAgentWrites
+	}
 	if err := checkAddress(s.addr); err != nil {
 		return err
 	}
@@ -97,6 +100,9 @@ func serve(ctx context.Context, s *settings, out, log io.Writer) error {
 // errOpen is plural.ErrOpen in the words of the command.
 var errOpen = errors.New("without access, anybody who can reach this address could read and change everything: " +
 	"declare access in the schema file, listen on 127.0.0.1, or give --open to allow this")
+
+// errAgentWrites says what to use where API keys say who may write.
+var errAgentWrites = errors.New("with access in the schema file, agents may write with API keys of \"plural keys create --agent-writes\": leave out --agent-writes and agent_writes")
 
 // checkAddress says what to write in place of an address without a port, or of a port alone.
 func checkAddress(addr string) error {

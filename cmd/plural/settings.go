@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/agents"
 	"github.com/plural-go/plural/internal/suggest"
 	"github.com/plural-go/plural/schema"
 )
@@ -37,12 +38,13 @@ var (
 func (s *settings) register(flags *pflag.FlagSet) {
 	flags.SortFlags = false
 	s.logFormat, s.logLevel = "text", "info"
-	s.config = plural.Config{}.WithDefaults()
+	s.config = plural.Config{Agents: agents.Handler}.WithDefaults()
 	c := &s.config
 	c.MaxOperationsPerCaller, c.DrainDelay = 0, -1 // as they are given
 	flags.StringVar(&s.addr, "addr", "127.0.0.1:8080", "address to listen on")
 	flags.StringVar(&s.schemaFile, "schema", "", "schema file (default plural.yaml if there is one, else a built-in example with the database "+exampleFile+")")
 	flags.BoolVar(&c.Open, "open", false, "listen on any address without access rules in the schema file")
+	flags.BoolVar(&c.AgentWrites, "agent-writes", false, "agents may write at /-/mcp without access rules in the schema file")
 	flags.StringVar(&c.Database, "database", c.Database, "database `URL`")
 	flags.StringVar(&c.DatabaseDirect, "database-direct", "", "`URL` of the same PostgreSQL database without a pooler such as PgBouncer, to hear of changes (default: the database)")
 	flags.Var(oneOf(&c.Migrate, migrateModes...), "migrate", "automatic migration of a database with another schema: additive or off")

@@ -67,7 +67,7 @@ func TestMistakesInSettingsNameTheirPlace(t *testing.T) {
 		"a file that is not there": {args: []string{"--schema=none.yaml"}, want: "open none.yaml: no such file or directory"},
 		"unknown setting": {
 			file: oneCollection + "server:\n  adress: x\n",
-			want: "plural.yaml:4:3: there is no setting adress (use addr): use addr, open, database, database_direct, migrate, log_format, log_level, default_limit, " +
+			want: "plural.yaml:4:3: there is no setting adress (use addr): use addr, open, agent_writes, database, database_direct, migrate, log_format, log_level, default_limit, " +
 				"max_limit, max_body, max_body_memory, max_write_memory, max_depth, max_items, min_throughput, max_requests, max_streams, max_streams_per_caller, rate_limit, trusted_proxies, allowed_origins, cert_file, key_file, header_timeout, read_timeout, stream_heartbeat, write_timeout, query_timeout, idle_timeout, drain_delay, shutdown_timeout, slow_query, workers, max_operations, max_operations_per_caller, operation_retention, idempotency_quota, idempotency_retention, change_retention",
 		},
 		"wrong values in the file": {

@@ -58,6 +58,12 @@ type Config struct {
 	TrustedProxies []netip.Prefix         // whose X-Forwarded-For is used
 	Origins        []string               // allowed by CORS; *: any
 
+	// Agents makes the handler of messages of agents, at /-/mcp, which sends requests to the given handler. Nil: there is none.
+	Agents func(http.Handler) http.Handler
+
+	// AgentWrites lets agents write where there is no access control, or the program has authenticated the caller.
+	AgentWrites bool
+
 	// Secure says that the server itself has TLS, so that it sends Strict-Transport-Security.
 	Secure bool
 
@@ -99,7 +105,8 @@ type API struct {
 	uses     *uses
 	bodies   *limit.Budget
 	ready    *readiness
-	local    bool // see Local
+	local    bool    // see Local
+	agents   *agents // nil: none
 }
 
 // New returns an API.
@@ -116,6 +123,7 @@ func New(config Config) *API {
 		uses:     &uses{last: map[versions.Use]time.Time{}},
 	}
 	a.versions, a.version = versionsOf(config)
+	a.agents = newAgents(*a)
 	return a
 }
 
@@ -259,6 +267,8 @@ func (a *API) answer(r *http.Request, out *response, t *target) (*reply, error) 
 		return a.apiKeys(r, out, t)
 	case callerPath:
 		return a.caller(r, t)
+	case agentsPath:
+		return a.message(r, out)
 	case decisionsPath:
 		return a.decisions(r, out, t)
 	case transactionPath:

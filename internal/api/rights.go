@@ -20,7 +20,7 @@ func (a *API) caller(r *http.Request, t *target) (*reply, error) {
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
-	me, err := rights.DescribeCaller(a.Schema, t.path.By, func(prefix string) (*auth.StoredKey, error) {
+	me, err := rights.DescribeCaller(a.Schema, t.path.By, a.AgentWrites, func(prefix string) (*auth.StoredKey, error) {
 		return a.Guard.Keys.APIKey(r.Context(), prefix)
 	})
 	if err != nil {

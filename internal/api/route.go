@@ -30,6 +30,7 @@ const (
 	keyPath                         // /-/keys/<prefix>
 	callerPath                      // /-/me
 	decisionsPath                   // /-/can
+	agentsPath                      // /-/mcp
 )
 
 // methods that a kind of path knows, in the order of Allow.
@@ -47,6 +48,7 @@ var methods = map[pathKind][]string{
 	keyPath:         {"GET", "HEAD", "DELETE", "OPTIONS"},
 	callerPath:      {"GET", "HEAD", "OPTIONS"},
 	decisionsPath:   {"POST", "OPTIONS"},
+	agentsPath:      {"POST", "OPTIONS"},
 }
 
 // target is what a path refers to.

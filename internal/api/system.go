@@ -37,6 +37,8 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 			return &target{kind: transactionPath, pattern: transactionAddress}, nil
 		case "me":
 			return &target{kind: callerPath, pattern: callerAddress}, nil
+		case "mcp":
+			return a.agentsTarget()
 		case "can":
 			return a.decisionsTarget()
 		}
@@ -50,7 +52,7 @@ func (a *API) systemTarget(segments []string) (*target, error) {
 	if t := webPageTarget(segments); t != nil {
 		return t, nil
 	}
-	known := []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "can", "explorer", "docs"}
+	known := []string{"health", "ready", "metrics", "openapi.json", "transaction", "keys", "me", "can", "mcp", "explorer", "docs"}
 	return nil, a.unknownPathNear("/-", suggest.Nearest(strings.Join(segments, "/"), known))
 }
 

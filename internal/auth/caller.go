@@ -27,6 +27,9 @@ type Caller struct {
 
 	// Version is the version of the interface that the API key is pinned to; 0: none.
 	Version int `json:"-"`
+
+	// AgentWrites says that the API key lets agents write.
+	AgentWrites bool `json:"-"`
 }
 
 // Anonymous reports whether there were no credentials.

@@ -46,6 +46,9 @@ type StoredKey struct {
 	Expires string // empty: never
 	Revoked string // empty: not revoked
 	Version int    // of the interface, that requests with the key use; 0: the newest
+
+	// AgentWrites: agents with the key may write what its role may write.
+	AgentWrites bool
 }
 
 // maxCredentials bounds the length of credentials.
@@ -98,7 +101,7 @@ func (g *Guard) callerOfAPIKey(ctx context.Context, credentials string) (Caller,
 	if key == nil || !Matches(secret, key.Hash) || key.Revoked != "" || key.Expires != "" && key.Expires <= model.FormatTime(time.Now()) {
 		return Caller{}, refusal
 	}
-	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject, Version: key.Version}
+	caller := Caller{ID: KeyCaller + prefix, Role: key.Role, Subject: key.Subject, Version: key.Version, AgentWrites: key.AgentWrites}
 	if key.Expires != "" {
 		if caller.Expires, err = time.Parse(time.RFC3339, key.Expires); err != nil {
 			return Caller{}, err

@@ -32,6 +32,9 @@ func WithPrincipal(ctx context.Context, principal Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, &principal)
 }
 
+// ByProgram reports whether the embedding program has authenticated the caller.
+func (c Caller) ByProgram() bool { return strings.HasPrefix(c.ID, principalCaller) }
+
 // WithoutCaller returns a context in which the program itself calls.
 func WithoutCaller(ctx context.Context) context.Context {
 	if ctx.Value(principalKey{}) == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // Format is the format of the tables of Plural. It changes when they do.
-const Format = "6"
+const Format = "7"
 
 // Require returns the state of a database, and refuses one that Plural did not create: see Open.
 func Require(c db.Conn, d db.Dialect) (*State, error) {

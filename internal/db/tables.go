@@ -49,7 +49,7 @@ func Definitions(d Dialect, s *model.Schema) (tables, additions []string) {
 			" NOT NULL, count " + number + " NOT NULL, PRIMARY KEY (collection, parent, level, first))" + d.TableOptions(),
 		"CREATE TABLE " + FollowersTable + " (awaited " + id + " NOT NULL, follower " + id + " NOT NULL, PRIMARY KEY (awaited, follower))" + d.TableOptions(),
 		"CREATE TABLE " + KeysTable + " (prefix " + text + " NOT NULL PRIMARY KEY, hash " + text + " NOT NULL, name " + text + " NOT NULL, role " + text +
-			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ", version " + number + ")" + d.TableOptions(),
+			" NOT NULL, subject " + text + " NOT NULL, at " + when + " NOT NULL, expires " + when + ", revoked " + when + ", version " + number + ", agent_writes " + d.ColumnType(model.KindBoolean) + " NOT NULL)" + d.TableOptions(),
 		"CREATE TABLE " + UsesTable + " (version " + number + " NOT NULL, caller " + text + " NOT NULL, at " + when + " NOT NULL, PRIMARY KEY (version, caller))" + d.TableOptions(),
 	}
 	additions = []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/plural-go/plural/internal/model"
 )
 
-const columns = "prefix, hash, name, role, subject, at, expires, revoked, version"
+const columns = "prefix, hash, name, role, subject, at, expires, revoked, version, agent_writes"
 
 func scan(row model.Row) auth.StoredKey {
 	text := func(column int) string {
@@ -22,7 +22,7 @@ func scan(row model.Row) auth.StoredKey {
 	if !row.Null(8) {
 		version = int(row.Int(8))
 	}
-	return auth.StoredKey{Prefix: text(0), Hash: text(1), Name: text(2), Role: text(3), Subject: text(4), Created: text(5), Expires: text(6), Revoked: text(7), Version: version}
+	return auth.StoredKey{Prefix: text(0), Hash: text(1), Name: text(2), Role: text(3), Subject: text(4), Created: text(5), Expires: text(6), Revoked: text(7), Version: version, AgentWrites: row.Bool(9)}
 }
 
 // Add stores a key, and accepts one that is stored already: a transaction runs again if the reply to its
@@ -36,9 +36,9 @@ func Add(c db.Conn, key auth.StoredKey) error {
 	if key.Version != 0 {
 		version = model.IntValue(int64(key.Version))
 	}
-	added, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, $8) ON CONFLICT (prefix) DO NOTHING",
+	added, err := c.Exec("INSERT INTO "+db.KeysTable+" ("+columns+") VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, $8, $9) ON CONFLICT (prefix) DO NOTHING",
 		model.TextValue(key.Prefix), model.TextValue(key.Hash), model.TextValue(key.Name), model.TextValue(key.Role), model.TextValue(key.Subject),
-		model.TimeValue(key.Created), expires, version)
+		model.TimeValue(key.Created), expires, version, model.BoolValue(key.AgentWrites))
 	if err != nil || added == 1 {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files of the public API anew")
 
 // public lists the packages that users import.
-var public = []string{".", "admin", "client", "conform", "otel", "params", "problem", "schema"}
+var public = []string{".", "admin", "agents", "client", "conform", "otel", "params", "problem", "schema"}
 
 // TestPublicAPI compares the public packages with golden files, so that a change to what
 // users import is a decision: go test ./internal/layers -run TestPublicAPI -update.

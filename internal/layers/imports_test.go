@@ -85,7 +85,11 @@ var mayImport = map[string][]string{
 	// OpenTelemetry: nothing imports it but programs.
 	"otel": {"."},
 
-	"cmd/plural": {".", "otel", "admin", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
+	// Agents are clients: they know nothing of the server.
+	"internal/mcp": {"client", "params", "problem", "internal/suggest"},
+	"agents":       {"internal/mcp"},
+
+	"cmd/plural": {".", "otel", "admin", "agents", "internal/mcp", "params", "problem", "schema", "internal/model", "internal/rules", "internal/suggest", "internal/pipes", "internal/terminal", "conform", "client", "client/ts", "internal/move", "internal/slowlog"},
 
 	// Writes clients in TypeScript; what they send and read is in its runtime.
 	"client/ts": {"schema", "internal/model", "internal/query"},
@@ -103,10 +107,10 @@ var mayImport = map[string][]string{
 	"internal/move": {"client", "params", "problem", "internal/model", "internal/suggest"},
 
 	// The interface as a client sees it: tests only, so it may import the top.
-	"internal/interfacetest": {".", "admin", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
+	"internal/interfacetest": {".", "admin", "agents", "params", "problem", "schema", "internal/model", "internal/resource", "conform", "client", "internal/move"},
 
 	// The documents of whole configurations, with linters and generators of others: tests only as well.
-	"internal/openapi/thirdparty": {".", "schema"},
+	"internal/openapi/thirdparty": {".", "agents", "schema"},
 
 	// Worked examples of the library: what an importer can use, and no more.
 	"examples/bookings":  {".", "params", "schema"},
@@ -170,7 +174,7 @@ var testSupport = []string{"internal/pgtest", "internal/otlptest"}
 var testedAgainst = map[string][]string{
 	"client": {".", "admin", "schema", "internal/loopback"},
 	// A database that is migrated while servers use it.
-	".":             {"admin"},
+	".":             {"admin", "agents"},
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},
@@ -233,6 +237,21 @@ func TestImportsFollowTheHouse(t *testing.T) {
 	for name := range mayImport {
 		if !found[name] {
 			t.Errorf("%s is in the table mayImport of internal/layers, and not in the code", name)
+		}
+	}
+}
+
+// TestOnlyAgentsNeedTheirSDK: what users import does not need the SDK of the Model Context Protocol, other than package agents.
+func TestOnlyAgentsNeedTheirSDK(t *testing.T) {
+	for _, name := range public {
+		command := exec.Command("go", "list", "-deps", "./"+name)
+		command.Dir = root
+		out, err := command.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if needs := strings.Contains(string(out), "github.com/modelcontextprotocol/go-sdk"); needs != (name == "agents") {
+			t.Errorf("package %s needs the SDK: %t", name, needs)
 		}
 	}
 }

@@ -26,6 +26,7 @@ type Options struct {
 	Rated       bool // requests are counted, and refused when there are too many
 	Secure      bool // the server has TLS of its own
 	CrossOrigin bool // pages of other origins may use it
+	Agents      bool // there is /-/mcp
 
 	Keys []string // roles of the API keys that somebody may manage
 

@@ -26,6 +26,7 @@ func (b *builder) keys() object {
 	}
 	given.addIf(b.versioned(), "api_version", object{{"type", list{"integer", "null"}}, {"minimum", 1},
 		{"description", "The version of the interface that requests with the key have, unless they have `API-Version`: one that is served. Default: the newest."}})
+	given.add("agent_writes", object{{"type", list{"boolean", "null"}}, {"description", "Whether agents with the key may write what its role may write. Default: they only read."}})
 	input := closedObject("", given, list{"name", "role"})
 	example := object{
 		{"id", exampleID}, {"type", "keys"}, {"prefix", examplePrefix}, {"name", "ci"}, {"role", names[0]}, {"sub", examplePrefix},
@@ -80,6 +81,7 @@ func (b *builder) keyObject(roles list, more ...member) object {
 		required = append(required, each.name)
 	}
 	properties.addIf(b.versioned(), "api_version", object{{"type", "integer"}, {"description", "The version of the interface that requests with the key have, unless they have `API-Version`. Left out: the newest."}})
+	properties.add("agent_writes", object{{"type", "boolean"}, {"const", true}, {"description", "Agents with the key may write what its role may write. Left out: they only read."}})
 	return closedObject("", properties, required)
 }
 
@@ -128,6 +130,11 @@ func (b *builder) me() member {
 		}, list{"name", "may", "visible", "writable"})}}},
 	}
 	properties.addIf(b.versioned(), "api_version", object{{"type", "integer"}, {"const", b.Version}, {"description", "The version of the interface that the request had."}})
+	required := list{}
+	for _, each := range properties {
+		required = append(required, each.name)
+	}
+	properties.add("agent_writes", object{{"type", "boolean"}, {"const", true}, {"description", "Agents may write on your behalf at `/-/mcp`. Left out: they only read."}})
 	shown := object{
 		{"id", exampleID}, {"type", "callers"}, {"caller", "key:" + examplePrefix}, {"role", "editor"}, {"sub", examplePrefix}, {"key_name", "ci"}, {"expires_at", nil},
 		{"metrics", false}, {"keys", list{}}, {"collections", list{object{{"name", b.exampleName()}, {"may", example}, {"visible", list{}}, {"writable", list{}}}}},
@@ -136,7 +143,7 @@ func (b *builder) me() member {
 	return member{"/-/me", object{{"get", b.describe(operation{
 		id: "getMe", tag: serverTag, public: true,
 		summary: "Who am I", description: "Who the caller is, and what the caller may do in each collection.",
-		responses: object{{"200", b.answer("The caller.", jsonOf(enveloped(fixedObject("", properties)), dataOf(shown)), "Cache-Control")}},
+		responses: object{{"200", b.answer("The caller.", jsonOf(enveloped(closedObject("", properties, required)), dataOf(shown)), "Cache-Control")}},
 		codes:     append(ofReading(), b.anywhere()...),
 	})}}}
 }

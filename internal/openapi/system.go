@@ -93,6 +93,9 @@ func (b *builder) system() object {
 		codes: append(b.anywhere(), problem.CodePreconditionFailed, problem.CodeInvalidParameter),
 	})}})
 	paths = append(append(append(paths, b.keys()...), b.decisions()...), b.me())
+	if b.Agents {
+		paths.add("/-/mcp", b.agents())
+	}
 	if transaction := b.transaction(); transaction != nil {
 		paths.add("/-/transaction", transaction)
 	}

@@ -29,6 +29,9 @@ type CallerResource struct {
 
 	// APIVersion is the version of the interface that the request has used. 0: there are none.
 	APIVersion int `json:"api_version,omitempty"`
+
+	// AgentWrites says that agents may write on behalf of the caller.
+	AgentWrites bool `json:"agent_writes,omitempty"`
 }
 
 // CollectionRights is what a caller may do in a collection.
@@ -42,9 +45,10 @@ type CollectionRights struct {
 	Transitions map[string]map[string]auth.Extent `json:"transitions,omitempty"`
 }
 
-// DescribeCaller describes the caller with a permit; nil: without access control. KeyOf finds the API key with a
-// prefix.
-func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) (*auth.StoredKey, error)) (CallerResource, error) {
+// DescribeCaller describes the caller with a permit; nil: without access control. AgentWrites says whether agents may write whose callers
+// have no credentials because there is no access control, or because the embedding program has authenticated them. KeyOf finds the API key
+// with a prefix.
+func DescribeCaller(s *model.Schema, by *auth.Permit, agentWrites bool, keyOf func(prefix string) (*auth.StoredKey, error)) (CallerResource, error) {
 	var caller auth.Caller
 	if by != nil {
 		caller = by.Caller
@@ -53,7 +57,7 @@ func DescribeCaller(s *model.Schema, by *auth.Permit, keyOf func(prefix string) 
 		ID: model.NamedID(callerNamespace, []byte(caller.ID)).String(), Type: "callers",
 		Caller: orNull(caller.ID), Role: orNull(caller.Role), Subject: orNull(caller.Subject),
 		Metrics: by.MaySeeMetrics(), Keys: append([]string{}, by.Grantable()...), Collections: []CollectionRights{},
-		APIVersion: s.Versions().Newest,
+		APIVersion: s.Versions().Newest, AgentWrites: caller.AgentWrites || agentWrites && (by == nil || caller.ByProgram()),
 	}
 	if !caller.Expires.IsZero() {
 		me.ExpiresAt = orNull(model.FormatTime(caller.Expires.Truncate(time.Millisecond)))

@@ -15,7 +15,7 @@ import (
 
 // keyInput declares the body that creates an API key, so that it is read as that of any resource is.
 var keyInput = declareInput("keys", legible("name", true), legible("role", true), legible("sub", false), schema.Attribute{Name: "expires_at", Type: schema.String, Format: schema.DateTime},
-	schema.Attribute{Name: "api_version", Type: schema.Integer})
+	schema.Attribute{Name: "api_version", Type: schema.Integer}, schema.Attribute{Name: "agent_writes", Type: schema.Boolean})
 
 // declareInput declares a body.
 func declareInput(name string, attributes ...schema.Attribute) *model.Collection {
@@ -69,6 +69,9 @@ type KeyResource struct {
 	// APIVersion is the version of the interface that requests with the key have unless they say otherwise. 0: the newest.
 	APIVersion int `json:"api_version,omitempty"`
 
+	// AgentWrites says that agents with the key may write.
+	AgentWrites bool `json:"agent_writes,omitempty"`
+
 	// Secret is the whole key: only in the response to its creation.
 	Secret string `json:"key,omitempty"`
 }
@@ -80,7 +83,7 @@ var keyNamespace = model.ID{0x3c, 0x90, 0x1e, 0x57, 0x8b, 0x42, 0x4d, 0x0f, 0xa6
 func RepresentKey(key auth.StoredKey) KeyResource {
 	return KeyResource{
 		ID: model.NamedID(keyNamespace, []byte(key.Prefix)).String(), Type: "keys", Prefix: key.Prefix, Name: key.Name, Role: key.Role, Subject: key.Subject,
-		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked), APIVersion: key.Version,
+		CreatedAt: key.Created, ExpiresAt: orNull(key.Expires), RevokedAt: orNull(key.Revoked), APIVersion: key.Version, AgentWrites: key.AgentWrites,
 	}
 }
 
@@ -99,6 +102,8 @@ func NewKey(body []byte, maxDepth int, by *auth.Permit, served []int, now time.T
 	if roles := by.Grantable(); !slices.Contains(roles, key.Role) {
 		return key, "", fault.At("/role", problem.CodeForbidden, "You may not create API keys of this role. You may create keys of %s.", strings.Join(roles, ", "))
 	}
+	agentWrites := values[keyInput.Field("agent_writes").Column]
+	key.AgentWrites = !agentWrites.IsNull() && agentWrites.Bool()
 	if version := values[keyInput.Field("api_version").Column]; !version.IsNull() {
 		at := slices.IndexFunc(served, func(number int) bool { return int64(number) == version.Int() })
 		switch {

@@ -24,6 +24,8 @@ export interface AccessCaller {
   readonly metrics: boolean;
   /** The roles whose API keys the caller may manage. */
   readonly keys: readonly string[];
+  /** Agents may write on behalf of the caller. Left out: they only read. */
+  readonly agent_writes?: true;
   /** The collections that the caller may use. */
   readonly collections: readonly {
     readonly name: string;
@@ -72,6 +74,8 @@ export interface ApiKey {
   readonly created_at: string;
   readonly expires_at: string | null;
   readonly revoked_at: string | null;
+  /** Agents with the key may write what its role may write. Left out: they only read. */
+  readonly agent_writes?: true;
 }
 
 /** What an API key is created from. */
@@ -82,6 +86,8 @@ export interface ApiKeyCreate {
   sub?: string;
   /** Default: never. */
   expires_at?: string | Date;
+  /** Whether agents with the key may write what its role may write. Default: they only read. */
+  agent_writes?: boolean;
 }
 
 /** The API keys of the roles that the caller may grant. */

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/agents"
 )
 
 // TestGeneratedClients: the document of a running server, made into clients by generators
@@ -75,7 +76,7 @@ func TestGeneratedClients(t *testing.T) {
 // serve runs a server until the end of the test.
 func serve(t *testing.T) (url string) {
 	t.Helper()
-	server, err := plural.Open(t.Context(), plural.Config{Schema: parse(t, "schema.yaml").Schema, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
+	server, err := plural.Open(t.Context(), plural.Config{Schema: parse(t, "schema.yaml").Schema, Agents: agents.Handler, Database: "sqlite:" + filepath.Join(t.TempDir(), "test.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural"
+	"github.com/plural-go/plural/agents"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -24,11 +25,11 @@ func TestDocumentsAreClean(t *testing.T) {
 			t.Fatal(name, err)
 		}
 	}
-	write("example", plural.Config{}, "")
+	write("example", plural.Config{Agents: agents.Handler}, "")
 	rich := parse(t, "rich.yaml")
 	write("rich", plural.Config{
 		Schema: rich.Schema, Access: rich.Access, Prefix: "/api/v1", MaxLimit: 1000, RateLimit: schema.Rate{Requests: 600, Per: time.Minute},
-		AllowedOrigins: []string{"*"}, Hooks: []plural.Hook{{}},
+		AllowedOrigins: []string{"*"}, Agents: agents.Handler, Hooks: []plural.Hook{{}},
 	}, "author")
 	all, err := filepath.Glob(filepath.Join(directory, "*.json"))
 	if err != nil || len(all) != 2 {

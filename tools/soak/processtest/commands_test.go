@@ -99,6 +99,7 @@ func commands() []command {
 		{name: "keys create", args: onDatabase("keys", "create", "--name=a", "--role=reader")},
 		{name: "keys list", args: onDatabase("keys", "list")},
 		{name: "keys revoke", args: onDatabase("keys", "revoke", "AAAAAAAAAAAA"), refuses: "nothing was revoked"},
+		{name: "mcp", args: onDatabase("mcp", "--role=reader")},
 		{name: "backup", args: onDatabase("backup", "copy.db"), check: copied("copy.db")},
 		{name: "restore", prepare: backup, args: onDatabase("restore", "first.db"), refuses: "which would be replaced; --force permits it"},
 		{name: "restore --force", prepare: backup, args: onDatabase("restore", "first.db", "--force"), check: func(t *testing.T, dir string, l *load, succeeded bool) {

@@ -96,6 +96,7 @@ func TestFilesAreOpenedBySQLiteAlone(t *testing.T) {
 		{append([]string{"keys", "create", "--name=a", "--role=reader"}, on...), ""},
 		{append([]string{"keys", "list"}, on...), ""},
 		{append([]string{"keys", "revoke", "AAAAAAAAAAAA"}, on...), "nothing was revoked"},
+		{append([]string{"mcp", "--role=reader"}, on...), ""},
 		{append([]string{"can", "reader", "read", "notes", "018f4e5c-0000-7000-8000-000000000000"}, on...), "there is no resource"},
 		{append([]string{"backup", at("first.db")}, on...), ""},
 		{append([]string{"restore", at("first.db")}, on...), "--force permits it"},
