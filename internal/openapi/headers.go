@@ -55,14 +55,14 @@ var headerTexts = map[string]object{
 	"X-Affected":               optionalHeader("Of a dry run: how many resources would be created, changed or deleted, by collection.", aText, "issues=142, comments=3"),
 	"X-Deleted":                optionalHeader("Of a dry run: how many of these would be deleted, by collection. Without it none would be.", aText, "comments=3"),
 	"RateLimit": optionalHeader(
-		"How many more requests there can be, and in how many seconds there can be all of them again.",
+		"How many more requests there can be, and after how many seconds there can be one more.",
 		aText, `"address";r=599;t=1`),
 	"API-Version":  optionalHeader("The version of the interface that the response is in.", object{{"type", "integer"}, {"minimum", 1}}, 1),
 	"API-Versions": optionalHeader("The versions of the interface that the server has, the newest last (RFC 9651).", aText, "1;deprecation=@1763110800;sunset=@1798761600, 2, 3"),
 	"Deprecation":  optionalHeader("The version is deprecated, since this time (RFC 9745).", object{{"type", "string"}, {"pattern", "^@[0-9]+$"}}, "@1763110800"),
 	"Sunset":       optionalHeader("When the version ends (RFC 8594).", aText, "Fri, 01 Jan 2027 00:00:00 GMT"),
 
-	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds.", aText, `"address";q=600;w=60`),
+	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds, of an address or of a caller.", aText, `"address";q=600;w=60`),
 
 	"Access-Control-Allow-Origin": optionalHeader(
 		"The origin whose pages may read this, of a request from one that may.",
