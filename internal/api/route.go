@@ -34,14 +34,14 @@ const (
 
 // methods that a kind of path knows, in the order of Allow.
 var methods = map[pathKind][]string{
-	rootPath:       {"GET", "HEAD", "OPTIONS"},
-	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	rootPath:       {"GET", "HEAD", "QUERY", "OPTIONS"},
+	serverPath:     {"GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	systemPath:     {"GET", "HEAD", "OPTIONS"},
-	collectionPath: {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"},
-	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
-	singularPath:   {"GET", "HEAD", "OPTIONS"},
+	collectionPath: {"GET", "HEAD", "QUERY", "POST", "PATCH", "DELETE", "OPTIONS"},
+	itemPath:       {"GET", "HEAD", "QUERY", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	singularPath:   {"GET", "HEAD", "QUERY", "OPTIONS"},
 
-	groupsPath:      {"GET", "HEAD", "OPTIONS"},
+	groupsPath:      {"GET", "HEAD", "QUERY", "OPTIONS"},
 	transactionPath: {"POST", "OPTIONS"},
 	keysPath:        {"GET", "HEAD", "POST", "OPTIONS"},
 	keyPath:         {"GET", "HEAD", "DELETE", "OPTIONS"},
@@ -59,6 +59,7 @@ type target struct {
 	path     reads.Path
 	id       model.ID
 	history  bool   // the changes of the resource
+	query    bool   // the request is a QUERY: its parameters were in the body
 	key      string // prefix of an API key
 }
 
@@ -292,6 +293,7 @@ func (t *target) refuseMethod(method string) *reply {
 	}
 	allow := header("Allow", strings.Join(allowed, ", "))
 	if method == http.MethodOptions {
+		t.addAcceptQuery(allow)
 		return &reply{status: http.StatusNoContent, header: allow}
 	}
 	refusal := failure(problem.Errors{fault.New(problem.CodeMethodNotAllowed, "The method %s is not allowed here. Use %s.", fault.Quote(method), allow.Get("Allow"))})

@@ -183,7 +183,7 @@ func TestCrossOrigin(t *testing.T) {
 		t.Errorf("got %d", preflight.status)
 	}
 	for name, want := range map[string]string{
-		"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE, OPTIONS", "Vary": "Origin", "Access-Control-Max-Age": "600",
+		"Access-Control-Allow-Origin": "https://app.example.com", "Access-Control-Allow-Methods": "GET, HEAD, QUERY, POST, PATCH, DELETE, OPTIONS", "Vary": "Origin", "Access-Control-Max-Age": "600",
 		"Access-Control-Allow-Headers": "*, API-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id", "Access-Control-Allow-Credentials": "",
 	} {
 		if got := preflight.header.Get(name); got != want {

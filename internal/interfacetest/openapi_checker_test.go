@@ -250,6 +250,9 @@ func (d *document) checker(e *exchange) []string {
 	if !known {
 		return d.checkOutside(e)
 	}
+	if e.method == "QUERY" {
+		return d.checkQueryMethod(path, e)
+	}
 	method := e.method
 	if method == "HEAD" {
 		method = "GET"
@@ -272,6 +275,31 @@ func (d *document) checker(e *exchange) []string {
 	return complaints
 }
 
+// checkQueryMethod checks a QUERY as the GET that it stands for, whose parameters are the body. Its own refusals are those of a body.
+func (d *document) checkQueryMethod(path string, e *exchange) []string {
+	op := d.operation(path, "get")
+	if op == nil || e.status >= 400 {
+		return d.checkOutside(e)
+	}
+	get := *e
+	get.target, get.header = new(*e.target), e.header.Clone()
+	get.header.Del("If-Match") // it has no effect
+	get.header.Del("If-None-Match")
+	if get.method, get.body = "GET", nil; len(e.body) > 0 {
+		get.target.RawQuery = string(e.body)
+	}
+	complaints := d.checkAnswer(op, &get)
+	if len(e.body) <= 8<<10 { // a longer one may have more values than the parameters of a GET
+		complaints = append(complaints, d.checkRequest(op, &get)...)
+	}
+	for _, name := range []string{"Link", "Etag"} {
+		if e.answered[name] != nil {
+			complaints = append(complaints, "a QUERY has the header "+name)
+		}
+	}
+	return complaints
+}
+
 // checkOutside checks what no operation describes: other methods, paths that are not
 // there, and requests that could not be read.
 func (d *document) checkOutside(e *exchange) []string {
@@ -279,6 +307,8 @@ func (d *document) checkOutside(e *exchange) []string {
 	switch {
 	case e.method == "OPTIONS":
 		allowed = append(allowed, 204)
+	case e.method == "QUERY":
+		allowed = append(allowed, 308, 406, 410, 413, 415)
 	case e.target != nil && strings.HasSuffix(e.target.Path, "/"):
 		allowed = append(allowed, 308)
 	case e.target != nil && strings.HasSuffix(e.target.Path, "/-"):

@@ -140,7 +140,7 @@ func (o *Observer) seriesOf(k kind) series {
 // knownMethod keeps clients from creating metrics.
 func knownMethod(method string) string {
 	switch method {
-	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+	case "GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 		return method
 	}
 	return "other"

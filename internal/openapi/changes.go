@@ -98,7 +98,7 @@ func (b *builder) readChange(public, singular bool) object {
 func (b *builder) listedChanges() object {
 	return b.once(&b.responses, "responses", "response changes", "ChangeListResponse", func() object {
 		content := jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))
-		headers := append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
+		headers := append([]string{"Accept-Query", "Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
 		return withStream(b.answer("A range of the change log, in its order.", content, headers...))
 	})
 }

@@ -117,7 +117,7 @@ func (b *builder) grouped(c *model.Collection) object {
 	return b.response(c, "Groups", func() object {
 		example := object{{"id", exampleID}, {"type", query.GroupsType}, {"by", object{{"id", exampleID}}}, {"count", 1}}
 		return b.answer("A range of the groups, in their order.", jsonOf(enveloped(arrayOf(b.groupSchema(c))), dataOf(list{example})),
-			"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
+			"Accept-Query", "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
 }
 

@@ -46,6 +46,7 @@ var headerTexts = map[string]object{
 	"WWW-Authenticate":         requiredHeader("How to authenticate (RFC 6750).", aText, `Bearer realm="plural"`),
 	"Accept":                   requiredHeader("What a body must be.", aText, "application/json"),
 	"Accept-Patch":             requiredHeader("What the body of a PATCH must be (RFC 5789).", aText, "application/json"),
+	"Accept-Query":             requiredHeader("What the body of a QUERY must be (RFC 10008).", aText, "application/x-www-form-urlencoded"),
 	"Vary":                     optionalHeader("Headers of the request that the answer depends on.", aText, "Accept-Encoding"),
 	"Content-Encoding":         optionalHeader("How the answer is compressed, if the client takes that.", exactly("gzip"), "gzip"),
 	"Cache-Control":            requiredHeader("How long the answer can be kept.", aText, "no-store"),

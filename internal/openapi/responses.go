@@ -53,7 +53,7 @@ func (b *builder) response(c *model.Collection, kind string, make func() object)
 
 func (b *builder) listed(p place) object {
 	return b.response(p.collection, "List", func() object {
-		return b.readable(p.collection, "A range of the collection, in its order.", b.allOf(p), "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
+		return b.readable(p.collection, "A range of the collection, in its order.", b.allOf(p), "Accept-Query", "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
 }
 

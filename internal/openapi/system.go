@@ -10,7 +10,7 @@ const serverTag = "Server"
 
 // root is GET /, the collections themselves.
 func (b *builder) root() object {
-	headers := []string{"X-Total-Count"}
+	headers := []string{"Accept-Query", "X-Total-Count"}
 	if b.versioned() {
 		headers = append(headers, "API-Versions")
 	}
