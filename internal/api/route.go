@@ -77,6 +77,10 @@ func (a *API) route(r *http.Request) (*target, error) {
 		return nil, fault.New(problem.CodeNotFound, "The path prefix has more than %d bytes.", maxPrefix)
 	}
 	escaped := r.URL.EscapedPath()
+	if escaped == catalogPath || escaped == a.Prefix+catalogPath { // also at the root of the host, where programs look for it
+		t := catalogTarget
+		return &t, nil
+	}
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
 	if !mounted || path != "" && path[0] != '/' {
 		return nil, a.unknownPath()

@@ -240,7 +240,7 @@ var pages = regexp.MustCompile(`/-/(explorer|docs)(/|$)`)
 
 // checker lists what an exchange has that the document does not describe.
 func (d *document) checker(e *exchange) []string {
-	if e.target != nil && pages.MatchString(e.target.Path) {
+	if e.target != nil && (pages.MatchString(e.target.Path) || d.prefix != "/" && e.target.Path == "/.well-known/api-catalog" && e.status == http.StatusOK) {
 		return nil
 	}
 	if e.method == "OPTIONS" || e.target == nil || e.target.Path == "*" {

@@ -192,11 +192,11 @@ func texted(members ...member) object {
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
 	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
-	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics and this document.\n\n" +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics, the catalog of APIs and this document.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
 	"Where these have `QUERY` (RFC 10008), it answers as `GET` does, with the parameters in a body of `application/x-www-form-urlencoded` and without `Link` and `ETag`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics and this document, where it is ignored."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics, the catalog of APIs and this document, where it is ignored."
 
 func (b *builder) security() list {
 	if !b.secured() {

@@ -34,7 +34,7 @@ var headerTexts = map[string]object{
 	"Location":         optionalHeader("Where to find the resource, or the operation.", aReference, "/operations/"+exampleID),
 	"Content-Location": requiredHeader("The canonical path of the resource.", aReference, "/operations/"+exampleID),
 	"Link": optionalHeader(
-		"The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list. "+
+		"The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list. Of the catalog of APIs, the catalog itself. "+
 			"`next` of a filtered or sorted range of more than 1,000 may lead to an empty page, which has none.",
 		aText, `</operations?limit=100>; rel="first", </operations?limit=-100>; rel="last"`),
 	"X-Total-Count": optionalHeader(

@@ -179,6 +179,15 @@ func (b *builder) anywhere() []problem.Code {
 	return append(codes, problem.CodeInternal, problem.CodeUnavailable, problem.CodeOverloaded)
 }
 
+// anywhereWithoutCaller is the codes of every request that takes no credentials and does not depend on the schema.
+func (b *builder) anywhereWithoutCaller() []problem.Code {
+	codes := []problem.Code{problem.CodeMalformedRequest}
+	if b.Rated {
+		codes = append(codes, problem.CodeTooManyRequests)
+	}
+	return append(codes, problem.CodeInternal, problem.CodeUnavailable, problem.CodeOverloaded)
+}
+
 // ofReading is the codes of GET, in addition to those of every request.
 func ofReading() []problem.Code {
 	return []problem.Code{problem.CodeUnknownParameter, problem.CodeMalformedQuery, problem.CodeUnexpectedBody, problem.CodeNotAcceptable}

@@ -78,6 +78,7 @@ func (b *builder) system() object {
 			})}}
 		}))
 	}
+	paths.add("/.well-known/api-catalog", b.catalog())
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
 		id: "getOpenAPI", tag: serverTag, public: true, anyVersion: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
@@ -97,6 +98,21 @@ func (b *builder) system() object {
 		paths.add("/-/transaction", transaction)
 	}
 	return paths
+}
+
+// catalog is the catalog of APIs (RFC 9727).
+func (b *builder) catalog() object {
+	links := arrayOf(fixedObject("", object{{"href", aReference}, {"type", aText}}))
+	return b.withoutVersion(func() object {
+		return object{{"get", b.describe(operation{
+			id: "getAPICatalog", tag: serverTag, public: true,
+			summary: "The catalog of APIs", description: "Where this document, the reference for people and the health check are (RFC 9727).",
+			responses: object{{"200", b.answer("The catalog.", object{{"application/linkset+json", object{
+				{"schema", fixedObject("", object{{"linkset", arrayOf(fixedObject("", object{{"anchor", aReference}, {"service-desc", links}, {"service-doc", links}, {"status", links}}))}})},
+			}}}, "Link")}},
+			codes: b.anywhereWithoutCaller(),
+		})}}
+	})
 }
 
 // documentParameters select the document.
