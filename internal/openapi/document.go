@@ -1,4 +1,4 @@
-// Package openapi describes the interface of a schema as an OpenAPI 3.1 document: every
+// Package openapi describes the interface of a schema as an OpenAPI 3.1 or 3.2 document: every
 // path, parameter, header, status and error code. It does no I/O: a document depends only on the
 // schema and the options.
 package openapi
@@ -37,6 +37,9 @@ type Options struct {
 	// View is used instead of the schema of a configuration.
 	View *model.Schema
 
+	// Format is the version of OpenAPI: one of Formats, or empty for the default.
+	Format string
+
 	// NoIncludes leaves out what include embeds, with its parameters: some generators do not take schemas that refer to each
 	// other.
 	NoIncludes bool
@@ -55,15 +58,15 @@ type Version struct {
 	Sunset string // the date on which it ends, if it is deprecated
 }
 
-// openAPIVersion is that of the format.
-const openAPIVersion = "3.1.0"
-
 // Document is the OpenAPI document of a schema, as compact JSON.
 func Document(s *model.Schema, options Options) []byte {
 	b := newBuilder(s, options)
 	paths := b.paths()
+	if b.Format == Latest {
+		b.addQueries(paths)
+	}
 	document := object{
-		{"openapi", openAPIVersion},
+		{"openapi", b.format()},
 		{"info", b.info()},
 		{"servers", list{object{{"url", cmp.Or(b.Prefix, "/")}, {"description", "Where this document came from."}}}},
 		{"security", b.security()},
@@ -83,6 +86,8 @@ type builder struct {
 	operationIDs names
 	titles       map[*model.Collection]title
 
+	queries map[string]operation // those of GET that there are as QUERY, too, by operation id
+
 	schemas, responses, parameters, headers object
 
 	// componentNames is the names of all components: some generators make types of all of
@@ -98,7 +103,7 @@ type title struct{ one, many string }
 func newBuilder(s *model.Schema, options Options) *builder {
 	b := &builder{
 		Options: options, schema: s, titles: map[*model.Collection]title{},
-		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
+		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{}, queries: map[string]operation{},
 	}
 	b.hides = slices.ContainsFunc(s.Collections(), func(c *model.Collection) bool { return c.Shows() != nil })
 	for _, name := range ownSchemas {

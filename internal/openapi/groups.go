@@ -20,6 +20,7 @@ func (b *builder) groups() object {
 		if !may {
 			continue
 		}
+		o.queried = true
 		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields, and numbers of different values. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
 		o.parameters = append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 		o.responses = object{{"200", b.grouped(c)}, {"304", b.unchanged()}}

@@ -62,7 +62,7 @@ func (b *builder) readable(c *model.Collection, description string, content obje
 	if !streams(c) {
 		return b.answer(description, content, headers...)
 	}
-	return withStream(b.answer(description, content, append(headers, streamHeaders...)...))
+	return b.withStream(b.answer(description, content, append(headers, streamHeaders...)...), func() object { return b.eventOf(c) })
 }
 
 // found is the answer with a resource that was read; by its singular it says where that is.

@@ -15,7 +15,7 @@ func (b *builder) root() object {
 		headers = append(headers, "API-Versions")
 	}
 	return object{{"get", b.describe(operation{
-		id: "listCollections", tag: serverTag, public: true,
+		queried: true, id: "listCollections", tag: serverTag, public: true,
 		summary:     "List the collections",
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
 		responses: object{{"200", b.answer("The collections, in the order of the schema.",
@@ -86,7 +86,7 @@ func (b *builder) system() object {
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
-				{"properties", object{{"openapi", exactly(openAPIVersion)}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
+				{"properties", object{{"openapi", object{{"type", "string"}, {"enum", list{Formats[0][1], Formats[1][1]}}}}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
 				{"required", list{"openapi", "info", "paths"}},
 			}, nil), "ETag", "Cache-Control", "Content-Encoding")},
 			{"304", b.unchanged("ETag", "Cache-Control")},
@@ -118,7 +118,7 @@ func (b *builder) catalog() object {
 // documentParameters select the document.
 func (b *builder) documentParameters() list {
 	parameters := list{parameterIn("query", "include", "`none`: without the related resources that `include` embeds. Some generators do not take schemas that refer to each other.",
-		object{{"type", "string"}, {"enum", list{"none"}}}, "none")}
+		object{{"type", "string"}, {"enum", list{"none"}}}, "none"), parameterIn("query", "openapi", "The version of OpenAPI. Default: `"+Formats[0][0]+"`.", object{{"type", "string"}, {"enum", list{Formats[0][0], Latest}}}, Latest)}
 	if !b.versioned() {
 		return parameters
 	}
