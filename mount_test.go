@@ -82,6 +82,8 @@ func TestMountedUnderAPrefix(t *testing.T) {
 				{ask("GET", c.at+"/users/?limit=1", "", "Location"), "308 " + c.at + "/users?limit=1"},
 				{ask("GET", c.at+"/", "", "X-Total-Count"), "200 4"},
 				{ask("GET", c.at+"/-/health", "", "Content-Type"), "200 application/json"},
+				{ask("HEAD", c.at+"/.well-known/api-catalog", "", "Link"), "200 <" + c.at + `/.well-known/api-catalog>; rel="api-catalog"`},
+				{unknown(c.at + "/.well-known/api-catalog"), `{"linkset":[{"anchor":"` + c.at + `/","service-desc":[{"href":"` + c.at + `/-/openapi.json","type":"application/json"}],"service-doc":[{"href":"` + c.at + `/-/docs","type":"text/html"}],"status":[{"href":"` + c.at + `/-/health","type":"application/json"}]}]}`},
 				{unknown(c.at + "/nope"), `{"errors":[{"status":404,"code":"not_found","title":"Not found","detail":"Nothing is at this path. GET ` + c.at + `/ lists the collections."}]}`},
 				{unknown(c.at + "/-/nope"), `{"errors":[{"status":404,"code":"not_found","title":"Not found","detail":"Nothing is at this path. GET ` + c.at + `/ lists the collections."}]}`},
 			} {

@@ -60,6 +60,10 @@ type OpenAPIOption func(*openapi.Options)
 // generators do not take schemas that refer to each other. A server gives this document at /-/openapi.json?include=none.
 func WithoutIncludes(o *openapi.Options) { o.NoIncludes = true }
 
+// InOpenAPI32 is an OpenAPIOption: the document is of OpenAPI 3.2, which describes QUERY and the events of streams. A server gives it at
+// /-/openapi.json?openapi=3.2.
+func InOpenAPI32(o *openapi.Options) { o.Format = openapi.Latest }
+
 // OfVersion is an OpenAPIOption: the document is that of a version of the interface whose schema is given, by admin.VersionSchema. The
 // schema of the configuration is the newest.
 func OfVersion(of *schema.Schema) OpenAPIOption {

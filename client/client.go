@@ -61,6 +61,7 @@ type Options struct {
 type Client struct {
 	base    *url.URL
 	options Options
+	noQuery atomic.Bool  // a proxy or the server refuses QUERY
 	page    atomic.Int64 // the largest limit that the server allows, once it has refused a larger one
 }
 
@@ -108,6 +109,8 @@ type Request struct {
 	// Once: the request has no Idempotency-Key, and is sent again only if it was certainly not
 	// executed: there was no connection, or the response was 429.
 	Once bool
+
+	long bool // it may be sent by QUERY, whose response has no ETag and no Link
 }
 
 // Response is a successful response that was read completely.
@@ -147,8 +150,16 @@ func (c *Client) open(ctx context.Context, request Request) (opened *http.Respon
 	return opened, err
 }
 
-// try sends a request once. The caller must close the response.
+// try sends a request once, or a read that is too long for a URL twice. The caller must close the response.
 func (c *Client) try(ctx context.Context, request *Request) (*http.Response, error) {
+	if c.isTooLong(request) {
+		return c.tryLong(ctx, request)
+	}
+	return c.send(ctx, request)
+}
+
+// send sends a request once.
+func (c *Client) send(ctx context.Context, request *Request) (*http.Response, error) {
 	target := *c.base
 	target.Path += request.Path
 	target.RawQuery = request.Query
@@ -180,6 +191,10 @@ func (c *Client) try(ctx context.Context, request *Request) (*http.Response, err
 	}
 	if err != nil {
 		return nil, &lostError{err}
+	}
+	if request.Method == "QUERY" && answer.Request.Method != request.Method {
+		defer answer.Body.Close()
+		return nil, &redirectedError{answer.Request.URL.Path}
 	}
 	if answer.StatusCode < 200 || answer.StatusCode > 299 {
 		defer answer.Body.Close()

@@ -129,7 +129,7 @@ func (c *Collection[T]) send(ctx context.Context, method, id, query string, valu
 // request is a request to the collection, or to a resource of it, with the value that it writes.
 func (c *Collection[T]) request(method, id, query string, value any, options []WriteOption) (Request, error) {
 	body, err := bodyOf(method, value)
-	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body}
+	request := Request{Method: method, Path: c.path, Query: query, Header: http.Header{}, Body: body, long: hasIncludes(query)}
 	if err := cmp.Or(err, c.err); err != nil {
 		return request, err
 	}
@@ -252,7 +252,7 @@ func attributes(value any, create bool) (json.RawMessage, error) {
 }
 
 func (c *Collection[T]) listing(query string, exact bool) Request {
-	request := Request{Method: http.MethodGet, Path: c.path, Query: query, Header: http.Header{}}
+	request := Request{Method: http.MethodGet, Path: c.path, Query: query, Header: http.Header{}, long: true}
 	if exact {
 		request.Header.Set("Prefer", "count=exact")
 	}

@@ -43,7 +43,7 @@ func TestTypeScriptClient(t *testing.T) {
 	compile(t, "--project", filepath.Join(project, "tsconfig.plain.json")) // of users who are less strict
 
 	tests, err := filepath.Glob(filepath.Join(dir, "test/*.test.js"))
-	if err != nil || len(tests) != 9 {
+	if err != nil || len(tests) != 10 {
 		t.Fatalf("%v, %v", tests, err)
 	}
 	shopFile := filepath.Join(project, "test/shop.yaml")

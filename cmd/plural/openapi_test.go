@@ -39,6 +39,14 @@ func TestOpenAPI(t *testing.T) {
 	if printed := compact(output(t, dir, "openapi", "--include", "none")); printed != string(plain) || printed == string(example) {
 		t.Errorf("without related resources it is %.100s", printed)
 	}
+	latest, err := plural.OpenAPI(plural.Config{}, "", plural.InOpenAPI32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if printed := compact(output(t, dir, "openapi", "--openapi", "3.2")); printed != string(latest) || printed == string(example) {
+		t.Errorf("in OpenAPI 3.2 it is %.100s", printed)
+	}
+	runs(t, dir, "", true, "plural: --openapi \"3\": it can be 3.1 or 3.2\n", "openapi", "--openapi", "3")
 	runs(t, dir, "", true, "plural: --include \"posts\": it can only be none\n", "openapi", "--include", "posts")
 
 	if err := os.WriteFile(filepath.Join(dir, "api.yaml"), []byte(withAccess), 0o600); err != nil {

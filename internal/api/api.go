@@ -241,6 +241,12 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if target.kind == systemPath {
 		return a.system(r, target)
 	}
+	if r.Method == methodQuery {
+		var err error
+		if r, err = a.asGet(r, out, target); err != nil {
+			return nil, err
+		}
+	}
 	if a.isStreamable(r, target) {
 		out.Header().Add("Vary", "Accept")
 		if wantsStream(r) {
@@ -310,6 +316,10 @@ func (a *API) refuse(r *http.Request, out *response, err error) *reply {
 		a.Observer.Denied(out.origin(), out.caller, string(reply.code), err)
 		reply.header.Set("WWW-Authenticate", challenge(faults[0].Code))
 	case http.StatusUnsupportedMediaType:
+		if r.Method == methodQuery {
+			reply.header["Accept-Query"] = acceptQuery
+			break
+		}
 		reply.header.Set("Accept", "application/json")
 		if r.Method == http.MethodPatch {
 			reply.header.Set("Accept-Patch", "application/json")
@@ -326,4 +336,6 @@ func (a *API) leave(out *response) {
 	}
 }
 
-func isRead(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+func isRead(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == methodQuery
+}

@@ -14,17 +14,18 @@ import (
 	"github.com/plural-go/plural/problem"
 )
 
-func (a *API) readBody(r *http.Request, out *response) ([]byte, error) {
-	if r.ContentLength > a.MaxBody {
+// readBody reads a body of at most some bytes.
+func (a *API) readBody(r *http.Request, out *response, most int64) ([]byte, error) {
+	if r.ContentLength > most {
 		out.Header().Set("Connection", "close") // the rest is not read
-		return nil, a.tooLarge()
+		return nil, tooLarge(most)
 	}
-	body, err := a.readAll(r, out)
+	body, err := a.readAll(r, out, most)
 	if err == nil {
 		return body, nil
 	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, a.tooLarge()
+		return nil, tooLarge(most)
 	}
 	if refused, ok := errors.AsType[*problem.Error](err); ok {
 		out.Header().Set("Connection", "close")
@@ -38,15 +39,14 @@ const firstPiece = 4 << 10
 
 // readAll reads a body. All the memory that it may need is taken from the budget first: bodies that take more as
 // they grow could wait for each other. What was not needed is given back when the body has arrived.
-func (a *API) readAll(r *http.Request, out *response) ([]byte, error) {
+func (a *API) readAll(r *http.Request, out *response, most int64) ([]byte, error) {
 	deadline := http.NewResponseController(out.ResponseWriter)
 	out.upload = a.bodies.Begin(out.context.reader.Key, func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
-	most := a.MaxBody
+	from := http.MaxBytesReader(out, r.Body, most)
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
 	most++ // to detect a longer body
-	from := http.MaxBytesReader(out, r.Body, a.MaxBody)
 	if err := out.upload.Take(most); err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func unreadable(err error) error {
 	return &problem.Error{Code: problem.CodeMalformedRequest, Detail: "The body could not be read completely.", Cause: err}
 }
 
-func (a *API) tooLarge() error {
-	return fault.New(problem.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", a.MaxBody)
+func tooLarge(most int64) error {
+	return fault.New(problem.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", most)
 }
 
 // checkBody refuses a body where none is expected, and one that is not JSON where one is
@@ -105,7 +105,7 @@ func (a *API) tooLarge() error {
 func checkBody(r *http.Request) error {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		return checkMediaType(r)
+		return checkMediaType(r, "application/json")
 	}
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil
@@ -122,8 +122,9 @@ func checkBody(r *http.Request) error {
 	return fault.New(problem.CodeUnexpectedBody, "%s must not have a body. Send it without one.", r.Method)
 }
 
-func checkMediaType(r *http.Request) error {
-	if given := r.Header["Content-Type"]; len(given) == 1 && given[0] == "application/json" && r.Header["Content-Encoding"] == nil {
+// checkMediaType refuses a body of another media type, or in another encoding than UTF-8.
+func checkMediaType(r *http.Request, wanted string) error {
+	if given := r.Header["Content-Type"]; len(given) == 1 && given[0] == wanted && r.Header["Content-Encoding"] == nil {
 		return nil // what nearly all clients send
 	}
 	if encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); encoding != "" && !strings.EqualFold(encoding, "identity") {
@@ -134,12 +135,16 @@ func checkMediaType(r *http.Request) error {
 	media, parameters, err := mime.ParseMediaType(given)
 	charset, hasCharset := parameters["charset"]
 	delete(parameters, "charset")
-	if given == "" || err != nil || media != "application/json" || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
+	if given == "" || err != nil || media != wanted || len(parameters) > 0 || hasCharset && !strings.EqualFold(charset, "utf-8") {
 		came := "the request has no Content-Type"
 		if given != "" {
 			came = "the Content-Type is " + fault.Quote(given)
 		}
-		return fault.Header("Content-Type", problem.CodeUnsupportedMediaType, "The body must be JSON in UTF-8, but %s. Send Content-Type: application/json.", came)
+		what := "JSON"
+		if wanted == formType {
+			what = "parameters as in a URL,"
+		}
+		return fault.Header("Content-Type", problem.CodeUnsupportedMediaType, "The body must be %s in UTF-8, but %s. Send Content-Type: %s.", what, came, wanted)
 	}
 	return nil
 }

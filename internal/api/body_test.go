@@ -25,7 +25,7 @@ func TestBrokenBodiesLeaveTheirMemory(t *testing.T) {
 		r := httptest.NewRequest("POST", "/users", io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)))
 		r.ContentLength = size
 		out := &response{ResponseWriter: httptest.NewRecorder()}
-		if _, err := a.readBody(r, out); err == nil || !strings.Contains(err.Error(), "could not be read completely") {
+		if _, err := a.readBody(r, out, a.MaxBody); err == nil || !strings.Contains(err.Error(), "could not be read completely") {
 			t.Fatalf("a body that broke off: %v", err)
 		}
 		out.upload.End()
@@ -38,7 +38,7 @@ func TestBrokenBodiesLeaveTheirMemory(t *testing.T) {
 	// A body that arrives is complete, whatever the buffer had before.
 	r := httptest.NewRequest("POST", "/users", strings.NewReader(strings.Repeat("x", size/2+1)))
 	out := &response{ResponseWriter: httptest.NewRecorder()}
-	body, err := a.readBody(r, out)
+	body, err := a.readBody(r, out, a.MaxBody)
 	if want := strings.Repeat("x", size/2+1); err != nil || string(body) != want {
 		t.Errorf("read %d bytes (%v), want %d times x", len(body), err, len(want))
 	}
@@ -56,7 +56,7 @@ func TestBodiesLongerThanTheirLength(t *testing.T) {
 			out := &response{ResponseWriter: httptest.NewRecorder()}
 			ended := make(chan error, 1)
 			go func() {
-				body, err := a.readBody(r, out)
+				body, err := a.readBody(r, out, a.MaxBody)
 				if err == nil && int64(len(body)) != length {
 					err = fmt.Errorf("read %d bytes", len(body))
 				}

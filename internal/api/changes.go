@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/model"
@@ -30,14 +29,15 @@ func (a *API) logRequest(t *target, q query.Query) feed.LogRequest {
 
 // logLimits bounds what a query of the change log may ask for. Collections that the caller may not
 // know of do not exist.
-func (a *API) logLimits(by *auth.Permit) query.Limits {
+func (a *API) logLimits(t *target) query.Limits {
 	names := []string{}
 	for _, c := range a.Schema.Collections() {
-		if by.MayKnow(c) {
+		if t.path.By.MayKnow(c) {
 			names = append(names, c.Name)
 		}
 	}
 	limits := a.QueryLimits
+	limits.InBody = t.query
 	limits.Choices = map[string][]string{
 		model.ChangeCollection: names,
 		"kind":                 {string(feed.Created), string(feed.Updated), string(feed.Deleted)},
@@ -47,7 +47,7 @@ func (a *API) logLimits(by *auth.Permit) query.Limits {
 
 // changes replies with a range of the change log, or of the history of one resource.
 func (a *API) changes(r *http.Request, out *response, t *target) (*reply, error) {
-	limits := a.logLimits(t.path.By)
+	limits := a.logLimits(t)
 	return a.replyWithList(r, out, t, query.OfChanges, a.Schema.Changes(), limits, func(p *listPage, q query.Query, exact bool) error {
 		request := a.logRequest(t, q)
 		request.Exact = exact

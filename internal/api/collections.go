@@ -48,6 +48,7 @@ func (a *API) collections(r *http.Request, t *target) (*reply, error) {
 		}
 	}
 	reply := enveloped(http.StatusOK, model.MustMarshal(list))
+	t.addAcceptQuery(reply.header)
 	reply.header.Set("X-Total-Count", strconv.Itoa(len(all)))
 	if served := a.listVersions(); served != "" {
 		reply.header.Set("API-Versions", served)

@@ -12,7 +12,7 @@ const (
 	// Authorization, and older browsers do not support it, so the headers of the interface are
 	// listed too.
 	corsHeaders = "*, API-Version, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, X-Request-Id"
-	corsExposed = "API-Version, API-Versions, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
+	corsExposed = "Accept-Query, API-Version, API-Versions, Content-Location, Deprecation, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, " +
 		"RateLimit-Policy, Retry-After, Sunset, X-Affected, X-Deleted, X-History-Since, X-Request-Id, X-Total-Count"
 	corsMaxAge = "600" // seconds that a browser caches the preflight
 )

@@ -77,7 +77,7 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 func (a *API) shapeOf(r *http.Request, t *target) (shape feed.Shape, since string, err error) {
 	switch {
 	case a.isLog(t):
-		q, err := query.Parse(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t.path.By))
+		q, err := query.Parse(query.OfStream, a.Schema.Changes(), r.URL.RawQuery, a.logLimits(t))
 		if err == nil && t.history {
 			_, err = a.Feed.Changes(r.Context(), a.logRequest(t, query.Query{})) // 404 as of the list
 		}

@@ -119,7 +119,7 @@ func (a *API) revokeKey(r *http.Request, out *response, key *auth.StoredKey) (*a
 }
 
 func (a *API) createKey(r *http.Request, out *response, by *auth.Permit) (*reply, error) {
-	body, err := a.readBody(r, out)
+	body, err := a.readBody(r, out, a.MaxBody)
 	if err != nil {
 		return nil, err
 	}

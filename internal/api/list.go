@@ -34,5 +34,6 @@ func (a *API) list(r *http.Request, out *response, t *target) (*reply, error) {
 func (a *API) queryLimits(t *target) query.Limits {
 	limits := t.path.Limits()
 	limits.DefaultLimit, limits.MaxLimit = a.QueryLimits.DefaultLimit, a.QueryLimits.MaxLimit
+	limits.InBody = t.query
 	return limits
 }

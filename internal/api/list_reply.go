@@ -64,7 +64,7 @@ func (a *API) replyWithList(r *http.Request, out *response, t *target, mode quer
 		pieces.endFirst()
 		return &reply{status: http.StatusNotModified}, err
 	}
-	return a.openReply(r, out, a.listAddress(t), q, p, pieces)
+	return a.openReply(r, out, t, q, p, pieces)
 }
 
 // pieceTimer reports the time that each piece of a list of resources took, also if reading it has failed.
@@ -95,7 +95,7 @@ func (t *pieceTimer) end(took time.Duration) {
 }
 
 // openReply reads the first piece of a range, and returns the reply that sends it and the rest.
-func (a *API) openReply(r *http.Request, out *response, address string, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
+func (a *API) openReply(r *http.Request, out *response, t *target, q query.Query, p *listPage, pieces *pieceTimer) (*reply, error) {
 	list := a.newListWriter(p.rows, &out.timer, pieces)
 	opened := false
 	defer func() {
@@ -116,9 +116,12 @@ func (a *API) openReply(r *http.Request, out *response, address string, q query.
 	if err != nil {
 		return nil, err
 	}
-	if links := links(address, q, p.position(), previous, next); links != "" {
-		p.header.Set("Link", links)
+	if !t.query { // a link would not have the parameters
+		if links := links(a.listAddress(t), q, p.position(), previous, next); links != "" {
+			p.header.Set("Link", links)
+		}
 	}
+	t.addAcceptQuery(p.header)
 	out.timer.Pause()
 	if len(p.applied) > 0 {
 		p.header.Set("Preference-Applied", strings.Join(p.applied, ", "))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
@@ -61,9 +62,13 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", a.Prefix, " ", a.Schema.Versions().Newest), func() []byte {
+	format, err := formatOf(r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", format, " ", a.Prefix, " ", a.Schema.Versions().Newest), func() []byte {
 		options := a.documentOptions(by)
-		options.NoIncludes = noIncludes
+		options.NoIncludes, options.Format = noIncludes, format
 		return openapi.Document(a.Schema, options)
 	})
 	zipped := headers.AcceptsGzip(r.Header)
@@ -100,6 +105,19 @@ func withoutIncludes(query url.Values) (bool, error) {
 		return false, fault.Parameter("include", problem.CodeInvalidParameter, "Of this document, include can only be none: it leaves out the related resources that include embeds.")
 	}
 	return true, nil
+}
+
+// formatOf returns the version of OpenAPI that a request asks for.
+func formatOf(query url.Values) (string, error) {
+	given := query["openapi"]
+	if len(given) == 0 {
+		return openapi.Formats[0][0], nil
+	}
+	known := func(format [2]string) bool { return format[0] == given[0] }
+	if len(given) > 1 || !slices.ContainsFunc(openapi.Formats, known) {
+		return "", fault.Parameter("openapi", problem.CodeInvalidParameter, "There are documents of OpenAPI 3.1, which is the default, and 3.2. Send openapi=3.2, or leave it out.")
+	}
+	return given[0], nil
 }
 
 // documentOptions returns the options of the document for a caller.

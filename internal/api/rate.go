@@ -62,15 +62,16 @@ func (a *API) limitWrong(out *response) error {
 	return a.countRequest(out, "caller", "wrong:"+out.address, allowed)
 }
 
-// countRequest counts a request, and sets the headers that say how many more are allowed.
+// countRequest counts a request, and sets the headers that say how many more are allowed, and how long it takes until one more is
+// (draft-ietf-httpapi-ratelimit-headers-11). Retry-After says the same: it should not be earlier.
 func (a *API) countRequest(out *response, policy, who string, allowed schema.Rate) error {
 	level, ok := a.buckets.Take(who, allowed.Requests, allowed.Per)
 	out.Header().Add("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", policy, allowed.Requests, int64(allowed.Per/time.Second)))
-	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.Left, seconds(level.Full)))
+	out.Header().Add("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", policy, level.Left, seconds(level.Next)))
 	if ok {
 		return nil
 	}
-	out.retryAfter = strconv.FormatInt(seconds(level.Wait), 10)
+	out.retryAfter = strconv.FormatInt(seconds(level.Next), 10)
 	return fault.New(problem.CodeTooManyRequests, "The rate limit is %s, and you have exceeded it. Try again in %s s.", allowed, out.retryAfter)
 }
 

@@ -34,7 +34,7 @@ func (a *API) replyWithOne(condition headers.Condition, t *target, etag string, 
 	if unchanged {
 		reply.status, reply.body = http.StatusNotModified, nil
 	}
-	if etag != "" { // related resources have revisions of their own
+	if etag != "" && !t.query { // related resources have revisions of their own
 		reply.header["Etag"] = []string{etag}
 	}
 	if t.kind == singularPath {

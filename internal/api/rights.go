@@ -49,7 +49,7 @@ func (a *API) decisions(r *http.Request, out *response, t *target) (*reply, erro
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
-	body, err := a.readBody(r, out)
+	body, err := a.readBody(r, out, a.MaxBody)
 	if err != nil {
 		return nil, err
 	}

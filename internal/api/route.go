@@ -35,14 +35,14 @@ const (
 
 // methods that a kind of path knows, in the order of Allow.
 var methods = map[pathKind][]string{
-	rootPath:       {"GET", "HEAD", "OPTIONS"},
-	serverPath:     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	rootPath:       {"GET", "HEAD", "QUERY", "OPTIONS"},
+	serverPath:     {"GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"},
 	systemPath:     {"GET", "HEAD", "OPTIONS"},
-	collectionPath: {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"},
-	itemPath:       {"GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"},
-	singularPath:   {"GET", "HEAD", "OPTIONS"},
+	collectionPath: {"GET", "HEAD", "QUERY", "POST", "PATCH", "DELETE", "OPTIONS"},
+	itemPath:       {"GET", "HEAD", "QUERY", "PUT", "PATCH", "DELETE", "OPTIONS"},
+	singularPath:   {"GET", "HEAD", "QUERY", "OPTIONS"},
 
-	groupsPath:      {"GET", "HEAD", "OPTIONS"},
+	groupsPath:      {"GET", "HEAD", "QUERY", "OPTIONS"},
 	transactionPath: {"POST", "OPTIONS"},
 	keysPath:        {"GET", "HEAD", "POST", "OPTIONS"},
 	keyPath:         {"GET", "HEAD", "DELETE", "OPTIONS"},
@@ -61,6 +61,7 @@ type target struct {
 	path     reads.Path
 	id       model.ID
 	history  bool   // the changes of the resource
+	query    bool   // the request is a QUERY: its parameters were in the body
 	key      string // prefix of an API key
 }
 
@@ -78,6 +79,10 @@ func (a *API) route(r *http.Request) (*target, error) {
 		return nil, fault.New(problem.CodeNotFound, "The path prefix has more than %d bytes.", maxPrefix)
 	}
 	escaped := r.URL.EscapedPath()
+	if escaped == catalogPath || escaped == a.Prefix+catalogPath { // also at the root of the host, where programs look for it
+		t := catalogTarget
+		return &t, nil
+	}
 	path, mounted := strings.CutPrefix(escaped, a.Prefix)
 	if !mounted || path != "" && path[0] != '/' {
 		return nil, a.unknownPath()
@@ -294,6 +299,7 @@ func (t *target) refuseMethod(method string) *reply {
 	}
 	allow := header("Allow", strings.Join(allowed, ", "))
 	if method == http.MethodOptions {
+		t.addAcceptQuery(allow)
 		return &reply{status: http.StatusNoContent, header: allow}
 	}
 	refusal := failure(problem.Errors{fault.New(problem.CodeMethodNotAllowed, "The method %s is not allowed here. Use %s.", fault.Quote(method), allow.Get("Allow"))})

@@ -68,6 +68,8 @@ func (a *API) system(r *http.Request, t *target) (*reply, error) {
 		return &reply{handler: a.metrics}, nil
 	case "openapi.json":
 		return a.openAPI(r, t.path.By)
+	case catalogTarget.system:
+		return a.catalog(), nil
 	case "ready":
 		return a.state("ready", "unavailable", a.isReady()), nil
 	default:

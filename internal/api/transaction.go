@@ -28,7 +28,7 @@ func (a *API) writeSteps(r *http.Request, out *response, t *target) (*reply, err
 	if err != nil {
 		return nil, err
 	}
-	body, err := a.readBody(r, out)
+	body, err := a.readBody(r, out, a.MaxBody)
 	if err != nil {
 		return nil, err
 	}

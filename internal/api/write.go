@@ -20,7 +20,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 	}
 	step := &request.Steps[0]
 	if r.Method != http.MethodDelete {
-		if step.Body, err = a.readBody(r, out); err != nil {
+		if step.Body, err = a.readBody(r, out, a.MaxBody); err != nil {
 			return nil, err
 		}
 	}

@@ -72,6 +72,7 @@ var faultGroups = []faultGroup{
 	{slices.Concat(representationFaults, rangeFaults, listFaults), "users", nil, others, 0},
 	{slices.Concat(envelopeFaults, requestFaults), "users", nil, others, 0},
 	{slices.Concat(writeFaults, childFaults), "users", nil, others, 0},
+	{queryFaults, "users", []string{"query"}, nil, 0},
 	{conditionFaults, "users", []string{"method.head", "create", "patch", "put", "delete", "etag", "condition", "once", "async.checks-condition"}, nil, 0},
 	{onceFaults, "users", []string{"create", "patch", "put", "delete", "once", "async.once"}, nil, 0},
 	{changeFaults, "users", []string{"link", "changes", "stream"}, nil, 0},

@@ -99,7 +99,7 @@ func TestChangesAreListed(t *testing.T) {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 			refused := s.do(method, "/changes", "")
 			refused.expectErrors(t, 405, "method_not_allowed")
-			refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+			refused.expectHeaders(t, "Allow: GET, HEAD, QUERY, OPTIONS")
 		}
 		s.get("/changes/"+id(0)).expectErrors(t, 404, "not_found")
 		s.get("/changes/x").expectErrors(t, 404, "not_found")
@@ -152,7 +152,7 @@ func TestHistoryOfAResource(t *testing.T) {
 		}
 		refused := s.do("POST", "/users/"+id(0)+"/changes", "{}")
 		refused.expectErrors(t, 405, "method_not_allowed")
-		refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+		refused.expectHeaders(t, "Allow: GET, HEAD, QUERY, OPTIONS")
 		if detail := s.get("/users/" + id(0) + "/chnages").body; !strings.Contains(detail, "Did you mean /users/"+id(0)+"/changes?") {
 			t.Errorf("no hint: %s", detail)
 		}

@@ -121,6 +121,7 @@ func sendToAll(t *rapid.T, sides []*side, r differentialRequest) (status int) {
 		}
 		got := s.server.do(sent.method, sent.path, sent.body, sent.headers...)
 		status = got.status
+		s.server.expectSameByQuery(t, sent.method, sent.path, got, sent.headers...)
 		answers = append(answers, s.ours(got))
 	}
 	if answers[0] != answers[1] {

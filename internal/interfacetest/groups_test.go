@@ -155,7 +155,7 @@ func TestGroupsHeaders(t *testing.T) {
 		if head.status != 200 || head.body != "" {
 			t.Errorf("HEAD: %d %s", head.status, head.body)
 		}
-		if options := s.do("OPTIONS", "/-/groups/tasks", ""); options.status != 204 || options.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+		if options := s.do("OPTIONS", "/-/groups/tasks", ""); options.status != 204 || options.header.Get("Allow") != "GET, HEAD, QUERY, OPTIONS" {
 			t.Errorf("OPTIONS: %d %v", options.status, options.header)
 		}
 		s.do("POST", "/-/groups/tasks", "{}").expectErrors(t, 405, "method_not_allowed")

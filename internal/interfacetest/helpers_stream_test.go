@@ -35,9 +35,15 @@ func (s *server) stream(path string, headers ...string) *events {
 
 func openStream(t testing.TB, client *http.Client, url string, headers ...string) *events {
 	t.Helper()
-	e, err := tryStream(t, client, url, headers...)
+	return openStreamOf(t, client, "GET", url, "", headers...)
+}
+
+// openStreamOf opens a stream by a method, with the parameters of a QUERY.
+func openStreamOf(t testing.TB, client *http.Client, method, url, parameters string, headers ...string) *events {
+	t.Helper()
+	e, err := tryStreamOf(t, client, method, url, parameters, headers...)
 	if err != nil {
-		t.Fatalf("GET %s: %v", url, err)
+		t.Fatalf("%s %s: %v", method, url, err)
 	}
 	return e
 }
@@ -45,10 +51,18 @@ func openStream(t testing.TB, client *http.Client, url string, headers ...string
 // tryStream opens a stream. The error is that of the connection.
 func tryStream(t testing.TB, client *http.Client, url string, headers ...string) (*events, error) {
 	t.Helper()
+	return tryStreamOf(t, client, "GET", url, "", headers...)
+}
+
+func tryStreamOf(t testing.TB, client *http.Client, method, url, parameters string, headers ...string) (*events, error) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(parameters))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if parameters != "" {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	r.Header.Set("Accept", "text/event-stream")
 	for i := 0; i < len(headers); i += 2 {
@@ -76,7 +90,7 @@ func tryStream(t testing.TB, client *http.Client, url string, headers ...string)
 	}()
 	t.Cleanup(e.close)
 	if e.status != 200 {
-		t.Fatalf("GET %s: %d", url, e.status)
+		t.Fatalf("%s %s: %d", method, url, e.status)
 	}
 	return e, nil
 }

@@ -104,6 +104,10 @@ func (a answer) expectHeaders(t testing.TB, want ...string) {
 			if values[0] != "nosniff" {
 				t.Errorf("X-Content-Type-Options is %q", values)
 			}
+		case "Accept-Query": // every list has it, see TestQuery
+			if values[0] != "application/x-www-form-urlencoded" {
+				t.Errorf("Accept-Query is %q", values)
+			}
 		case "Link":
 			if rest := a.otherLinks(t); rest != "" {
 				got = append(got, "Link: "+rest)

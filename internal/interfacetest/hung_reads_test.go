@@ -93,7 +93,7 @@ func (s *server) hungRequests(secret string) (all []hungRequest) {
 	ids := strings.NewReplacer("{task_id}", task, "/notes/{id}", "/notes/"+note, "/note/{id}", "/note/"+note, "/tasks/{id}", "/tasks/"+task, "/task/{id}", "/task/"+task,
 		"/operations/{id}", "/operations/"+operation, "/operation/{id}", "/operation/"+operation, "/changes/{id}", "/changes/"+change, "/change/{id}", "/change/"+change, "{prefix}", strings.Split(secret, "_")[1])
 	for pattern, methods := range document.Paths {
-		readsNothing := slices.Contains([]string{"/-/health", "/-/ready", "/-/metrics", "/-/openapi.json", "/-/me"}, pattern)
+		readsNothing := slices.Contains([]string{"/-/health", "/-/ready", "/-/metrics", "/.well-known/api-catalog", "/-/openapi.json", "/-/me"}, pattern)
 		if methods["get"] == nil || readsNothing || strings.Contains(pattern, "other") {
 			continue
 		}

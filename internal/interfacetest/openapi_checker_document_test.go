@@ -3,10 +3,12 @@ package interfacetest
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -247,13 +249,31 @@ func (d *document) readOperation(path, place string) *describedOperation {
 			}
 		}
 	}
-	if at, body := d.follow(place + "/requestBody"); body != nil {
+	if at, body := d.follow(place + "/requestBody"); body != nil && !strings.HasSuffix(place, "/query") {
 		op.bodySchema = at + "/content/application~1json/schema"
 	}
+	op.parameters = append(op.parameters, d.readForm(place+"/requestBody/content/application~1x-www-form-urlencoded/schema")...)
 	for status := range d.at(place + "/responses") {
 		op.responses[status] = d.readResponse(place + "/responses/" + status)
 	}
 	return op
+}
+
+// readForm reads the parameters in the body of a QUERY.
+func (d *document) readForm(pointer string) (parameters []describedParameter) {
+	form := d.at(pointer)
+	if patterns, ok := form["patternProperties"].(map[string]any); ok {
+		all := slices.Sorted(maps.Keys(patterns))
+		parameters = append(parameters, describedParameter{in: "query", members: regexp.MustCompile(strings.Join(all, "|"))})
+	}
+	properties, _ := form["properties"].(map[string]any)
+	for name := range properties {
+		at := pointer + "/properties/" + escape(name)
+		p := readParameter(at, map[string]any{"name": name, "in": "query", "schema": properties[name]})
+		p.schema, p.mayBare = at, strings.HasPrefix(name, "filter[")
+		parameters = append(parameters, p)
+	}
+	return parameters
 }
 
 func readParameter(pointer string, object map[string]any) describedParameter {
@@ -290,6 +310,10 @@ func (d *document) readResponse(pointer string) *describedResponse {
 	content, _ := object["content"].(map[string]any)
 	_, r.streams = object["x-event-stream"]
 	for media := range content {
+		if media == "text/event-stream" { // of OpenAPI 3.2
+			r.streams = true
+			continue
+		}
 		r.media, r.schema = media, at+"/content/"+escape(media)+"/schema"
 	}
 	return r

@@ -61,11 +61,14 @@ func (j *checker) checkVersions(base string) {
 	all := j.versioned
 	j.versioned = nil
 	j.mutex.Unlock()
-	found := map[[2]string]*document{}
+	found := map[[3]string]*document{}
 	for _, e := range all {
-		key := [2]string{e.answered.Get("API-Version"), e.header.Get("Authorization")}
+		key := [3]string{e.answered.Get("API-Version"), e.header.Get("Authorization"), "3.1"}
+		if e.method == "QUERY" {
+			key[2] = "3.2"
+		}
 		if _, asked := found[key]; !asked {
-			found[key] = j.served(base, key[0], key[1])
+			found[key] = j.served(base, key[0], key[1], key[2])
 		}
 		if found[key] == nil {
 			continue
@@ -77,8 +80,8 @@ func (j *checker) checkVersions(base string) {
 }
 
 // served is the document of a version that a server has for a caller, nil if it has none any more.
-func (j *checker) served(base, version, authorization string) *document {
-	r, err := http.NewRequest("GET", base+j.config.Prefix+"/-/openapi.json?version="+version, nil)
+func (j *checker) served(base, version, authorization, format string) *document {
+	r, err := http.NewRequest("GET", base+j.config.Prefix+"/-/openapi.json?openapi="+format+"&version="+version, nil)
 	if err != nil {
 		j.t.Error(err)
 		return nil
@@ -111,7 +114,8 @@ func (j *checker) knows(authorization, role string) {
 	j.roles[authorization] = role
 }
 
-func (j *checker) documentFor(authorization string) *document {
+// documentFor is the document that describes a method for a caller: that of OpenAPI 3.1, but of 3.2 for QUERY.
+func (j *checker) documentFor(authorization, method string) *document {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
 	role := ""
@@ -121,15 +125,16 @@ func (j *checker) documentFor(authorization string) *document {
 			role = ""
 		}
 	}
-	found := j.documents[role]
+	latest := method == "QUERY"
+	found := j.documents[role+fmt.Sprint(latest)]
 	if found == nil {
-		text, err := textFor(j.config, role)
+		text, err := textFor(j.config, role, latest)
 		if err != nil {
 			j.t.Errorf("the document of %q: %v", role, err)
 			return nil
 		}
 		found = documentOf(text, documentKind{restricted: role != "", hooked: len(j.config.Hooks) > 0})
-		j.documents[role] = found
+		j.documents[role+fmt.Sprint(latest)] = found
 	}
 	return found
 }
@@ -143,13 +148,17 @@ type configured struct {
 	text   string
 }
 
-func textFor(config plural.Config, role string) (string, error) {
+func textFor(config plural.Config, role string, latest bool) (string, error) {
 	config.Database, config.DatabaseDirect, config.Logger = "", "", nil // of no concern
-	key := fmt.Sprintf("%q %#v", role, config)
+	key := fmt.Sprintf("%q %t %#v", role, latest, config)
 	if found, ok := documentTexts.Load(key); ok {
 		return found.(configured).text, nil
 	}
-	text, err := plural.OpenAPI(config, role)
+	var options []plural.OpenAPIOption
+	if latest {
+		options = append(options, plural.InOpenAPI32)
+	}
+	text, err := plural.OpenAPI(config, role, options...)
 	if err == nil {
 		documentTexts.Store(key, configured{config, string(text)})
 	}
@@ -164,7 +173,7 @@ func (j *checker) hears(e *exchange) {
 		j.versioned = append(j.versioned, e)
 		return
 	}
-	d := j.documentFor(e.header.Get("Authorization"))
+	d := j.documentFor(e.header.Get("Authorization"), e.method)
 	if d == nil {
 		return
 	}
@@ -240,7 +249,7 @@ var pages = regexp.MustCompile(`/-/(explorer|docs)(/|$)`)
 
 // checker lists what an exchange has that the document does not describe.
 func (d *document) checker(e *exchange) []string {
-	if e.target != nil && pages.MatchString(e.target.Path) {
+	if e.target != nil && (pages.MatchString(e.target.Path) || d.prefix != "/" && e.target.Path == "/.well-known/api-catalog" && e.status == http.StatusOK) {
 		return nil
 	}
 	if e.method == "OPTIONS" || e.target == nil || e.target.Path == "*" {
@@ -249,6 +258,9 @@ func (d *document) checker(e *exchange) []string {
 	path, known := d.find(e.target)
 	if !known {
 		return d.checkOutside(e)
+	}
+	if e.method == "QUERY" {
+		return d.checkQueryMethod(path, e)
 	}
 	method := e.method
 	if method == "HEAD" {
@@ -268,6 +280,34 @@ func (d *document) checker(e *exchange) []string {
 		complaints = append(complaints, wrong...)
 	case len(wrong) == 0 && !d.hooked && (e.status == http.StatusBadRequest || e.status == http.StatusUnprocessableEntity):
 		complaints = append(complaints, d.mustBeWrong(op, e)...)
+	}
+	return complaints
+}
+
+// checkQueryMethod checks a QUERY, which only documents of OpenAPI 3.2 describe.
+func (d *document) checkQueryMethod(path string, e *exchange) []string {
+	op := d.operation(path, "query")
+	if op == nil {
+		return d.checkOutside(e)
+	}
+	as := *e
+	as.target, as.header, as.body = new(*e.target), e.header.Clone(), nil
+	if len(e.body) > 0 {
+		as.target.RawQuery = string(e.body)
+	}
+	complaints := d.checkAnswer(op, &as)
+	for _, name := range []string{"Link", "Etag"} {
+		if e.answered[name] != nil {
+			complaints = append(complaints, "a QUERY has the header "+name)
+		}
+	}
+	wrong := d.checkRequest(op, &as)
+	switch {
+	case len(e.body) > maxChecked: // it was not read completely
+	case e.status < 300:
+		complaints = append(complaints, wrong...)
+	case len(wrong) == 0 && !d.hooked && e.status == http.StatusBadRequest:
+		complaints = append(complaints, d.mustBeWrong(op, &as)...)
 	}
 	return complaints
 }

@@ -170,6 +170,17 @@ func TestOpenAPIDocument(t *testing.T) {
 		for _, query := range []string{"include=posts", "include", "include=none&include=none"} {
 			s.get(path+"?"+query).expectErrors(t, 400, "invalid_parameter include")
 		}
+		latest, err := plural.OpenAPI(s.config, "", plural.InOpenAPI32, plural.WithoutIncludes)
+		if a := s.get(path + "?openapi=3.2&include=none"); err != nil || a.body != string(latest) || !strings.HasPrefix(a.body, `{"openapi":"3.2.0"`) {
+			t.Errorf("of OpenAPI 3.2, the server gives another document, %v: %.200s", err, a.body)
+		}
+		if a := s.get(path + "?openapi=3.1"); a.body != first.body || a.header.Get("Etag") != etag {
+			t.Errorf("of OpenAPI 3.1, the server gives another document: %.200s", a.body)
+		}
+		for _, query := range []string{"openapi=3.3", "openapi", "openapi=3.2&openapi=3.2"} {
+			s.get(path+"?"+query).expect(t, 400, `{"errors":[{"status":400,"code":"invalid_parameter","title":"Invalid query parameter",`+
+				`"detail":"There are documents of OpenAPI 3.1, which is the default, and 3.2. Send openapi=3.2, or leave it out.","source":{"parameter":"openapi"}}]}`)
+		}
 		s.do("POST", path, "{}").expectErrors(t, 405, "method_not_allowed")
 		var document struct{ Servers []struct{ URL string } }
 		if err := json.Unmarshal([]byte(first.body), &document); err != nil || len(document.Servers) != 1 || document.Servers[0].URL != "/api" {

@@ -153,11 +153,11 @@ func TestOperationsAreReadOnly(t *testing.T) {
 			} {
 				refused := s.do(c.method, c.path, c.body, "Prefer", prefer, "Idempotency-Key", "k")
 				refused.expectErrors(t, 405, "method_not_allowed")
-				refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+				refused.expectHeaders(t, "Allow: GET, HEAD, QUERY, OPTIONS")
 			}
 		}
 		for _, path := range []string{"/operations", "/operations/" + made} {
-			if got := s.do("OPTIONS", path, ""); got.status != 204 || got.header.Get("Allow") != "GET, HEAD, OPTIONS" {
+			if got := s.do("OPTIONS", path, ""); got.status != 204 || got.header.Get("Allow") != "GET, HEAD, QUERY, OPTIONS" {
 				t.Errorf("OPTIONS %s: %d %v", path, got.status, got.header)
 			}
 		}

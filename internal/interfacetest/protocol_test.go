@@ -10,12 +10,12 @@ import (
 
 // allowed is what each kind of path takes.
 var allowed = map[string]string{
-	"/":                                   "GET, HEAD, OPTIONS",
-	"/users":                              "GET, HEAD, POST, PATCH, DELETE, OPTIONS",
-	"/users/" + id(0):                     "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
-	"/users/" + id(0) + "/posts":          "GET, HEAD, POST, PATCH, DELETE, OPTIONS",
-	"/users/" + id(0) + "/posts/" + id(0): "GET, HEAD, PUT, PATCH, DELETE, OPTIONS",
-	"/user/" + id(0):                      "GET, HEAD, OPTIONS",
+	"/":                                   "GET, HEAD, QUERY, OPTIONS",
+	"/users":                              "GET, HEAD, QUERY, POST, PATCH, DELETE, OPTIONS",
+	"/users/" + id(0):                     "GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS",
+	"/users/" + id(0) + "/posts":          "GET, HEAD, QUERY, POST, PATCH, DELETE, OPTIONS",
+	"/users/" + id(0) + "/posts/" + id(0): "GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS",
+	"/user/" + id(0):                      "GET, HEAD, QUERY, OPTIONS",
 	"/-/health":                           "GET, HEAD, OPTIONS",
 	"/-/ready":                            "GET, HEAD, OPTIONS",
 	"/-/metrics":                          "GET, HEAD, OPTIONS",
@@ -31,7 +31,7 @@ func TestMethods(t *testing.T) {
 			if options.status != 204 || options.body != "" || options.header.Get("Allow") != allow || options.header.Get("X-Request-Id") == "" {
 				t.Errorf("OPTIONS %s: %d %v %s", path, options.status, options.header, options.body)
 			}
-			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "get", "Get", "QUERY"} {
+			for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "get", "Get", "QUERY", "query"} {
 				if strings.Contains(", "+allow+",", ", "+method+",") {
 					continue
 				}
@@ -54,7 +54,7 @@ func TestUnknownPaths(t *testing.T) {
 			"//users", "/users//" + id(0), "/users//", "//", "/./users", "/../users", "/users/..", "/operation", "/collections", "/-", "/-/nope", "/-/health/x",
 			"/" + strings.Repeat("x", 5000), "/%F0%9D%84%9E", "/%ff", "/*", "/users,posts", "/user", "/_plural_meta", "/_plural_changes",
 		} {
-			for _, method := range []string{"GET", "POST", "DELETE", "OPTIONS", "NOPE"} {
+			for _, method := range []string{"GET", "QUERY", "POST", "DELETE", "OPTIONS", "NOPE"} {
 				s.expectRefusal(t, method, path, "", 404, "not_found")
 			}
 		}
@@ -71,7 +71,7 @@ func TestTrailingSlash(t *testing.T) {
 			"/users/" + id(0) + "/posts/?o=%31": "/users/" + id(0) + "/posts?o=%31",
 			"/user/" + id(0) + "/":              "/user/" + id(0),
 		} {
-			for _, method := range []string{"GET", "HEAD", "POST", "DELETE"} {
+			for _, method := range []string{"GET", "HEAD", "QUERY", "POST", "DELETE"} {
 				got := s.do(method, path, "")
 				if got.status != 308 || got.header.Get("Location") != want || got.body != "" || got.header.Get("Content-Length") != "0" || got.header.Get("X-Request-Id") == "" {
 					t.Errorf("%s %s: %d %v %q", method, path, got.status, got.header, got.body)

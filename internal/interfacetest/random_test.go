@@ -131,6 +131,7 @@ func (w *randomCase) expect(v *naiveView, request randomRequest, status int, wan
 			sent.body, sent.match = strings.ReplaceAll(sent.body, name, etag), strings.ReplaceAll(sent.match, name, etag)
 		}
 		a := h.as(v.name, sent.method, sent.path, sent.body, "Prefer", "count=exact", "If-Match", sent.match, "API-Version", v.version.header())
+		h.expectSameByQuery(w.t, sent.method, sent.path, a, "Authorization", h.keys[v.name], "Prefer", "count=exact", "If-Match", sent.match, "API-Version", v.version.header())
 		got := a.timeless()
 		if a.status >= 400 {
 			got = joinSorted(a.faults(w.t))

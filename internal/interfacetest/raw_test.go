@@ -139,7 +139,7 @@ func TestRawRequests(t *testing.T) {
 			s.raw(request).expect(t, 200, data(user(0)))
 		}
 		options := s.raw("OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n")
-		if options.status != 204 || options.body != "" || options.header.Get("Allow") != "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" || options.header.Get("X-Request-Id") == "" {
+		if options.status != 204 || options.body != "" || options.header.Get("Allow") != "GET, HEAD, QUERY, POST, PUT, PATCH, DELETE, OPTIONS" || options.header.Get("X-Request-Id") == "" {
 			t.Errorf("OPTIONS *: %d %v %s", options.status, options.header, options.body)
 		}
 		s.raw("GET * HTTP/1.1\r\nHost: localhost\r\n\r\n").expectErrors(t, 405, "method_not_allowed")

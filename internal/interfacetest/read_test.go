@@ -74,7 +74,7 @@ func TestSingular(t *testing.T) {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
 			refused := s.do(method, "/user/"+id(0), "{}")
 			refused.expectErrors(t, 405, "method_not_allowed")
-			refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+			refused.expectHeaders(t, "Allow: GET, HEAD, QUERY, OPTIONS")
 		}
 		for _, path := range []string{"/user", "/user/" + id(9), "/user/x", "/user/" + id(0) + "/posts", "/users/" + id(0) + "/post/" + id(0)} {
 			s.expectRefusal(t, "GET", path, "", 404, "not_found")
@@ -117,7 +117,7 @@ func TestRoot(t *testing.T) {
 		s.get("/?limit=1").expectErrors(t, 400, "unknown_parameter limit")
 		refused := s.do("POST", "/", "{}")
 		refused.expectErrors(t, 405, "method_not_allowed")
-		refused.expectHeaders(t, "Allow: GET, HEAD, OPTIONS")
+		refused.expectHeaders(t, "Allow: GET, HEAD, QUERY, OPTIONS")
 	})
 }
 

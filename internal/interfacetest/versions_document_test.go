@@ -96,6 +96,10 @@ func TestDocumentOfEachVersion(t *testing.T) {
 		if len(etags) != 3 {
 			t.Errorf("the ETags are %v", etags)
 		}
+		latest := s.do("GET", "/-/openapi.json?version=1&openapi=3.2", "")
+		if latest.header.Get("API-Version") != "1" || !strings.HasPrefix(latest.body, `{"openapi":"3.2.0"`) || !strings.Contains(latest.body, `"/people":{"get":`) && !strings.Contains(latest.body, `"queryList`) {
+			t.Errorf("version 1 in OpenAPI 3.2: %.200s", latest.body)
+		}
 		newest, _ := read("/-/openapi.json?version=3")
 		if unasked, _ := read("/-/openapi.json"); unasked.body != newest.body || unasked.header.Get("ETag") != newest.header.Get("ETag") {
 			t.Error("without a version, it is not the newest one")

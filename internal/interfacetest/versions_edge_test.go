@@ -195,9 +195,9 @@ func TestPropertiesOfVersions(t *testing.T) {
 func TestPreflightOfVersions(t *testing.T) {
 	eachVersioned(t, func(t *testing.T, s *server) {
 		for _, c := range []struct{ path, method, version, allow string }{
-			{"/clients/" + id(1), "PATCH", deprecated, "GET, HEAD, PUT, PATCH, DELETE, OPTIONS"},
-			{"/labels", "POST", second, "GET, HEAD, POST, PATCH, DELETE, OPTIONS"},
-			{"/customers", "POST", newest, "GET, HEAD, POST, PATCH, DELETE, OPTIONS"},
+			{"/clients/" + id(1), "PATCH", deprecated, "GET, HEAD, QUERY, PUT, PATCH, DELETE, OPTIONS"},
+			{"/labels", "POST", second, "GET, HEAD, QUERY, POST, PATCH, DELETE, OPTIONS"},
+			{"/customers", "POST", newest, "GET, HEAD, QUERY, POST, PATCH, DELETE, OPTIONS"},
 			{"/clients/" + id(1), "POST", newest, ""},
 			{"/nothing", "POST", newest, ""},
 		} {

@@ -24,8 +24,7 @@ func NewBuckets() *Buckets { return &Buckets{all: map[string]*rate.Limiter{}, no
 // Level is how full a bucket is.
 type Level struct {
 	Left int64         // tokens
-	Wait time.Duration // until the next token
-	Full time.Duration // until the bucket is full
+	Next time.Duration // until there is one more
 }
 
 // Take removes a token from a bucket. False means that there is none.
@@ -41,11 +40,9 @@ func (b *Buckets) Take(who string, requests int64, per time.Duration) (Level, bo
 	}
 	ok := found.AllowN(now, 1)
 	tokens := found.TokensAt(now)
-	until := func(wanted float64) time.Duration {
-		span := time.Duration(max(wanted-tokens, 0) / float64(limit) * float64(time.Second))
-		return span.Round(time.Microsecond) // so that the error of the division does not become a whole second
-	}
-	return Level{Left: int64(tokens), Wait: until(1), Full: until(float64(burst))}, ok
+	left := int64(max(tokens, 0))
+	next := time.Duration((float64(left+1) - tokens) / float64(limit) * float64(time.Second))
+	return Level{Left: left, Next: next.Round(time.Microsecond)}, ok // so that the error of the division does not become a whole second
 }
 
 // makeRoom removes full buckets, and others if these are less than a tenth of all, so that it does

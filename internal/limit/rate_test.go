@@ -25,13 +25,13 @@ func TestBuckets(t *testing.T) {
 		want  Level
 		ok    bool
 	}{
-		{0, Level{Left: 1, Wait: 0, Full: 30 * time.Second}, true},
-		{0, Level{Left: 0, Wait: 30 * time.Second, Full: time.Minute}, true},
-		{0, Level{Left: 0, Wait: 30 * time.Second, Full: time.Minute}, false},
-		{15 * time.Second, Level{Left: 0, Wait: 15 * time.Second, Full: 45 * time.Second}, false},
-		{15 * time.Second, Level{Left: 0, Wait: 30 * time.Second, Full: time.Minute}, true},
-		{-time.Hour, Level{Left: 0, Wait: 30 * time.Second, Full: time.Minute}, false}, // a clock that went back gives nothing
-		{2 * time.Hour, Level{Left: 1, Wait: 0, Full: 30 * time.Second}, true},
+		{0, Level{Left: 1, Next: 30 * time.Second}, true},
+		{0, Level{Left: 0, Next: 30 * time.Second}, true},
+		{0, Level{Left: 0, Next: 30 * time.Second}, false},
+		{15 * time.Second, Level{Left: 0, Next: 15 * time.Second}, false},
+		{15 * time.Second, Level{Left: 0, Next: 30 * time.Second}, true},
+		{-time.Hour, Level{Left: 0, Next: 30 * time.Second}, false}, // a clock that went back gives nothing
+		{2 * time.Hour, Level{Left: 1, Next: 30 * time.Second}, true},
 	} {
 		now = now.Add(c.after)
 		if got, ok := b.Take("a", allowed.requests, allowed.per); got != c.want || ok != c.ok {
@@ -61,7 +61,7 @@ func TestBuckets(t *testing.T) {
 	}
 }
 
-// TestBucketsRefillAtTheirRate: a bucket out of which everything was taken is full again after exactly the time of its rate.
+// TestBucketsRefillAtTheirRate: a bucket out of which everything was taken has another token after exactly its share of the time.
 func TestBucketsRefillAtTheirRate(t *testing.T) {
 	for _, allowed := range []allowance{{1, time.Hour}, {7, time.Minute}, {3, time.Second}, {4999, time.Hour}} {
 		b := NewBuckets()
@@ -73,7 +73,7 @@ func TestBucketsRefillAtTheirRate(t *testing.T) {
 				t.Fatalf("%v: number %d was refused", allowed, i+1)
 			}
 		}
-		if last.Left != 0 || last.Full != allowed.per {
+		if last.Left != 0 || last.Next != (allowed.per/time.Duration(allowed.requests)).Round(time.Microsecond) {
 			t.Errorf("%v: %+v", allowed, last)
 		}
 		if again, ok := b.Take("a", allowed.requests, allowed.per); ok || again != last {

@@ -163,7 +163,7 @@ func (o *Observer) seriesOf(k kind) series {
 // KnownMethod is a method, or "other". It keeps clients from creating metrics.
 func KnownMethod(method string) string {
 	switch method {
-	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
+	case "GET", "HEAD", "QUERY", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 		return method
 	}
 	return "other"

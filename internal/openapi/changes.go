@@ -13,12 +13,6 @@ const streamType = "text/event-stream"
 // streams reports whether a collection has event streams.
 func streams(c *model.Collection) bool { return !c.ReadOnly() }
 
-// withStream adds an event stream to a response. It is an extension: as a second content, generators
-// of clients would make every list and resource a union with a text.
-func withStream(response object) object {
-	return append(response, member{"x-event-stream", object{{"mediaType", streamType}, {"description", streamText}}})
-}
-
 const streamText = "Events in the format of EventSource: `listed` and `synced` of the snapshot, then `created`, `updated`, `deleted`, `entered` and `left`; `bookmark` is a position only, and after `reset` a snapshot follows. " +
 	"The data of an event is `{\"data\":…,\"previous\":…,\"change\":…}`, and its id the position to resume from."
 
@@ -73,7 +67,7 @@ func (b *builder) listChanges(id, tag, summary, description string, public bool)
 		codes = append(codes, problem.CodeNotFound)
 	}
 	return b.describe(operation{
-		id: id, tag: tag, public: public, summary: summary, description: description, parameters: parameters,
+		queried: true, id: id, tag: tag, public: public, summary: summary, description: description, parameters: parameters,
 		responses: object{{"200", b.listedChanges()}, {"304", b.unchanged()}}, codes: append(codes, b.anywhere()...),
 	})
 }
@@ -81,7 +75,7 @@ func (b *builder) listChanges(id, tag, summary, description string, public bool)
 func (b *builder) readChange(public, singular bool) object {
 	c := b.schema.Changes()
 	o := operation{
-		id: "getChange", tag: c.Name, public: public, summary: "Get a change", description: "One change, with its state as `ETag`.",
+		queried: true, id: "getChange", tag: c.Name, public: public, summary: "Get a change", description: "One change, with its state as `ETag`.",
 		parameters: list{b.shared("If-Match"), b.shared("If-None-Match")},
 		codes:      append(append(ofReading(), problem.CodeNotFound, problem.CodePreconditionFailed), b.anywhere()...),
 	}
@@ -98,8 +92,10 @@ func (b *builder) readChange(public, singular bool) object {
 func (b *builder) listedChanges() object {
 	return b.once(&b.responses, "responses", "response changes", "ChangeListResponse", func() object {
 		content := jsonOf(enveloped(arrayOf(reference("schemas", changeSchema))), dataOf(list{exampleChange()}))
-		headers := append([]string{"Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
-		return withStream(b.answer("A range of the change log, in its order.", content, headers...))
+		headers := append([]string{"Accept-Query", "Link", "X-Total-Count", "X-History-Since", "Preference-Applied", "Content-Encoding"}, streamHeaders...)
+		return b.withStream(b.answer("A range of the change log, in its order.", content, headers...), func() object {
+			return b.event("changes", changeSchema, reference("schemas", changeSchema))
+		})
 	})
 }
 

@@ -1,4 +1,4 @@
-// Package openapi describes the interface of a schema as an OpenAPI 3.1 document: every
+// Package openapi describes the interface of a schema as an OpenAPI 3.1 or 3.2 document: every
 // path, parameter, header, status and error code. It does no I/O: a document depends only on the
 // schema and the options.
 package openapi
@@ -38,6 +38,9 @@ type Options struct {
 	// View is used instead of the schema of a configuration.
 	View *model.Schema
 
+	// Format is the version of OpenAPI: one of Formats, or empty for the default.
+	Format string
+
 	// NoIncludes leaves out what include embeds, with its parameters: some generators do not take schemas that refer to each
 	// other.
 	NoIncludes bool
@@ -56,15 +59,15 @@ type Version struct {
 	Sunset string // the date on which it ends, if it is deprecated
 }
 
-// openAPIVersion is that of the format.
-const openAPIVersion = "3.1.0"
-
 // Document is the OpenAPI document of a schema, as compact JSON.
 func Document(s *model.Schema, options Options) []byte {
 	b := newBuilder(s, options)
 	paths := b.paths()
+	if b.Format == Latest {
+		b.addQueries(paths)
+	}
 	document := object{
-		{"openapi", openAPIVersion},
+		{"openapi", b.format()},
 		{"info", b.info()},
 		{"servers", list{object{{"url", cmp.Or(b.Prefix, "/")}, {"description", "Where this document came from."}}}},
 		{"security", b.security()},
@@ -84,6 +87,8 @@ type builder struct {
 	operationIDs names
 	titles       map[*model.Collection]title
 
+	queries map[string]operation // those of GET that there are as QUERY, too, by operation id
+
 	schemas, responses, parameters, headers object
 
 	// componentNames is the names of all components: some generators make types of all of
@@ -99,7 +104,7 @@ type title struct{ one, many string }
 func newBuilder(s *model.Schema, options Options) *builder {
 	b := &builder{
 		Options: options, schema: s, titles: map[*model.Collection]title{},
-		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{},
+		operationIDs: names{}, componentNames: names{}, named: map[string]string{}, met: map[string]bool{}, queries: map[string]operation{},
 	}
 	b.hides = slices.ContainsFunc(s.Collections(), func(c *model.Collection) bool { return c.Shows() != nil })
 	for _, name := range ownSchemas {
@@ -193,10 +198,11 @@ func texted(members ...member) object {
 
 const infoText = "Every collection has the same operations, envelope, ranges, filters and errors.\n\n" +
 	"A success has the one member `data`: an object for one resource, an array for a collection. A failure has the one member `errors`. " +
-	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics and this document.\n\n" +
+	"Request bodies are the attributes themselves, not wrapped. The content type of answers is exactly `application/json;charset=utf-8`, but for health, readiness, metrics, the catalog of APIs and this document.\n\n" +
 	"What holds on every path and is not repeated below: `HEAD` answers as `GET` does, without the body. `OPTIONS` is 204, with the methods in `Allow`. " +
+	"Where these have `QUERY` (RFC 10008), it answers as `GET` does, with the parameters in a body of `application/x-www-form-urlencoded` and without `Link` and `ETag`. " +
 	"Any other method is 405, also with `Allow`. A slash at the end of a path is 308 to the path without it. " +
-	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics and this document, where it is ignored."
+	"Anything that is not here is 404, and a query parameter that is not here is 400, but for health, readiness, metrics, the catalog of APIs and this document, where it is ignored."
 
 func (b *builder) security() list {
 	if !b.secured() {

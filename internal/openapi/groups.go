@@ -20,6 +20,7 @@ func (b *builder) groups() object {
 		if !may {
 			continue
 		}
+		o.queried = true
 		o.description = "Groups of the resources that pass the filters, with the number of resources of each group, and with sums, averages, least and greatest values of fields, and numbers of different values. Null values are not part of these. At most " + fmt.Sprint(query.MaxGroupValues) + " such values can be asked for."
 		o.parameters = append(b.groupParameters(c), b.shared("Prefer-Count"), b.shared("If-Match"), b.shared("If-None-Match"))
 		o.responses = object{{"200", b.grouped(c)}, {"304", b.unchanged()}}
@@ -117,7 +118,7 @@ func (b *builder) grouped(c *model.Collection) object {
 	return b.response(c, "Groups", func() object {
 		example := object{{"id", exampleID}, {"type", query.GroupsType}, {"by", object{{"id", exampleID}}}, {"count", 1}}
 		return b.answer("A range of the groups, in their order.", jsonOf(enveloped(arrayOf(b.groupSchema(c))), dataOf(list{example})),
-			"Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
+			"Accept-Query", "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
 }
 

@@ -34,7 +34,7 @@ var headerTexts = map[string]object{
 	"Location":         optionalHeader("Where to find the resource, or the operation.", aReference, "/operations/"+exampleID),
 	"Content-Location": requiredHeader("The canonical path of the resource.", aReference, "/operations/"+exampleID),
 	"Link": optionalHeader(
-		"The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list. "+
+		"The pages around this one (RFC 8288): `first`, `prev`, `next` and `last`; and `changes`, a stream of what changes after this list. Of the catalog of APIs, the catalog itself. "+
 			"`next` of a filtered or sorted range of more than 1,000 may lead to an empty page, which has none.",
 		aText, `</operations?limit=100>; rel="first", </operations?limit=-100>; rel="last"`),
 	"X-Total-Count": optionalHeader(
@@ -46,6 +46,7 @@ var headerTexts = map[string]object{
 	"WWW-Authenticate":         requiredHeader("How to authenticate (RFC 6750).", aText, `Bearer realm="plural"`),
 	"Accept":                   requiredHeader("What a body must be.", aText, "application/json"),
 	"Accept-Patch":             requiredHeader("What the body of a PATCH must be (RFC 5789).", aText, "application/json"),
+	"Accept-Query":             requiredHeader("What the body of a QUERY must be (RFC 10008).", aText, "application/x-www-form-urlencoded"),
 	"Vary":                     optionalHeader("Headers of the request that the answer depends on.", aText, "Accept-Encoding"),
 	"Content-Encoding":         optionalHeader("How the answer is compressed, if the client takes that.", exactly("gzip"), "gzip"),
 	"Cache-Control":            requiredHeader("How long the answer can be kept.", aText, "no-store"),
@@ -55,14 +56,14 @@ var headerTexts = map[string]object{
 	"X-Affected":               optionalHeader("Of a dry run: how many resources would be created, changed or deleted, by collection.", aText, "issues=142, comments=3"),
 	"X-Deleted":                optionalHeader("Of a dry run: how many of these would be deleted, by collection. Without it none would be.", aText, "comments=3"),
 	"RateLimit": optionalHeader(
-		"How many more requests there can be, and in how many seconds there can be all of them again.",
+		"How many more requests there can be, and after how many seconds there can be one more.",
 		aText, `"address";r=599;t=1`),
 	"API-Version":  optionalHeader("The version of the interface that the response is in.", object{{"type", "integer"}, {"minimum", 1}}, 1),
 	"API-Versions": optionalHeader("The versions of the interface that the server has, the newest last (RFC 9651).", aText, "1;deprecation=@1763110800;sunset=@1798761600, 2, 3"),
 	"Deprecation":  optionalHeader("The version is deprecated, since this time (RFC 9745).", object{{"type", "string"}, {"pattern", "^@[0-9]+$"}}, "@1763110800"),
 	"Sunset":       optionalHeader("When the version ends (RFC 8594).", aText, "Fri, 01 Jan 2027 00:00:00 GMT"),
 
-	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds.", aText, `"address";q=600;w=60`),
+	"RateLimit-Policy": optionalHeader("How many requests are taken in how many seconds, of an address or of a caller.", aText, `"address";q=600;w=60`),
 
 	"Access-Control-Allow-Origin": optionalHeader(
 		"The origin whose pages may read this, of a request from one that may.",

@@ -21,6 +21,16 @@ type list []any
 // add appends a member.
 func (o *object) add(name string, value any) { *o = append(*o, member{name, value}) }
 
+// get is the value of a member, nil if there is none.
+func (o object) get(name string) any {
+	for _, each := range o {
+		if each.name == name {
+			return each.value
+		}
+	}
+	return nil
+}
+
 // addIf appends a member if there is something to say.
 func (o *object) addIf(there bool, name string, value any) {
 	if there {

@@ -103,7 +103,7 @@ func TestOperationIDs(t *testing.T) {
 		"listCollections", "listUsers", "createUser", "updateUsers", "deleteUsers", "getUser", "replaceUser", "updateUser", "deleteUser", "listChangesOfUser", "getUserAtSingular",
 		"listPostsOfUser", "createPostOfUser", "updatePostsOfUser", "deletePostsOfUser", "getPostOfUser", "replacePostOfUser", "updatePostOfUser", "deletePostOfUser", "listChangesOfPostOfUser",
 		"listPosts", "createPost", "updatePosts", "deletePosts", "getPost", "replacePost", "updatePost", "deletePost", "listChangesOfPost", "getPostAtSingular",
-		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getOpenAPI", "getMe", "runTransaction", "groupUsers", "groupPosts", "groupOperations",
+		"listOperations", "getOperation", "getOperationAtSingular", "listChanges", "getChange", "getChangeAtSingular", "getHealth", "getReadiness", "getMetrics", "getAPICatalog", "getOpenAPI", "getMe", "runTransaction", "groupUsers", "groupPosts", "groupOperations",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q", got)

@@ -105,6 +105,7 @@ type operation struct {
 	tag                      string
 	public                   bool
 	anyVersion               bool // a parameter says of which version it is
+	queried                  bool // it is a GET that there is as QUERY, too
 	parameters               list
 	body                     object
 	responses                object
@@ -120,6 +121,9 @@ func (o *operation) moveToSingular(c *model.Collection) {
 
 func (b *builder) describe(o operation) object {
 	id := b.operationIDs.unique(o.id)
+	if o.queried {
+		b.queries[id] = o
+	}
 	described := object{
 		{"tags", list{o.tag}}, {"operationId", id}, {"summary", o.summary}, {"description", o.description},
 	}
@@ -180,6 +184,7 @@ func (b *builder) list(p place) object {
 	if !may {
 		return nil
 	}
+	o.queried = true
 	c := p.collection
 	o.description = "A range of the collection, filtered and sorted. The range is the half-open interval between `offset` and `offset + limit`, whichever is smaller first, cut to what exists. All filters that are given must hold."
 	o.parameters = b.selection(c, b.limit)
@@ -200,6 +205,7 @@ func (b *builder) read(p place, singular bool) object {
 	if !may {
 		return nil
 	}
+	o.queried = true
 	c := p.collection
 	o.description = "The whole resource, with its state as `ETag`, which a resource with related ones does not have."
 	o.parameters = append(b.partParameters(c), b.shared("If-Match"), b.shared("If-None-Match"))

@@ -49,7 +49,7 @@ func (b *builder) refuse(responses *object, operation string, codes []problem.Co
 // statusIn is the status of a code in an operation. Of groups, a sum that is out of range is asked for by a
 // parameter.
 func statusIn(operation string, code problem.Code) int {
-	if code == problem.CodeOutOfRange && strings.HasPrefix(operation, "group") {
+	if code == problem.CodeOutOfRange && (strings.HasPrefix(operation, "group") || strings.HasPrefix(operation, "queryGroup")) {
 		return http.StatusBadRequest
 	}
 	return code.Status()
@@ -64,6 +64,10 @@ func (b *builder) refusal(operation, suffix string, codes []problem.Code, header
 	case http.StatusUnauthorized:
 		own = append(own, "WWW-Authenticate")
 	case http.StatusUnsupportedMediaType:
+		if strings.HasPrefix(operation, "query") {
+			own = append(own, "Accept-Query")
+			break
+		}
 		own = append(own, "Accept")
 		if strings.HasPrefix(operation, "update") {
 			own = append(own, "Accept-Patch")
@@ -173,6 +177,15 @@ func (b *builder) anywhere() []problem.Code {
 	if b.secured() {
 		codes = append(codes, problem.CodeUnauthenticated, problem.CodeInvalidCredentials, problem.CodeForbidden)
 	}
+	if b.Rated {
+		codes = append(codes, problem.CodeTooManyRequests)
+	}
+	return append(codes, problem.CodeInternal, problem.CodeUnavailable, problem.CodeOverloaded)
+}
+
+// anywhereWithoutCaller is the codes of every request that takes no credentials and does not depend on the schema.
+func (b *builder) anywhereWithoutCaller() []problem.Code {
+	codes := []problem.Code{problem.CodeMalformedRequest}
 	if b.Rated {
 		codes = append(codes, problem.CodeTooManyRequests)
 	}

@@ -53,7 +53,7 @@ func (b *builder) response(c *model.Collection, kind string, make func() object)
 
 func (b *builder) listed(p place) object {
 	return b.response(p.collection, "List", func() object {
-		return b.readable(p.collection, "A range of the collection, in its order.", b.allOf(p), "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
+		return b.readable(p.collection, "A range of the collection, in its order.", b.allOf(p), "Accept-Query", "Link", "X-Total-Count", "Preference-Applied", "Content-Encoding")
 	})
 }
 
@@ -62,7 +62,7 @@ func (b *builder) readable(c *model.Collection, description string, content obje
 	if !streams(c) {
 		return b.answer(description, content, headers...)
 	}
-	return withStream(b.answer(description, content, append(headers, streamHeaders...)...))
+	return b.withStream(b.answer(description, content, append(headers, streamHeaders...)...), func() object { return b.eventOf(c) })
 }
 
 // found is the answer with a resource that was read; by its singular it says where that is.

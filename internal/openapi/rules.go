@@ -85,6 +85,9 @@ func (b *builder) tag(c *model.Collection) object {
 		description += "\n- `" + check.Rule.Text + "`: " + check.Message
 	}
 	tag := object{{"name", c.Name}, {"description", description}}
+	if link := c.ParentLink(); b.Format == Latest && link != nil && b.By.MayKnow(link.To) {
+		tag.add("parent", link.To.Name)
+	}
 	tag.addIf(len(checks) > 0, extension+"checks", checks)
 	return tag
 }

@@ -10,12 +10,12 @@ const serverTag = "Server"
 
 // root is GET /, the collections themselves.
 func (b *builder) root() object {
-	headers := []string{"X-Total-Count"}
+	headers := []string{"Accept-Query", "X-Total-Count"}
 	if b.versioned() {
 		headers = append(headers, "API-Versions")
 	}
 	return object{{"get", b.describe(operation{
-		id: "listCollections", tag: serverTag, public: true,
+		queried: true, id: "listCollections", tag: serverTag, public: true,
 		summary:     "List the collections",
 		description: "The collections as resources: those that the caller may use, each with the attributes that the caller may see.",
 		responses: object{{"200", b.answer("The collections, in the order of the schema.",
@@ -78,6 +78,7 @@ func (b *builder) system() object {
 			})}}
 		}))
 	}
+	paths.add("/.well-known/api-catalog", b.catalog())
 	paths.add("/-/openapi.json", object{{"get", b.describe(operation{
 		id: "getOpenAPI", tag: serverTag, public: true, anyVersion: true,
 		summary: "This document", description: "The OpenAPI document of what the caller may do.",
@@ -85,7 +86,7 @@ func (b *builder) system() object {
 		responses: object{
 			{"200", b.answer("The document.", jsonOf(object{
 				{"type", "object"},
-				{"properties", object{{"openapi", exactly(openAPIVersion)}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
+				{"properties", object{{"openapi", object{{"type", "string"}, {"enum", list{Formats[0][1], Formats[1][1]}}}}, {"info", object{{"type", "object"}}}, {"paths", object{{"type", "object"}}}}},
 				{"required", list{"openapi", "info", "paths"}},
 			}, nil), "ETag", "Cache-Control", "Content-Encoding")},
 			{"304", b.unchanged("ETag", "Cache-Control")},
@@ -102,10 +103,25 @@ func (b *builder) system() object {
 	return paths
 }
 
+// catalog is the catalog of APIs (RFC 9727).
+func (b *builder) catalog() object {
+	links := arrayOf(fixedObject("", object{{"href", aReference}, {"type", aText}}))
+	return b.withoutVersion(func() object {
+		return object{{"get", b.describe(operation{
+			id: "getAPICatalog", tag: serverTag, public: true,
+			summary: "The catalog of APIs", description: "Where this document, the reference for people and the health check are (RFC 9727).",
+			responses: object{{"200", b.answer("The catalog.", object{{"application/linkset+json", object{
+				{"schema", fixedObject("", object{{"linkset", arrayOf(fixedObject("", object{{"anchor", aReference}, {"service-desc", links}, {"service-doc", links}, {"status", links}}))}})},
+			}}}, "Link")}},
+			codes: b.anywhereWithoutCaller(),
+		})}}
+	})
+}
+
 // documentParameters select the document.
 func (b *builder) documentParameters() list {
 	parameters := list{parameterIn("query", "include", "`none`: without the related resources that `include` embeds. Some generators do not take schemas that refer to each other.",
-		object{{"type", "string"}, {"enum", list{"none"}}}, "none")}
+		object{{"type", "string"}, {"enum", list{"none"}}}, "none"), parameterIn("query", "openapi", "The version of OpenAPI. Default: `"+Formats[0][0]+"`.", object{{"type", "string"}, {"enum", list{Formats[0][0], Latest}}}, Latest)}
 	if !b.versioned() {
 		return parameters
 	}

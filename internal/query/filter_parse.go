@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -260,6 +261,8 @@ func (p *parser) listValues(given parameter, to *target, texts []string) (values
 	for _, text := range texts {
 		if value, ok := p.choice(given, to, text); ok {
 			values = append(values, value)
+		} else if p.failed > problem.MaxErrors { // see pieces
+			break
 		}
 	}
 	return values
@@ -334,10 +337,17 @@ func enumTexts(kind model.Kind, enum []model.Value) (texts []string) {
 
 // countValue counts a value of a filter, and reports whether there are not too many.
 func (p *parser) countValue(given parameter) bool {
-	if p.values++; p.values == MaxValues+1 {
-		p.fail(given, problem.CodeTooManyValues, "At most %d filter values can be given.", MaxValues)
+	most, hint := MaxValues, fmt.Sprintf(" A QUERY can have %d.", MaxValuesInBody)
+	switch {
+	case p.limits.InBody:
+		most, hint = MaxValuesInBody, ""
+	case p.mode.writes():
+		hint = ""
 	}
-	return p.values <= MaxValues
+	if p.values++; p.values == most+1 {
+		p.fail(given, problem.CodeTooManyValues, "At most %d filter values can be given.%s", most, hint)
+	}
+	return p.values <= most
 }
 
 func constant(holds bool) Filter {

@@ -19,7 +19,7 @@ func isHaving(name string) bool { return name == "having" || strings.HasPrefix(n
 
 func (p *parser) grouping(given parameter) {
 	p.query.linkParameters = append(p.query.linkParameters, given.encoded)
-	for text := range strings.SplitSeq(given.value, ",") {
+	for text := range p.pieces(given.value, ",") {
 		switch {
 		case text == "" && given.name == "by":
 			p.fail(given, problem.CodeInvalidParameter, "Must be names of fields, separated by commas: state,created_at:month. Leave it out for one group of all resources.")
@@ -147,7 +147,7 @@ func (p *parser) finishGroups() {
 func (p *parser) sortGroups(names []string) {
 	groups, sorted := p.query.Groups, map[int]bool{}
 	for _, given := range p.groupSorts {
-		for text := range strings.SplitSeq(given.value, ",") {
+		for text := range p.pieces(given.value, ",") {
 			name, descending := strings.CutPrefix(text, "-")
 			// The last one: a name that a key has in common with the count or a value is that of these.
 			column := len(names) - 1

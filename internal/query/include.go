@@ -115,7 +115,7 @@ func short(text string) string {
 func (p *parser) finishRelated() {
 	seen := map[string]bool{}
 	for _, given := range p.included {
-		for path := range strings.SplitSeq(given.value, ",") {
+		for path := range p.pieces(given.value, ",") {
 			if seen[path] {
 				p.fail(given, problem.CodeInvalidParameter, "The relation %s is given twice.", fault.Quote(path))
 				continue
@@ -273,7 +273,7 @@ func (p *parser) fields(list fieldList) {
 	if p.selected == nil {
 		p.selected = map[string][]string{}
 	}
-	for name := range strings.SplitSeq(list.given.value, ",") {
+	for name := range p.pieces(list.given.value, ",") {
 		field := c.Field(name)
 		switch {
 		case name == "":

@@ -2,6 +2,7 @@ package query
 
 import (
 	"cmp"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -44,33 +45,59 @@ type parser struct {
 	groupSorts, having []parameter // of groups, to be read when all others are
 
 	tooMany []string // what failOnce has reported
+	failed  int      // how often something was reported
+}
+
+// pieces splits a text. It ends when more errors were found than a response lists: a body can have half a million pieces, and to
+// say what is wrong with one takes longer than to read it.
+func (p *parser) pieces(text, separator string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for piece := range strings.SplitSeq(text, separator) {
+			if p.failed > problem.MaxErrors || !yield(piece) {
+				return
+			}
+		}
+	}
 }
 
 // split splits and decodes a query string, strictly.
-func (p *parser) split(raw string) []parameter {
-	var parameters []parameter
-	for piece := range strings.SplitSeq(raw, "&") {
-		if piece == "" {
-			continue
+func (p *parser) split(raw string) iter.Seq[parameter] {
+	return func(yield func(parameter) bool) {
+		for piece := range p.pieces(raw, "&") {
+			if parameter, ok := p.decode(piece); ok && !yield(parameter) {
+				return
+			}
 		}
-		if strings.Contains(piece, ";") {
-			p.faults.Add(fault.Parameter(piece, problem.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B."))
-			continue
-		}
-		name, value, hasValue := strings.Cut(piece, "=")
-		decodedName, wrongName := decode(name)
-		decodedValue, wrongValue := decode(value)
-		if wrong := cmp.Or(wrongName, wrongValue); wrong != "" {
-			p.faults.Add(fault.Parameter(cmp.Or(decodedName, name), problem.CodeMalformedQuery, "The parameter %s.", wrong))
-			continue
-		}
-		encoded := url.QueryEscape(decodedName)
-		if hasValue {
-			encoded += "=" + url.QueryEscape(decodedValue)
-		}
-		parameters = append(parameters, parameter{name: decodedName, value: decodedValue, bare: !hasValue, encoded: encoded})
 	}
-	return parameters
+}
+
+// decode decodes a parameter. False: there is none, or it was reported.
+func (p *parser) decode(piece string) (decoded parameter, ok bool) {
+	if piece == "" {
+		return decoded, false
+	}
+	given := parameter{name: piece}
+	if strings.Contains(piece, ";") {
+		p.fail(given, problem.CodeMalformedQuery, "Parameters are separated by &, not by a semicolon. Write a semicolon within a value as %%3B.")
+		return decoded, false
+	}
+	name, value, hasValue := strings.Cut(piece, "=")
+	decodedName, wrongName := decode(name)
+	decodedValue, wrongValue := decode(value)
+	if wrong := cmp.Or(wrongName, wrongValue); wrong != "" {
+		given.name = cmp.Or(decodedName, name)
+		p.fail(given, problem.CodeMalformedQuery, "The parameter %s.", wrong)
+		return decoded, false
+	}
+	decoded = parameter{name: decodedName, value: decodedValue, bare: !hasValue}
+	if p.limits.InBody { // no link has it
+		return decoded, true
+	}
+	decoded.encoded = url.QueryEscape(decodedName)
+	if hasValue {
+		decoded.encoded += "=" + url.QueryEscape(decodedValue)
+	}
+	return decoded, true
 }
 
 func decode(text string) (decoded, wrong string) {
@@ -196,7 +223,9 @@ func asWritten(first, second string) string {
 }
 
 func (p *parser) fail(given parameter, code problem.Code, format string, args ...any) {
-	p.faults.Add(fault.Parameter(given.name, code, format, args...))
+	if p.failed++; p.failed <= problem.MaxErrors+1 {
+		p.faults.Add(fault.Parameter(given.name, code, format, args...))
+	}
 }
 
 // failOnce reports that there are too many of something, and does so only once.

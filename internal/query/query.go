@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/model"
 	"github.com/plural-go/plural/problem"
 )
@@ -52,6 +51,7 @@ func SortBy(column int, descending bool) SortKey {
 type Limits struct {
 	DefaultLimit int64 // of resources, when none is given
 	MaxLimit     int64 // of resources; 0 is no maximum
+	InBody       bool  // the parameters were in a body, which may have more
 
 	Visible model.ColumnSet     // fields that the caller may see
 	Choices map[string][]string // by field: the only values that it can have
@@ -81,8 +81,10 @@ const (
 // Bounds of a query. They are larger than people need, and smaller than databases allow.
 const (
 	MaxFilters  = 100  // different parameters that filter
-	MaxValues   = 1000 // values of all filters
+	MaxValues   = 1000 // values of all filters; in a body MaxValuesInBody
 	MaxSortKeys = 16
+
+	MaxValuesInBody = 10_000
 
 	// A substring search cannot be interrupted: its time for one resource grows with both lengths.
 	MaxPart     = 256 // characters of contains and starts_with
@@ -105,7 +107,7 @@ func Parse(mode Mode, c *model.Collection, raw string, limits Limits) (Query, er
 	case OfGroups:
 		p.query.Groups = &Groups{}
 	}
-	for _, parameter := range p.split(raw) {
+	for parameter := range p.split(raw) {
 		p.parameter(parameter)
 	}
 	p.finish()
@@ -115,12 +117,12 @@ func Parse(mode Mode, c *model.Collection, raw string, limits Limits) (Query, er
 // ParseNone checks the query string of a request that takes no parameters.
 func ParseNone(raw string) error {
 	var p parser
-	for _, parameter := range p.split(raw) {
+	for parameter := range p.split(raw) {
 		if parameter.name == "since" {
 			p.sinceOfList(parameter)
 			continue
 		}
-		p.faults.Add(fault.Parameter(parameter.name, problem.CodeUnknownParameter, "This request has no query parameters. Leave them out."))
+		p.fail(parameter, problem.CodeUnknownParameter, "This request has no query parameters. Leave them out.")
 	}
 	return p.faults.Err()
 }
@@ -128,7 +130,7 @@ func ParseNone(raw string) error {
 // ParseStreamOfOne does the same for a stream of one resource: fields and since.
 func ParseStreamOfOne(c *model.Collection, raw string, limits Limits) (Query, error) {
 	p := parser{mode: OfStream, collection: c, limits: limits}
-	for _, parameter := range p.split(raw) {
+	for parameter := range p.split(raw) {
 		switch {
 		case p.takeInclude(parameter):
 		case parameter.name != "since":

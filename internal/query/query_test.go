@@ -225,7 +225,7 @@ func TestParseNone(t *testing.T) {
 	for raw, want := range map[string]string{
 		"": "", "&": "",
 		"limit=1":   "unknown_parameter limit",
-		"a&b=%zz":   "malformed_query b, unknown_parameter a",
+		"a&b=%zz":   "unknown_parameter a, malformed_query b",
 		"a=1;b=2&c": "malformed_query a=1;b=2, unknown_parameter c",
 	} {
 		if got := places(t, ParseNone(raw)); got != want {

@@ -55,7 +55,7 @@ func (p *parser) sort(given parameter) {
 	if p.sortKeys == nil {
 		p.sortKeys = map[string]bool{}
 	}
-	for text := range strings.SplitSeq(given.value, ",") {
+	for text := range p.pieces(given.value, ",") {
 		if len(p.sortKeys) == MaxSortKeys {
 			p.failOnce(given, "At most %d sort keys can be given.", MaxSortKeys)
 			return

@@ -433,14 +433,14 @@ export class ReadCollection<S extends CollectionShape> {
   /** One resource by its id. */
   async get<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(id: string, query: ItemQuery<S, I, F> = {}): Promise<ItemResult<ReadOf<S, I, F>>> {
     const path = this.itemPath(id) + queryText({}, {}, () => false, (text) => this.#addParts(text, query));
-    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path }, query), numbersIncluding(this.specs, this.spec, query.include));
+    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path, long: query.include !== undefined }, query), numbersIncluding(this.specs, this.spec, query.include));
   }
 
   /** One range of the collection: the first hundred, unless it says otherwise. */
   async list<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: ListQuery<S, I, F> = {}): Promise<PageResult<ReadOf<S, I, F>>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
     const path = this.path + this.queryText(query, query, (text) => this.#addParts(text, query));
-    const answer = await this.transport.send({ method: "GET", path, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path, headers, long: true }, query);
     return pageOf<ResourceReference>(query, answer, numbersIncluding(this.specs, this.spec, query.include)) as PageResult<unknown> as PageResult<ReadOf<S, I, F>>;
   }
 
@@ -466,7 +466,7 @@ export class ReadCollection<S extends CollectionShape> {
   >(query: GroupQuery<S, B, Sum, Avg, Min, Max, Distinct, I> = {}): Promise<GroupPage<Group<S, B, Sum, Avg, Min, Max, Distinct, I>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers, long: true }, query);
     const data = parseData(answer.text, groupNumbers(query, this.specs, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");
@@ -1390,7 +1390,7 @@ export class ChangeLog<R extends ResourceReference> {
     const range = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }), ...(known !== undefined && { known }) };
     const headers: Record<string, string> = count === undefined ? {} : { Prefer: `count=${count}` };
     const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false), since);
-    const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers }, query), this.#numbers);
+    const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers, long: true }, query), this.#numbers);
     const { next, prev } = page;
     return { ...page, next: next && { ...next, since: undefined }, prev: prev && { ...prev, since: undefined } };
   }
@@ -1744,7 +1744,7 @@ async function* followList<R>(
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let since = beginning(options);
   if (options.fromNow === true) {
-    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }) }, options);
+    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }), long: true }, options);
     since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
     if (since !== undefined) yield { kind: "synced", position: since };
   }
@@ -1766,7 +1766,7 @@ async function* follow<R>(
   for (let failures = 1; ; failures++) {
     let failure: PluralError;
     try {
-      for await (const frame of framesOf(transport.stream({ method: "GET", path: target.path(position) }, signal))) {
+      for await (const frame of framesOf(transport.stream({ method: "GET", path: target.path(position), long: true }, signal))) {
         if (frame === "connected") {
           connected = true;
           if (position !== undefined || !partial) continue;
@@ -2317,6 +2317,8 @@ interface HttpCall {
   readonly body?: string;
   /** It is sent again only after 429, with which it was certainly not executed. */
   readonly once?: true;
+  /** It may be sent by QUERY, whose answer has no ETag and no Link. */
+  readonly long?: boolean;
 }
 
 /** A success. */
@@ -2333,6 +2335,8 @@ class HttpTransport {
   readonly #version: number | undefined;
   /** The most resources that a list may ask for, as far as is known. */
   mostAtOnce = Infinity;
+  /** A proxy or the server refuses QUERY. */
+  #noQuery = false;
 
   constructor(options: ClientOptions, version?: number) {
     const base = new URL(options.baseURL);
@@ -2412,9 +2416,20 @@ class HttpTransport {
     return this.#options.timeout ?? 60_000;
   }
 
-  #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
+  async #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
     const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init) } = this.#options;
-    return fetch(this.#base + call.path, init);
+    const get = () => fetch(this.#base + call.path, init);
+    const line = `GET ${new URL(this.#base).pathname}${call.path} HTTP/1.1`;
+    if (call.long !== true || this.#noQuery || line.length <= maxLine) return get();
+    const [path = "", ...parameters] = call.path.split("?");
+    const headers = { ...(init.headers as Record<string, string>), "Content-Type": "application/x-www-form-urlencoded" };
+    const queried = await fetch(this.#base + path, { ...init, method: "QUERY", headers, body: parameters.join("?") });
+    if (!(await refusesQuery(queried))) return queried;
+    await queried.body?.cancel();
+    const answer = await get();
+    // If the proxy refuses the GET as well, it was not because of the method.
+    if (answer.ok || (await isOfServer(answer))) this.#noQuery = true;
+    return answer;
   }
 
   async #init(call: HttpCall, accept: string): Promise<RequestInit> {
@@ -2433,6 +2448,21 @@ class HttpTransport {
     if (call.body !== undefined) init.body = call.body;
     return init;
   }
+}
+
+/** The longest first line of a request that every proxy must be expected to accept (RFC 9112, section 3). The parameters of a longer read are sent by QUERY, in the body. */
+const maxLine = 8000;
+
+/** Whether a QUERY was refused because of its method: by a server that does not know it, or by a proxy, whose refusals have many statuses. */
+async function refusesQuery(answer: Response): Promise<boolean> {
+  if ([400, 403, 404].includes(answer.status)) return !(await isOfServer(answer));
+  return answer.status === 405 || answer.status === 501;
+}
+
+/** Whether a refusal is one of a server, and not of a proxy. */
+async function isOfServer(answer: Response): Promise<boolean> {
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json") === true;
+  return json && problemsOf(await answer.clone().text()).length > 0;
 }
 
 /** How long a stream may be silent, in milliseconds. Servers send a comment every 15 seconds, so that a connection that is silent for longer is lost. */

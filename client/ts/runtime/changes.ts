@@ -102,7 +102,7 @@ export class ChangeLog<R extends ResourceReference> {
     const range = { ...(cursor !== undefined && { cursor }), ...(limit !== undefined && { limit }), ...(known !== undefined && { known }) };
     const headers: Record<string, string> = count === undefined ? {} : { Prefer: `count=${count}` };
     const path = behind(this.#path + queryText(range, filter === undefined ? {} : { filter }, () => false), since);
-    const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers }, query), this.#numbers);
+    const page = pageOf<Change<R>>(range, await this.#transport.send({ method: "GET", path, headers, long: true }, query), this.#numbers);
     const { next, prev } = page;
     return { ...page, next: next && { ...next, since: undefined }, prev: prev && { ...prev, since: undefined } };
   }

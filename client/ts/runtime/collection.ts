@@ -84,14 +84,14 @@ export class ReadCollection<S extends CollectionShape> {
   /** One resource by its id. */
   async get<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(id: string, query: ItemQuery<S, I, F> = {}): Promise<ItemResult<ReadOf<S, I, F>>> {
     const path = this.itemPath(id) + queryText({}, {}, () => false, (text) => this.#addParts(text, query));
-    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path }, query), numbersIncluding(this.specs, this.spec, query.include));
+    return itemOf<ReadOf<S, I, F>>(await this.transport.send({ method: "GET", path, long: query.include !== undefined }, query), numbersIncluding(this.specs, this.spec, query.include));
   }
 
   /** One range of the collection: the first hundred, unless it says otherwise. */
   async list<const I extends IncludeOf<S> = readonly [], const F extends FieldName<S> = never>(query: ListQuery<S, I, F> = {}): Promise<PageResult<ReadOf<S, I, F>>> {
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
     const path = this.path + this.queryText(query, query, (text) => this.#addParts(text, query));
-    const answer = await this.transport.send({ method: "GET", path, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path, headers, long: true }, query);
     return pageOf<ResourceReference>(query, answer, numbersIncluding(this.specs, this.spec, query.include)) as PageResult<unknown> as PageResult<ReadOf<S, I, F>>;
   }
 
@@ -117,7 +117,7 @@ export class ReadCollection<S extends CollectionShape> {
   >(query: GroupQuery<S, B, Sum, Avg, Min, Max, Distinct, I> = {}): Promise<GroupPage<Group<S, B, Sum, Avg, Min, Max, Distinct, I>>> {
     if (this.path.includes("/")) throw new TypeError("Groups are of a whole collection: filter by the parent.");
     const headers: Record<string, string> = query.count === undefined ? {} : { Prefer: `count=${query.count}` };
-    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers }, query);
+    const answer = await this.transport.send({ method: "GET", path: `-/groups/${this.path}${groupText(query, this.specs, this.spec)}`, headers, long: true }, query);
     const data = parseData(answer.text, groupNumbers(query, this.specs, this.spec));
     if (!Array.isArray(data)) throw new ProtocolError("The answer has no array as its data.");
     const total = answer.headers.get("X-Total-Count");

@@ -34,6 +34,8 @@ export interface HttpCall {
   readonly body?: string;
   /** It is sent again only after 429, with which it was certainly not executed. */
   readonly once?: true;
+  /** It may be sent by QUERY, whose answer has no ETag and no Link. */
+  readonly long?: boolean;
 }
 
 /** @internal A success. */
@@ -50,6 +52,8 @@ export class HttpTransport {
   readonly #version: number | undefined;
   /** The most resources that a list may ask for, as far as is known. */
   mostAtOnce = Infinity;
+  /** A proxy or the server refuses QUERY. */
+  #noQuery = false;
 
   constructor(options: ClientOptions, version?: number) {
     const base = new URL(options.baseURL);
@@ -129,9 +133,20 @@ export class HttpTransport {
     return this.#options.timeout ?? 60_000;
   }
 
-  #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
+  async #fetch(call: HttpCall, init: RequestInit): Promise<Response> {
     const { fetch = (url: string, init: RequestInit) => globalThis.fetch(url, init) } = this.#options;
-    return fetch(this.#base + call.path, init);
+    const get = () => fetch(this.#base + call.path, init);
+    const line = `GET ${new URL(this.#base).pathname}${call.path} HTTP/1.1`;
+    if (call.long !== true || this.#noQuery || line.length <= maxLine) return get();
+    const [path = "", ...parameters] = call.path.split("?");
+    const headers = { ...(init.headers as Record<string, string>), "Content-Type": "application/x-www-form-urlencoded" };
+    const queried = await fetch(this.#base + path, { ...init, method: "QUERY", headers, body: parameters.join("?") });
+    if (!(await refusesQuery(queried))) return queried;
+    await queried.body?.cancel();
+    const answer = await get();
+    // If the proxy refuses the GET as well, it was not because of the method.
+    if (answer.ok || (await isOfServer(answer))) this.#noQuery = true;
+    return answer;
   }
 
   async #init(call: HttpCall, accept: string): Promise<RequestInit> {
@@ -150,6 +165,21 @@ export class HttpTransport {
     if (call.body !== undefined) init.body = call.body;
     return init;
   }
+}
+
+/** The longest first line of a request that every proxy must be expected to accept (RFC 9112, section 3). The parameters of a longer read are sent by QUERY, in the body. */
+const maxLine = 8000;
+
+/** Whether a QUERY was refused because of its method: by a server that does not know it, or by a proxy, whose refusals have many statuses. */
+async function refusesQuery(answer: Response): Promise<boolean> {
+  if ([400, 403, 404].includes(answer.status)) return !(await isOfServer(answer));
+  return answer.status === 405 || answer.status === 501;
+}
+
+/** Whether a refusal is one of a server, and not of a proxy. */
+async function isOfServer(answer: Response): Promise<boolean> {
+  const json = answer.headers.get("Content-Type")?.startsWith("application/json") === true;
+  return json && problemsOf(await answer.clone().text()).length > 0;
 }
 
 /** How long a stream may be silent, in milliseconds. Servers send a comment every 15 seconds, so that a connection that is silent for longer is lost. */

@@ -70,7 +70,7 @@ export async function* followList<R>(
 ): AsyncGenerator<WatchEvent<R>, void, undefined> {
   let since = beginning(options);
   if (options.fromNow === true) {
-    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }) }, options);
+    const answer = await transport.send({ method: "GET", path: path({ limit: 0 }), long: true }, options);
     since = linkedQuery(answer.headers, "changes")?.get("since") ?? undefined;
     if (since !== undefined) yield { kind: "synced", position: since };
   }
@@ -92,7 +92,7 @@ export async function* follow<R>(
   for (let failures = 1; ; failures++) {
     let failure: PluralError;
     try {
-      for await (const frame of framesOf(transport.stream({ method: "GET", path: target.path(position) }, signal))) {
+      for await (const frame of framesOf(transport.stream({ method: "GET", path: target.path(position), long: true }, signal))) {
         if (frame === "connected") {
           connected = true;
           if (position !== undefined || !partial) continue;

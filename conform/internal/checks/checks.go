@@ -12,7 +12,7 @@ import (
 func All() []suite.Check {
 	return slices.Concat(
 		readChecks, envelopeChecks, representationChecks, rangeChecks, cursorChecks, parameterChecks,
-		filterChecks, filterMoreChecks, searchChecks, sortChecks, fieldChecks, groupChecks, askingChecks, totalChecks, linkChecks, pathChecks, methodChecks, errorChecks,
+		filterChecks, filterMoreChecks, searchChecks, sortChecks, fieldChecks, groupChecks, askingChecks, totalChecks, linkChecks, pathChecks, methodChecks, queryChecks, errorChecks,
 		createChecks, writtenEnvelopeChecks, patchChecks, putChecks, deleteChecks, bodyChecks, childChecks, cursorWriteChecks,
 		etagChecks, conditionalReadChecks, conditionalWriteChecks, onceChecks, asyncChecks, operationChecks, changeChecks,
 		includeChecks, relatedFilterChecks, upsertChecks, dryRunChecks, transactionChecks, rangeWriteChecks, ruleChecks,

@@ -15,6 +15,7 @@ const (
 	OurOperations = "interface: Operations"
 	OurChildren   = "interface: Sub-collections"
 	OurPaths      = "interface: Paths"
+	OurQuery      = "interface: QUERY"
 	OurBodies     = "interface: Request bodies"
 	OurResponses  = "interface: Responses"
 	OurRanges     = "interface: Ranges"

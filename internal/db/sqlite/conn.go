@@ -3,6 +3,7 @@ package sqlite
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"zombiezen.com/go/sqlite"
@@ -185,7 +186,7 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 	if stmt := c.statements[sql]; stmt != nil {
 		return stmt, true, nil
 	}
-	stmt, _, err = c.raw.PrepareTransient(sql)
+	stmt, _, err = c.raw.PrepareTransient(nameless(sql))
 	if err != nil || len(sql) > maxCachedSQL {
 		return stmt, false, err
 	}
@@ -198,6 +199,39 @@ func (c *connection) prepare(sql string) (stmt *sqlite.Stmt, cached bool, err er
 	}
 	c.statements[sql] = stmt
 	return stmt, true, nil
+}
+
+// nameless replaces the placeholders $1, $2, … by ?, or by ?1 where one comes again. SQLite takes $1 for a name and compares it with all
+// names before it, so 10,000 values would take seconds.
+func nameless(sql string) string {
+	var b strings.Builder
+	b.Grow(len(sql))
+	quote, last := byte(0), 0
+	for i := 0; i < len(sql); i++ {
+		c := sql[i]
+		switch {
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		}
+		end := i + 1
+		for c == '$' && quote == 0 && end < len(sql) && '0' <= sql[end] && sql[end] <= '9' {
+			end++
+		}
+		n, err := strconv.Atoi(sql[i+1 : end])
+		if err != nil {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('?')
+		if n != last+1 {
+			b.WriteString(sql[i+1 : end])
+		}
+		last = max(last, n)
+		i = end - 1
+	}
+	return b.String()
 }
 
 func (c *connection) close() error {

@@ -130,3 +130,20 @@ func TestTheLastReaderIsUsedNext(t *testing.T) {
 	}
 	releaseSecond()
 }
+
+// TestNameless: placeholders become those that SQLite finds without comparing names, and nothing else changes.
+func TestNameless(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT 1":                             "SELECT 1",
+		"a = $1 AND b IN ($2, $3)":             "a = ? AND b IN (?, ?)",
+		"a = $1 OR b = $1 OR c = $2":           "a = ? OR b = ?1 OR c = ?",
+		"VALUES ($2, $1, $3)":                  "VALUES (?2, ?1, ?)",
+		`j ->> '$.a' = $1 AND "c$1" = '$2 '''`: `j ->> '$.a' = ? AND "c$1" = '$2 '''`,
+		"$":                                    "$",
+		"LIMIT $10":                            "LIMIT ?10",
+	} {
+		if got := nameless(sql); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", sql, got, want)
+		}
+	}
+}
