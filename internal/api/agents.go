@@ -56,7 +56,7 @@ func (a *API) message(r *http.Request, out *response) (*reply, error) {
 	if err := checkPlain(r); err != nil {
 		return nil, err
 	}
-	body, err := a.readBody(r, out)
+	body, err := a.readBody(r, out, a.MaxBody)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/plural-go/plural/internal/auth"
+	"github.com/plural-go/plural/internal/bodies"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/headers"
@@ -98,11 +99,11 @@ type API struct {
 	metrics  http.Handler
 	buckets  *limit.Buckets
 	inFlight *limit.InFlight
-	openapis *documents
+	openapis *openapi.Cache
 	patterns map[*model.Collection]patterns
 	versions []*version
 	version  *version // of the schema of this API; nil: the schema has no versions
-	uses     *uses
+	uses     *versions.RecentUses
 	bodies   *limit.Budget
 	ready    *readiness
 	local    bool    // see Local
@@ -118,9 +119,9 @@ func New(config Config) *API {
 		inFlight: limit.NewInFlight(config.MaxRequests),
 		ready:    &readiness{now: time.Now},
 		bodies:   limit.NewBudget(config.MaxBodies, config.MaxBody),
-		openapis: &documents{all: map[string]*document{}},
 		patterns: patternsOf(config.Schema),
-		uses:     &uses{last: map[versions.Use]time.Time{}},
+		uses:     new(versions.RecentUses),
+		openapis: new(openapi.Cache),
 	}
 	a.versions, a.version = versionsOf(config)
 	a.agents = newAgents(*a)
@@ -256,7 +257,7 @@ func (a *API) dispatch(r *http.Request, out *response) (*reply, error) {
 	if err := acceptable(r); err != nil {
 		return nil, err
 	}
-	if err := checkBody(r); err != nil {
+	if err := bodies.Check(r); err != nil {
 		return nil, err
 	}
 	return a.answer(r, out, target)

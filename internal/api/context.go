@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/plural-go/plural/internal/bodies"
 	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/internal/observe"
 )
@@ -76,4 +77,11 @@ const tooExpensive = "The database takes too long for this request. Ask for a sm
 // clientOf returns the context of a request, from its requestContext or one made from that.
 func clientOf(ctx context.Context) context.Context {
 	return ctx.Value(clientContextKey{}).(context.Context)
+}
+
+// readBody reads a body of at most some bytes.
+func (a *API) readBody(r *http.Request, out *response, most int64) ([]byte, error) {
+	deadline := http.NewResponseController(out.ResponseWriter)
+	out.upload = a.bodies.Begin(out.context.reader.Key, func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
+	return bodies.Read(out, r, out.upload, most)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/plural-go/plural/internal/bodies"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/internal/feed"
 	"github.com/plural-go/plural/internal/observe"
@@ -43,7 +44,7 @@ func (a *API) isStreamable(r *http.Request, t *target) bool {
 
 // stream replies with a stream of events.
 func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) {
-	if err := checkBody(r); err != nil {
+	if err := bodies.Check(r); err != nil {
 		return nil, err
 	}
 	shape, since, err := a.shapeOf(r, t)

@@ -1,13 +1,10 @@
 package api
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 
 	"github.com/plural-go/plural/internal/auth"
 	"github.com/plural-go/plural/internal/fault"
@@ -16,41 +13,6 @@ import (
 	"github.com/plural-go/plural/problem"
 	"github.com/plural-go/plural/schema"
 )
-
-// document is an OpenAPI document for one kind of caller.
-type document struct {
-	body []byte
-	mark string // its ETag
-}
-
-// documents caches the documents, one for each kind of caller, each version of the interface, and each prefix under which a
-// program mounts the server.
-type documents struct {
-	mutex sync.Mutex
-	all   map[string]*document
-	size  int // of all bodies
-}
-
-// maxDocuments bounds the bytes in the cache, as there can be many prefixes. One document is
-// always cached.
-const maxDocuments = 64 << 20
-
-// of returns a document from the cache, or makes it.
-func (d *documents) of(name string, make func() []byte) *document {
-	d.mutex.Lock()
-	defer d.mutex.Unlock()
-	if found := d.all[name]; found != nil {
-		return found
-	}
-	body := make()
-	if d.size += len(body); d.size > maxDocuments {
-		clear(d.all)
-		d.size = len(body)
-	}
-	sum := sha256.Sum256(body)
-	d.all[name] = &document{body: body, mark: hex.EncodeToString(sum[:12])}
-	return d.all[name]
-}
 
 // openAPI replies with the document of what the caller may do.
 func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
@@ -66,15 +28,15 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := a.openapis.of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", format, " ", a.Prefix, " ", a.Schema.Versions().Newest), func() []byte {
+	found := a.openapis.Of(fmt.Sprint(by.RightsKey(), " ", noIncludes, " ", format, " ", a.Prefix, " ", a.Schema.Versions().Newest), func() []byte {
 		options := a.documentOptions(by)
 		options.NoIncludes, options.Format = noIncludes, format
 		return openapi.Document(a.Schema, options)
 	})
 	zipped := headers.AcceptsGzip(r.Header)
-	etag := `"` + found.mark + `"`
+	etag := `"` + found.Mark + `"`
 	if zipped {
-		etag = `"` + found.mark + `.gzip"`
+		etag = `"` + found.Mark + `.gzip"`
 	}
 	unchanged, err := condition.AllowsReading(etag)
 	if err != nil {
@@ -92,7 +54,7 @@ func (a *API) openAPI(r *http.Request, by *auth.Permit) (*reply, error) {
 	if zipped {
 		head.Set("Content-Encoding", "gzip")
 	}
-	return &reply{status: http.StatusOK, header: head, body: found.body, zipped: zipped}, nil
+	return &reply{status: http.StatusOK, header: head, body: found.Body, zipped: zipped}, nil
 }
 
 // withoutIncludes reports whether a request asks for the document without related resources.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/plural-go/plural/internal/bodies"
 	"github.com/plural-go/plural/internal/fault"
 	"github.com/plural-go/plural/problem"
 )
@@ -12,19 +13,16 @@ import (
 // methodQuery is a GET whose parameters are in the body (RFC 10008), so that they can be longer than a URL.
 const methodQuery = "QUERY"
 
-// formType is the media type of these parameters.
-const formType = "application/x-www-form-urlencoded"
-
 // maxParameters bounds the bytes of the parameters in a body.
 const maxParameters = 1 << 20
 
-var acceptQuery = []string{formType}
+var acceptQuery = []string{bodies.Form}
 
 // asGet returns the GET that a QUERY stands for, with the parameters of the body. It is called when the caller is admitted, so that
 // nobody else can make the server read a body.
 func (a *API) asGet(r *http.Request, out *response, t *target) (*http.Request, error) {
 	if r.Header["Content-Type"] != nil {
-		if err := checkMediaType(r, formType); err != nil {
+		if err := bodies.CheckMediaType(r, bodies.Form); err != nil {
 			return nil, err
 		}
 	}
@@ -39,7 +37,7 @@ func (a *API) asGet(r *http.Request, out *response, t *target) (*http.Request, e
 	switch {
 	case len(body) == 0:
 	case r.Header["Content-Type"] == nil:
-		return nil, checkMediaType(r, formType)
+		return nil, bodies.CheckMediaType(r, bodies.Form)
 	case r.URL.RawQuery != "":
 		return nil, fault.New(problem.CodeMalformedQuery, "The URL and the body both have parameters. Send all of them in the body.")
 	default:

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -216,6 +217,11 @@ func (a *API) countUse(out *response) {
 	}
 	a.version.count()
 	if a.version.earlier {
-		a.uses.note(a.version.number, out.caller, time.Now())
+		a.uses.Note(a.version.number, out.caller, time.Now())
 	}
+}
+
+// StoreUses stores which callers have used earlier versions since it was called last.
+func (a *API) StoreUses(ctx context.Context, store func(context.Context, []versions.Use) error) error {
+	return a.uses.Store(ctx, store)
 }

@@ -72,10 +72,11 @@ var mayImport = map[string][]string{
 	"internal/openapi":   {"problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/auth"},
 	"internal/explorer":  {},
 	"internal/limit":     {"problem", "internal/fault"},
+	"internal/bodies":    {"problem", "internal/fault", "internal/limit"},
 	"internal/rights":    {"problem", "internal/fault", "internal/model", "schema", "internal/auth", "internal/reads"},
 	// Not the store: a handler that reads rows by itself goes past the verbs,
 	// and with them past everything that holds for all of them.
-	"internal/api": {"internal/tracing", "internal/versions", "problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
+	"internal/api": {"internal/bodies", "internal/tracing", "internal/versions", "problem", "internal/fault", "internal/suggest", "internal/model", "internal/rules", "schema", "internal/query", "internal/headers", "internal/auth", "internal/reads", "internal/resource", "internal/rights", "internal/operation", "internal/observe", "internal/openapi", "internal/feed", "internal/limit",
 		"internal/explorer"},
 	".": {"internal/tracing", "params", "problem", "internal/fault", "internal/model", "schema", "internal/query", "internal/migrate", "internal/store", "internal/auth", "internal/reads", "internal/resource", "internal/limit",
 		"internal/operation", "internal/feed", "internal/observe", "internal/openapi", "internal/api"},

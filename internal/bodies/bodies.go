@@ -1,4 +1,5 @@
-package api
+// Package bodies reads the bodies of requests, in memory that is taken from a budget.
+package bodies
 
 import (
 	"cmp"
@@ -8,19 +9,25 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/plural-go/plural/internal/fault"
+	"github.com/plural-go/plural/internal/limit"
 	"github.com/plural-go/plural/problem"
 )
 
-// readBody reads a body of at most some bytes.
-func (a *API) readBody(r *http.Request, out *response, most int64) ([]byte, error) {
+// The media types of bodies.
+const (
+	JSON = "application/json"
+	Form = "application/x-www-form-urlencoded" // parameters as in a URL
+)
+
+// Read reads a body of at most some bytes. Its memory is held by the reservation.
+func Read(w http.ResponseWriter, r *http.Request, held *limit.Reservation, most int64) ([]byte, error) {
 	if r.ContentLength > most {
-		out.Header().Set("Connection", "close") // the rest is not read
+		w.Header().Set("Connection", "close") // the rest is not read
 		return nil, tooLarge(most)
 	}
-	body, err := a.readAll(r, out, most)
+	body, err := readAll(w, r, held, most)
 	if err == nil {
 		return body, nil
 	}
@@ -28,7 +35,7 @@ func (a *API) readBody(r *http.Request, out *response, most int64) ([]byte, erro
 		return nil, tooLarge(most)
 	}
 	if refused, ok := errors.AsType[*problem.Error](err); ok {
-		out.Header().Set("Connection", "close")
+		w.Header().Set("Connection", "close")
 		return nil, refused
 	}
 	return nil, unreadable(err)
@@ -39,15 +46,13 @@ const firstPiece = 4 << 10
 
 // readAll reads a body. All the memory that it may need is taken from the budget first: bodies that take more as
 // they grow could wait for each other. What was not needed is given back when the body has arrived.
-func (a *API) readAll(r *http.Request, out *response, most int64) ([]byte, error) {
-	deadline := http.NewResponseController(out.ResponseWriter)
-	out.upload = a.bodies.Begin(out.context.reader.Key, func() { _ = deadline.SetReadDeadline(time.Unix(1, 0)) }) // in the past
-	from := http.MaxBytesReader(out, r.Body, most)
+func readAll(w http.ResponseWriter, r *http.Request, held *limit.Reservation, most int64) ([]byte, error) {
+	from := http.MaxBytesReader(w, r.Body, most)
 	if r.ContentLength >= 0 {
 		most = r.ContentLength
 	}
 	most++ // to detect a longer body
-	if err := out.upload.Take(most); err != nil {
+	if err := held.Take(most); err != nil {
 		return nil, err
 	}
 	body := make([]byte, 0, min(firstPiece, most))
@@ -61,12 +66,12 @@ func (a *API) readAll(r *http.Request, out *response, most int64) ([]byte, error
 		}
 		n, err := from.Read(body[len(body):cap(body)])
 		body = body[:len(body)+n]
-		out.upload.Received(n)
+		held.Received(n)
 		fits := int64(len(body)) < most
 		if err == nil && fits {
 			continue
 		}
-		slow := out.upload.Arrived(int64(cap(body)))
+		slow := held.Arrived(int64(cap(body)))
 		if err == io.EOF && fits {
 			return body, nil
 		}
@@ -100,12 +105,12 @@ func tooLarge(most int64) error {
 	return fault.New(problem.CodeBodyTooLarge, "The body is too large. Send at most %d bytes.", most)
 }
 
-// checkBody refuses a body where none is expected, and one that is not JSON where one is
+// Check refuses a body where none is expected, and one that is not JSON where one is
 // expected.
-func checkBody(r *http.Request) error {
+func Check(r *http.Request) error {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
-		return checkMediaType(r, "application/json")
+		return CheckMediaType(r, JSON)
 	}
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil
@@ -122,8 +127,8 @@ func checkBody(r *http.Request) error {
 	return fault.New(problem.CodeUnexpectedBody, "%s must not have a body. Send it without one.", r.Method)
 }
 
-// checkMediaType refuses a body of another media type, or in another encoding than UTF-8.
-func checkMediaType(r *http.Request, wanted string) error {
+// CheckMediaType refuses a body of another media type, or in another encoding than UTF-8.
+func CheckMediaType(r *http.Request, wanted string) error {
 	if given := r.Header["Content-Type"]; len(given) == 1 && given[0] == wanted && r.Header["Content-Encoding"] == nil {
 		return nil // what nearly all clients send
 	}
@@ -141,7 +146,7 @@ func checkMediaType(r *http.Request, wanted string) error {
 			came = "the Content-Type is " + fault.Quote(given)
 		}
 		what := "JSON"
-		if wanted == formType {
+		if wanted == Form {
 			what = "parameters as in a URL,"
 		}
 		return fault.Header("Content-Type", problem.CodeUnsupportedMediaType, "The body must be %s in UTF-8, but %s. Send Content-Type: %s.", what, came, wanted)

@@ -1,4 +1,4 @@
-package api
+package bodies
 
 import (
 	"fmt"
@@ -17,18 +17,19 @@ import (
 // than the budget, also if no garbage is collected.
 func TestBrokenBodiesLeaveTheirMemory(t *testing.T) {
 	const size, clients = 1 << 20, 64
-	a := &API{Config: Config{MaxBody: size}, bodies: limit.NewBudget(4*size, size)}
+	budget := limit.NewBudget(4*size, size)
+	begin := func() *limit.Reservation { return budget.Begin("", func() {}) }
 	text := strings.Repeat(" ", size-1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range clients {
 		r := httptest.NewRequest("POST", "/users", io.MultiReader(strings.NewReader(text), iotest.ErrReader(io.ErrUnexpectedEOF)))
 		r.ContentLength = size
-		out := &response{ResponseWriter: httptest.NewRecorder()}
-		if _, err := a.readBody(r, out, a.MaxBody); err == nil || !strings.Contains(err.Error(), "could not be read completely") {
+		held := begin()
+		if _, err := Read(httptest.NewRecorder(), r, held, size); err == nil || !strings.Contains(err.Error(), "could not be read completely") {
 			t.Fatalf("a body that broke off: %v", err)
 		}
-		out.upload.End()
+		held.End()
 	}
 	runtime.ReadMemStats(&after)
 	// Some buffers are lost to the collector, and to the race detector.
@@ -37,8 +38,7 @@ func TestBrokenBodiesLeaveTheirMemory(t *testing.T) {
 	}
 	// A body that arrives is complete, whatever the buffer had before.
 	r := httptest.NewRequest("POST", "/users", strings.NewReader(strings.Repeat("x", size/2+1)))
-	out := &response{ResponseWriter: httptest.NewRecorder()}
-	body, err := a.readBody(r, out, a.MaxBody)
+	body, err := Read(httptest.NewRecorder(), r, begin(), size)
 	if want := strings.Repeat("x", size/2+1); err != nil || string(body) != want {
 		t.Errorf("read %d bytes (%v), want %d times x", len(body), err, len(want))
 	}
@@ -50,13 +50,12 @@ func TestBodiesLongerThanTheirLength(t *testing.T) {
 	const size = 1 << 20
 	for _, length := range []int64{0, 10, firstPiece - 1, firstPiece, firstPiece + 1, 3 * firstPiece} {
 		for longer := range int64(3) {
-			a := &API{Config: Config{MaxBody: size}, bodies: limit.NewBudget(4*size, size)}
+			held := limit.NewBudget(4*size, size).Begin("", func() {})
 			r := httptest.NewRequest("POST", "/users", io.NopCloser(strings.NewReader(strings.Repeat("x", int(length+longer)))))
 			r.ContentLength = length
-			out := &response{ResponseWriter: httptest.NewRecorder()}
 			ended := make(chan error, 1)
 			go func() {
-				body, err := a.readBody(r, out, a.MaxBody)
+				body, err := Read(httptest.NewRecorder(), r, held, size)
 				if err == nil && int64(len(body)) != length {
 					err = fmt.Errorf("read %d bytes", len(body))
 				}
@@ -70,7 +69,7 @@ func TestBodiesLongerThanTheirLength(t *testing.T) {
 			case <-time.After(5 * time.Minute):
 				t.Fatalf("a body of %d bytes that has %d more is read forever", length, longer)
 			}
-			out.upload.End()
+			held.End()
 		}
 	}
 }
