@@ -55,14 +55,14 @@ func TestKeysAndMe(t *testing.T) {
 		admin := connect(t, url, withKey(key))
 		me := must(admin.Me(ctx))(t)
 		yes := map[string]client.Extent{"list": "yes", "read": "yes", "create": "yes", "update": "yes", "delete": "yes", "changes": "no"}
-		if me.ID != "key:"+key[7:17] || me.Role != "admin" || me.Subject != "ada" || me.KeyName != "root" || me.ExpiresAt != nil || !me.Metrics || !reflect.DeepEqual(me.Keys, []string{"reader"}) ||
+		if me.ID != "key:"+key[7:17] || me.Role != "admin" || me.Subject != "ada" || me.KeyName != "root" || me.ExpiresAt != nil || !me.Metrics || me.AgentWrites || !reflect.DeepEqual(me.Keys, []string{"reader"}) ||
 			!reflect.DeepEqual(me.Collections[0], client.Right{Collection: "notes", May: yes, Visible: []string{"text", "secret"}, Writable: []string{"text", "secret"}}) {
 			t.Errorf("got %+v", me)
 		}
 
 		expires := time.Date(2099, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
-		created := must(admin.Keys().Create(ctx, client.NewKey{Name: "ci", Role: "reader", Subject: "bo", ExpiresAt: &expires}))(t)
-		if created.Secret[:18] != "plural_"+created.Prefix+"_" || created.Name != "ci" || created.Role != "reader" || created.Subject != "bo" || created.RevokedAt != nil ||
+		created := must(admin.Keys().Create(ctx, client.NewKey{Name: "ci", Role: "reader", Subject: "bo", ExpiresAt: &expires, AgentWrites: true}))(t)
+		if created.Secret[:18] != "plural_"+created.Prefix+"_" || created.Name != "ci" || created.Role != "reader" || created.Subject != "bo" || !created.AgentWrites || created.RevokedAt != nil ||
 			created.CreatedAt.IsZero() || !created.ExpiresAt.Equal(expires.Truncate(time.Millisecond)) {
 			t.Errorf("got %+v", created)
 		}
@@ -78,7 +78,7 @@ func TestKeysAndMe(t *testing.T) {
 		reader := connect(t, url, withKey(created.Secret))
 		me = must(reader.Me(ctx))(t)
 		some := map[string]client.Extent{"list": "depends", "read": "depends", "create": "no", "update": "no", "delete": "no", "changes": "no"}
-		if me.KeyName != "ci" || !me.ExpiresAt.Equal(*created.ExpiresAt) || me.Metrics || len(me.Keys) != 0 || !reflect.DeepEqual(me.Collections[0], client.Right{Collection: "notes", May: some, Visible: []string{"text"}, Writable: []string{}}) {
+		if me.KeyName != "ci" || !me.ExpiresAt.Equal(*created.ExpiresAt) || me.Metrics || !me.AgentWrites || len(me.Keys) != 0 || !reflect.DeepEqual(me.Collections[0], client.Right{Collection: "notes", May: some, Visible: []string{"text"}, Writable: []string{}}) {
 			t.Errorf("got %+v", me)
 		}
 		if _, err := reader.Keys().List(ctx); !client.IsForbidden(err) {
