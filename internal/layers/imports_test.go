@@ -160,7 +160,7 @@ var testSupport = []string{"internal/pgtest"}
 var testedAgainst = map[string][]string{
 	"client": {".", "admin", "schema", "internal/loopback"},
 	// A database that is migrated while servers use it.
-	".":             {"admin"},
+	".":             {"admin", "internal/terminal"}, // its benchmarks log as the command does
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},

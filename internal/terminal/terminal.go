@@ -25,10 +25,10 @@ func (v Visibly) Write(text []byte) (int, error) {
 }
 
 // isPlain reports whether a text has only visible ASCII characters, line ends and tabs. To decode the characters of a line of the access
-// log would take a tenth of the time of a GET.
+// log would take nearly a tenth of the instructions of a GET.
 func isPlain(text []byte) bool {
 	for _, c := range text {
-		if (c < ' ' && c != '\n' && c != '\t') || c >= 0x7f {
+		if visible := ' ' <= c && c < 0x7f; !visible && c != '\n' && c != '\t' {
 			return false
 		}
 	}
