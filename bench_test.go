@@ -16,6 +16,7 @@ import (
 
 	"github.com/plural-go/plural"
 	"github.com/plural-go/plural/internal/pgtest"
+	"github.com/plural-go/plural/internal/terminal"
 	"github.com/plural-go/plural/schema"
 )
 
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) }
 func BenchmarkRequests(b *testing.B) {
 	for name, database := range pgtest.Databases() {
 		server, err := plural.Open(b.Context(), plural.Config{
-			Schema: schema.Example(), Database: database(b), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Schema: schema.Example(), Database: database(b), Logger: slog.New(slog.NewTextHandler(terminal.Visibly{Out: io.Discard}, nil)),
 		})
 		if err != nil {
 			b.Fatal(err)
@@ -70,7 +71,7 @@ func BenchmarkRequests(b *testing.B) {
 func BenchmarkWrites(b *testing.B) {
 	for name, database := range pgtest.Databases() {
 		server, err := plural.Open(b.Context(), plural.Config{
-			Schema: schema.Example(), Database: database(b), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Schema: schema.Example(), Database: database(b), Logger: slog.New(slog.NewTextHandler(terminal.Visibly{Out: io.Discard}, nil)),
 		})
 		if err != nil {
 			b.Fatal(err)

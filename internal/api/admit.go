@@ -20,9 +20,6 @@ func (a *API) checkLoad(out *response, t *target) error {
 	if out.refusal != nil {
 		return out.refusal
 	}
-	if out.busy != nil {
-		return out.busy
-	}
 	return a.limitAddress(out)
 }
 

@@ -138,10 +138,10 @@ func (a *API) Refuse(w http.ResponseWriter, r *http.Request, refusal error) { a.
 // handle handles one request, or refuses it. Every reply is sent by out.send.
 func (a *API) handle(w http.ResponseWriter, r *http.Request, refusal error) {
 	a, r = a.asMounted(r)
-	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout, refusal: refusal}
+	out := &response{ResponseWriter: w, id: requestID(r), started: time.Now(), route: "unknown", timeout: a.WriteTimeout}
 	out.remote = headers.ClientAddress(r, a.TrustedProxies)
 	out.address = "address:" + headers.Network(out.remote)
-	out.busy = a.inFlight.Enter(out.address)
+	out.refusal = cmp.Or(refusal, a.inFlight.Enter(out.address))
 	out.Header()["X-Content-Type-Options"] = noSniff
 	if a.Secure && r.TLS != nil && !isLoopback(r.Host) { // other servers of localhost may have no TLS
 		out.Header()["Strict-Transport-Security"] = onlyTLS

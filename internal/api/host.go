@@ -30,7 +30,7 @@ func (a *API) checkHost(r *http.Request) error {
 		return fault.Header("Host", problem.CodeMisdirected, "This server has no access rules, so it accepts requests to localhost and loopback addresses only, but the Host is %s. "+
 			"Declare access in the schema file, or start the server with --open to allow everything to everybody.", fault.Quote(r.Host))
 	}
-	origin := r.Header.Get("Origin")
+	origin := given(r, "Origin")
 	if origin == "" || a.isOfAgents(r) /* which checkOrigin checks */ || slices.Contains(a.Origins, "*") || slices.Contains(a.Origins, origin) {
 		return nil
 	}

@@ -17,7 +17,7 @@ const maxIdempotencyKey = 255
 
 // idempotentRequestOf reads the Idempotency-Key of a request. It returns nil if there is none.
 func idempotentRequestOf(r *http.Request, by *auth.Permit, dryRun bool, fingerprint func() string) (*resource.IdempotentRequest, error) {
-	given := r.Header.Values("Idempotency-Key")
+	given := r.Header["Idempotency-Key"]
 	if len(given) == 0 {
 		return nil, nil
 	}

@@ -34,8 +34,8 @@ func (a *API) replyWithOne(condition headers.Condition, t *target, etag string, 
 	if unchanged {
 		reply.status, reply.body = http.StatusNotModified, nil
 	}
-	if etag != "" && !t.query { // related resources have revisions of their own
-		reply.header["Etag"] = []string{etag}
+	if !t.query {
+		reply.etag = etag // related resources have revisions of their own, and it is empty
 	}
 	if t.kind == singularPath {
 		reply.header.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
@@ -45,5 +45,5 @@ func (a *API) replyWithOne(condition headers.Condition, t *target, etag string, 
 
 // conditionOf reads the conditions of a request.
 func conditionOf(r *http.Request) (headers.Condition, error) {
-	return headers.ParseCondition(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
+	return headers.ParseCondition(r.Header["If-Match"], r.Header["If-None-Match"])
 }

@@ -38,6 +38,7 @@ const retryAfter = "5"
 type reply struct {
 	status  int
 	code    problem.Code // of the first error
+	etag    string       // empty: none
 	header  http.Header
 	body    []byte
 	list    *listWriter
@@ -86,8 +87,7 @@ type response struct {
 	remote  string // address of the client
 	address string // key of the client by its network, for quotas
 	left    bool   // it is not counted as a request in progress any more
-	busy    error  // more requests are in progress than may be; nil: they are not
-	refusal error  // of a request that comes too late
+	refusal error  // of a request that comes too late, or while too many are in progress; nil: it is executed
 
 	trace string       // traceparent of the request; empty: there is no tracer
 	span  tracing.Span // nil: it is not sampled
@@ -163,6 +163,9 @@ func (out *response) send(r *http.Request, reply *reply) error {
 		head[name] = values
 	}
 	head["X-Request-Id"] = []string{out.id}
+	if reply.etag != "" {
+		head["Etag"] = []string{reply.etag}
+	}
 	switch {
 	case reply.handler != nil:
 		reply.handler.ServeHTTP(out, r)
@@ -218,12 +221,21 @@ func (out *response) summary(r *http.Request) observe.Request {
 // requestID returns the X-Request-Id of the client if it is printable and short, and a new one
 // otherwise.
 func requestID(r *http.Request) string {
-	id := r.Header.Get("X-Request-Id")
+	id := given(r, "X-Request-Id")
 	unusable := func(c rune) bool { return c <= ' ' || c > '~' || c == '"' || c == '\\' }
 	if id == "" || len(id) > 128 || strings.ContainsFunc(id, unusable) {
 		return newRequestID()
 	}
 	return id
+}
+
+// given is the first value of a header of a request, empty if it is not there. The name is in canonical form, which Header.Get would make
+// each time.
+func given(r *http.Request, name string) string {
+	if values := r.Header[name]; len(values) > 0 {
+		return values[0]
+	}
+	return ""
 }
 
 // newRequestID returns a random id. It is no secret.

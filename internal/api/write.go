@@ -35,7 +35,7 @@ func (a *API) write(r *http.Request, out *response, t *target) (*reply, error) {
 func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 	step := resource.Step{
 		Method: r.Method, Path: t.path, ID: t.id,
-		IfMatch: r.Header.Values("If-Match"), IfNoneMatch: r.Header.Values("If-None-Match"),
+		IfMatch: r.Header["If-Match"], IfNoneMatch: r.Header["If-None-Match"],
 	}
 	mode := query.OfWrite
 	switch {
@@ -50,7 +50,7 @@ func (a *API) requestOf(r *http.Request, t *target) (resource.Request, error) {
 	}
 	step.Conflict = q.OnConflict
 	if mode == query.OfRange {
-		step.Range = &q
+		step.Range = new(q) // not &q: q of every other write would be allocated too
 	}
 	request := resource.Request{Steps: []resource.Step{step}, DryRun: q.DryRun}
 	setAsync(r, &request)
@@ -96,7 +96,7 @@ func (a *API) render(request resource.Request, outcome resource.Outcome) *reply 
 		reply.header.Set("Idempotency-Replayed", "true")
 	}
 	if request.DryRun { // what does not stay has no ETag and no Location
-		reply.header.Del("ETag")
+		reply.etag = ""
 		reply.header.Del("Location")
 		reply.header.Set("X-Affected", outcome.Affected.String())
 		if deletions := outcome.Affected.Deletions(); deletions != "" {
@@ -127,9 +127,7 @@ func (a *API) renderResults(request resource.Request, outcome resource.Outcome) 
 	if outcome.Created {
 		reply.header.Set("Location", a.resourceAddress(c, result.ID))
 	}
-	if result.ETag != "" {
-		reply.header.Set("ETag", result.ETag)
-	}
+	reply.etag = result.ETag
 	return reply
 }
 

@@ -14,7 +14,7 @@ func PrefersExactCount(h http.Header) bool {
 // Preference finds a preference in a Prefer header (RFC 7240). The first one counts. Unknown
 // preferences are no error, by that standard.
 func Preference(h http.Header, name string) (value string, found bool) {
-	for _, line := range h.Values("Prefer") {
+	for _, line := range h["Prefer"] {
 		for each := range strings.SplitSeq(line, ",") {
 			each, _, _ = strings.Cut(each, ";")
 			key, given, _ := strings.Cut(each, "=")

@@ -175,7 +175,7 @@ var testSupport = []string{"internal/pgtest", "internal/otlptest"}
 var testedAgainst = map[string][]string{
 	"client": {".", "admin", "schema", "internal/loopback"},
 	// A database that is migrated while servers use it.
-	".":             {"admin", "agents"},
+	".":             {"admin", "agents", "internal/terminal"}, // its benchmarks log as the command does
 	"internal/move": {".", "schema"},
 	// Servers that stop and start again at their address.
 	"cmd/plural":             {"internal/loopback"},

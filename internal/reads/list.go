@@ -23,8 +23,7 @@ type List struct {
 	including  *include.Renderer // nil: nothing is included
 	collection *model.Collection
 	visible    model.ColumnSet
-	id         model.ID // of the last resource, if nothing is included
-	revision   int64
+	row        model.Row // of the last resource, until the next one; nil: there was none, or something is included
 }
 
 // List opens a range of a collection. Exact: count the total of a filtered collection.
@@ -58,16 +57,15 @@ func (l *List) Append(dst []byte) ([]byte, bool, error) {
 	if l.including != nil {
 		return l.including.Append(dst)
 	}
-	row, err := l.rows.Next()
-	if err != nil || row == nil {
+	var err error
+	if l.row, err = l.rows.Next(); err != nil || l.row == nil {
 		return dst, false, err
 	}
-	l.id, l.revision = row.ID(model.IDColumn), row.Int(l.collection.RevisionColumn())
-	return l.collection.AppendSome(dst, row, l.visible), true, nil
+	return l.collection.AppendSome(dst, l.row, l.visible), true, nil
 }
 
 // ID is the id of the last resource, of a list that includes nothing.
-func (l *List) ID() model.ID { return l.id }
+func (l *List) ID() model.ID { return l.row.ID(model.IDColumn) }
 
 // Each calls a function with all resources. Those with related resources have no ETag and no id of their own.
 func (l *List) Each(visit func(Resource) error) error {
@@ -79,7 +77,7 @@ func (l *List) Each(visit func(Resource) error) error {
 		}
 		found := Resource{Representation: text}
 		if l.including == nil {
-			found.ID, found.ETag = l.id, l.reader.etagOf(l.collection, l.revision, declaredIn, columns)
+			found.ID, found.ETag = l.ID(), l.reader.etagOf(l.collection, l.row.Int(l.collection.RevisionColumn()), declaredIn, columns)
 		}
 		if err := visit(found); err != nil {
 			return err
