@@ -68,6 +68,9 @@ func (a *API) stream(r *http.Request, out *response, t *target) (*reply, error) 
 	head := header("Content-Type", streamType)
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Accel-Buffering", "no") // nginx forwards every event at once
+	if t.isCollection() {
+		t.addAcceptQuery(head)
+	}
 	if t.kind == singularPath {
 		head.Set("Content-Location", a.resourceAddress(t.path.Collection, t.id))
 	}

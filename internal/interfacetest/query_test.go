@@ -223,6 +223,10 @@ collections:
 		}
 		s.do("QUERY", "/-/groups/tasks", "filter[name][in]="+names+"&sum=rank", "Content-Type", formType).expectSettled(t, 200,
 			`{"data":[{"id":"`+s.get("/-/groups/tasks").ids(t)[0]+`","type":"groups","by":{},"count":10,"sum":{"rank":45}}]}`)
+		changes := s.do("QUERY", "/changes", "filter[kind]=created&limit=5&filter[resource.id][in]="+values("00000000-0000-7000-8000-%012d", most-1), "Content-Type", formType)
+		if len(changes.ids(t)) != 5 {
+			t.Errorf("%d %s", changes.status, changes.body)
+		}
 		included := s.do("QUERY", "/owners/"+id(1), "include=tasks&fields[tasks]=name&include[tasks][filter][name][in]="+values("v%d", most), "Content-Type", formType)
 		if included.status != 200 || strings.Count(included.body, `"type":"tasks"`) != 5 {
 			t.Errorf("%d %s", included.status, included.body)
