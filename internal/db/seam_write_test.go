@@ -247,6 +247,29 @@ func TestAttempt(t *testing.T) {
 	})
 }
 
+// TestAttemptWithAFailure: a statement that fails within a savepoint is undone with it, also if it was only queued, and the transaction
+// goes on.
+func TestAttemptWithAFailure(t *testing.T) {
+	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {
+		write(t, d, func(c db.Conn) error {
+			var failed error
+			undone := c.Savepoint(func() bool {
+				failed = errors.Join(c.Defer(insertMeta("a"), insertMeta("a")), c.Batch())
+				return false
+			})
+			queued := c.Savepoint(func() bool {
+				_ = c.Defer(insertMeta("b"), insertMeta("b")) // SQLite does not queue
+				return false
+			})
+			if failed == nil {
+				t.Error("one key was stored twice")
+			}
+			return errors.Join(undone, queued, putMeta(c, "after"))
+		})
+		expectKeys(t, d, "after")
+	})
+}
+
 // TestAttemptThatPanics: the savepoints around one that a panic leaves are rolled back to where they began.
 func TestAttemptThatPanics(t *testing.T) {
 	eachDatabase(t, db.Options{}, func(t *testing.T, d db.Database) {

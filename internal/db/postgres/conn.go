@@ -261,7 +261,10 @@ func (c *connection) Savepoint(fn func() (keep bool)) (err error) {
 	keep := false
 	defer func() {
 		if !keep {
-			_, err = c.Exec("ROLLBACK TO SAVEPOINT attempt")
+			failed := c.flush() // in the same exchange, an error of what is undone would be that of the rollback
+			if _, err = c.Exec("ROLLBACK TO SAVEPOINT attempt"); err != nil {
+				err = cmp.Or(failed, err)
+			}
 		}
 		if err == nil {
 			c.queued = append(c.queued, deferred{sql: "RELEASE SAVEPOINT attempt"})
