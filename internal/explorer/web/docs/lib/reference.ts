@@ -185,7 +185,7 @@ function detailsOf(document: OpenAPI, found: Found[]): Details {
 /** The schema of one resource in the first operation that has one. */
 function schemaIn(document: OpenAPI, found: Found[], of: (operation: DocumentOperation) => Schema | undefined, method?: string): Schema | undefined {
   for (const { path, operation, method: its } of found) {
-    if (path.startsWith('/-/') || ['other', 'history'].includes(kindOf(path, its.toUpperCase() as Method)) || (method && its !== method)) continue
+    if (isOfServer(path) || ['other', 'history'].includes(kindOf(path, its.toUpperCase() as Method)) || (method && its !== method)) continue
     const schema = of(operation)
     if (schema) return resolve(document, schema.type === 'array' && schema.items ? schema.items : schema)
   }
@@ -226,12 +226,17 @@ function operationOf(document: OpenAPI, { path, method, operation }: Found, para
 /** Whether no credentials are needed: there are no alternatives, or one of them is empty. */
 const isOpen = (security: Record<string, string[]>[]) => security.length === 0 || security.some((each) => Object.keys(each).length === 0)
 
+// isOfServer reports whether a path is none of resources: /-/… or /.well-known/….
+function isOfServer(path: string): boolean {
+  return /^\/[-.]/.test(path)
+}
+
 const SYSTEM: Record<string, Kind> = { 'GET /-/me': 'me', 'GET /-/keys': 'keys', 'POST /-/keys': 'createKey', 'GET /-/keys/{prefix}': 'key', 'DELETE /-/keys/{prefix}': 'revokeKey', 'POST /-/can': 'can' }
 
 export function kindOf(path: string, method: Method): Kind {
   if (path.startsWith('/-/groups/')) return 'groups'
   if (path === '/-/transaction') return 'transaction'
-  if (path.startsWith('/-/') || path === '/') return SYSTEM[`${method} ${path}`] ?? 'other'
+  if (isOfServer(path) || path === '/') return SYSTEM[`${method} ${path}`] ?? 'other'
   if (path === '/changes') return 'changes'
   if (path === '/changes/{id}') return 'change'
   if (path.endsWith('/{id}/changes')) return 'history'

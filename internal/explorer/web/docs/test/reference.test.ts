@@ -98,7 +98,7 @@ test('every path has a kind', () => {
   const kinds = (path: string) => (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => kindOf(path, method))
   expect(kinds('/users/{user_id}/posts')).toEqual(['list', 'create', 'other', 'updateMany', 'deleteMany'])
   expect(kinds('/users/{user_id}/posts/{id}')).toEqual(['get', 'other', 'replace', 'update', 'delete'])
-  expect(['/', '/-/health', '/-/transaction', '/changes', '/changes/{id}', '/users/{user_id}/posts/{id}/changes'].map((path) => kindOf(path, 'GET'))).toEqual(['other', 'other', 'transaction', 'changes', 'change', 'history'])
+  expect(['/', '/-/health', '/.well-known/api-catalog', '/-/transaction', '/changes', '/changes/{id}', '/users/{user_id}/posts/{id}/changes'].map((path) => kindOf(path, 'GET'))).toEqual(['other', 'other', 'other', 'transaction', 'changes', 'change', 'history'])
 })
 
 test('search finds collections, operations, attributes and error codes, the best first', () => {
