@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"iter"
-
 	"github.com/plural-go/plural/internal/db"
 	"github.com/plural-go/plural/internal/model"
 )
 
-// Tasks that share a transaction send their statements together. Each task is a coroutine that stops when it inserts a row or
+// Tasks that share a transaction send their statements together. Each task runs in a coroutine and stops when it inserts a row or
 // runs a batch. When all tasks have returned or stopped, everything is sent by one round trip, and the rows of a collection, a
 // time and a caller are inserted by one statement. Then the tasks go on, one after the other.
 //
@@ -18,21 +16,20 @@ import (
 // gathering is the tasks of a transaction.
 type gathering struct {
 	*connection
-	tasks     []*gatheredTask
-	stopped   []*gatheredTask // wait for their statements
-	succeeded []*db.Task
+	coroutines *coroutines
+	tasks      []*gatheredTask
+	stopped    []*gatheredTask // wait for their statements
+	succeeded  []*db.Task
 }
 
-// gatheredTask is a task as a coroutine, and the transaction as the task sees it.
+// gatheredTask is a task in a coroutine, and the transaction as the task sees it.
 type gatheredTask struct {
 	*connection
 	work       *db.Queued
-	next       func() (struct{}, bool) // runs the task; false: it has returned
-	end        func()                  // ends the coroutine
-	stop       func(struct{}) bool     // is called by the task, and returns when it goes on; false: it must return
-	insertion  *db.Insertion           // that it waits for; nil: its statements are queued
-	savepoints int                     // that it is in
-	wrote      bool                    // it has written something, or tried to
+	coroutine  *coroutine    // that runs it; nil: it has returned
+	insertion  *db.Insertion // that it waits for; nil: its statements are queued
+	savepoints int           // that it is in
+	wrote      bool          // it has written something, or tried to
 	err        error
 }
 
@@ -40,7 +37,9 @@ type gatheredTask struct {
 func (g *gathering) run(batch []*db.Queued) error {
 	defer func() {
 		for _, t := range g.tasks {
-			t.end()
+			if t.coroutine != nil {
+				t.coroutine.end()
+			}
 		}
 	}()
 	for len(batch) > 0 {
@@ -71,11 +70,8 @@ func (g *gathering) run(batch []*db.Queued) error {
 
 func (g *gathering) start(s *db.Queued) *gatheredTask {
 	t := &gatheredTask{connection: g.connection, work: s}
+	t.coroutine = g.coroutines.take(func() { t.err = s.Start(t, g.succeeded) })
 	g.tasks = append(g.tasks, t)
-	t.next, t.end = iter.Pull(func(stop func(struct{}) bool) {
-		t.stop = stop
-		t.err = s.Start(t, g.succeeded)
-	})
 	return t
 }
 
@@ -84,7 +80,11 @@ func (g *gathering) start(s *db.Queued) *gatheredTask {
 // has refused, unless it goes on all the same.
 func (g *gathering) goOn(t *gatheredTask) error {
 	g.altered, g.yielded = false, false
-	_, stopped := t.next()
+	stopped, _ := t.coroutine.next()
+	if !stopped {
+		g.coroutines.keep(t.coroutine)
+		t.coroutine = nil
+	}
 	t.wrote = t.wrote || g.altered
 	switch {
 	case g.yielded && (stopped || t.err == nil):
@@ -155,7 +155,7 @@ func (t *gatheredTask) Batch(statements ...db.Statement) error {
 
 // pause stops the task until all statements that are queued have run.
 func (t *gatheredTask) pause() error {
-	if !t.stop(struct{}{}) {
+	if !t.coroutine.yield(true) {
 		return errAlone
 	}
 	return nil

@@ -35,7 +35,8 @@ type Database struct {
 	listener   *pgx.ConnConfig // of the connection that listens
 	options    db.Options
 	closed     atomic.Bool
-	short      *db.Queue // tasks
+	short      *db.Queue  // tasks
+	coroutines coroutines // of the tasks
 
 	replyTimeout time.Duration // deadline of replies while others may wait
 }
@@ -168,6 +169,7 @@ func (b *Database) reclaim(ctx context.Context, t *db.Task) {
 func (b *Database) Close() error {
 	if !b.closed.Swap(true) {
 		b.short.Close()
+		b.coroutines.end()
 		b.pool.Close()
 	}
 	return nil

@@ -72,7 +72,7 @@ func (b *Database) runTogether(batch []*db.Queued) error {
 	defer acquired.Release()
 	c := b.transaction(ctx, acquired, beginWrite)
 	c.shared, c.replyTimeout, c.locks = true, b.replyTimeout, &b.locks
-	g := &gathering{connection: c}
+	g := &gathering{connection: c, coroutines: &b.coroutines}
 	err = g.run(batch)
 	if only := g.tasks[0]; len(batch) == 1 && only.err != nil && !c.failed() && !isOfDatabase(only.err) {
 		c.rollback()
