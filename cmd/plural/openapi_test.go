@@ -39,7 +39,7 @@ func TestOpenAPI(t *testing.T) {
 	if printed := compact(output(t, dir, "openapi", "--include", "none")); printed != string(plain) || printed == string(example) {
 		t.Errorf("without related resources it is %.100s", printed)
 	}
-	latest, err := plural.OpenAPI(plural.Config{}, "", plural.InOpenAPI32)
+	latest, err := plural.OpenAPI(plural.Config{Agents: agents.Handler}, "", plural.InOpenAPI32)
 	if err != nil {
 		t.Fatal(err)
 	}
